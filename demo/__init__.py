@@ -1,0 +1,1 @@
+"""`make demo`: what a plain `RemoteGraph` delivers beside what ours delivers."""

@@ -1,0 +1,80 @@
+"""Counts what a consumer received: chunks, text, bytes, and texts that came more than once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from langchain_core.messages import BaseMessage, BaseMessageChunk
+
+from langgraph_once.remote.revive import revive
+
+__all__ = ["Tally", "message_texts"]
+
+
+@dataclass
+class Tally:
+    """What one consumer received, over one stream or several."""
+
+    chunks: int = 0
+    """Chunks that the stream yielded."""
+    characters: int = 0
+    """Characters of message text in them, repeated ones included."""
+    size_bytes: int = 0
+    """Size of all chunks as JSON."""
+    _streamed: dict[str, list[str]] = field(default_factory=dict)
+    _whole: Counter[str] = field(default_factory=Counter)
+
+    def add(self, chunk: Any) -> None:
+        """Count one v2 chunk."""
+        self.chunks += 1
+        self.size_bytes += len(orjson.dumps(chunk, default=_to_json))
+        payload = revive(list(chunk["data"]) if chunk["type"] == "messages" else chunk["data"])
+        for message in _messages(payload):
+            text = message.text
+            self.characters += len(text)
+            if isinstance(message, BaseMessageChunk):
+                self._streamed.setdefault(str(message.id), []).append(text)
+            elif text:
+                self._whole[text] += 1
+
+    def deliveries(self) -> Counter[str]:
+        """How often each text was delivered, as tokens or whole."""
+        tokens = ("".join(pieces) for pieces in self._streamed.values())
+        return self._whole + Counter(text for text in tokens if text)
+
+    @property
+    def duplicates(self) -> int:
+        """Deliveries of a text beyond the first."""
+        return sum(count - 1 for count in self.deliveries().values())
+
+    def lost(self, expected: Iterable[str]) -> list[str]:
+        """The expected texts that never came."""
+        received = self.deliveries()
+        return [text for text in expected if text not in received]
+
+
+def message_texts(state: Any) -> list[str]:
+    """The text of every message in a state, once each, in order."""
+    texts = (message.text for message in _messages(revive(state)))
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _messages(value: Any) -> Iterator[BaseMessage]:
+    if isinstance(value, BaseMessage):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _messages(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _messages(item)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, BaseMessage):
+        return value.model_dump()
+    return getattr(value, "__dict__", None) or repr(value)

@@ -1,0 +1,1 @@
+"""Sample graphs: they import the package, and nothing imports them."""

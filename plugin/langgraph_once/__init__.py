@@ -1,0 +1,25 @@
+"""langgraph-once: each piece of a stream once, each checkpoint value as it went in.
+
+    from langgraph_once import once, dedup, OnceRemoteGraph, OnceSerializer
+
+The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `stream`
+(chunks, each once), `remote` (the same over a URL), `platform` (what `langgraph.json`
+points at).
+"""
+
+from langgraph_once.config import DedupConfig, SerdeConfig
+from langgraph_once.remote import OnceRemoteGraph
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
+
+__all__ = [
+    "DedupConfig",
+    "Deduplicator",
+    "Ledger",
+    "OnceRemoteGraph",
+    "OnceSerializer",
+    "SerdeConfig",
+    "adedup",
+    "dedup",
+    "once",
+]

@@ -1,0 +1,143 @@
+"""From a path to a saver, or to one line that says why not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import aiosqlite
+
+from langgraph_once.checkpoint.sqlite import OnceSqliteSaver
+from langgraph_once.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from langgraph.checkpoint.serde.base import SerializerProtocol
+
+BUSY_TIMEOUT_S = 30.0
+"""How long a writer waits for another one; each holds the database for milliseconds."""
+
+_IN_MEMORY = ":memory:"
+
+# Rolled back: it proves that the file and the journal beside it can be written, which opening
+# alone does not.
+_PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
+
+_ADVICE = {
+    sqlite3.SQLITE_NOTADB: "it is not a SQLite database; move it away or choose another path",
+    sqlite3.SQLITE_READONLY: "it is read-only; make the file and its folder writable",
+    sqlite3.SQLITE_CANTOPEN: "make the file and its folder readable and writable",
+    sqlite3.SQLITE_BUSY: "another process holds it; stop that process or try again",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; restore a backup or choose another path",
+}
+
+
+@contextlib.asynccontextmanager
+async def open_sqlite_saver(
+    path: str | os.PathLike[str], *, serde: SerializerProtocol
+) -> AsyncIterator[OnceSqliteSaver]:
+    """Open a database and close it at the end; make the file and its folder when missing.
+
+    Several event loops, threads and processes may have the same file open.
+
+    Args:
+        path: The database file, or ":memory:". `~` is the home folder.
+        serde: Turns values into bytes and back.
+
+    Yields:
+        A saver that is ready: its tables exist, and the file was proven writable.
+
+    Raises:
+        StorageError: The file cannot be opened or written.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            target = await asyncio.to_thread(_prepare, path)
+            conn = aiosqlite.connect(target, timeout=BUSY_TIMEOUT_S)
+            _let_the_process_end(conn)
+            await stack.enter_async_context(conn)
+            saver = OnceSqliteSaver(conn, serde=serde)
+            await saver.setup()
+            for statement in _PROVE_WRITABLE:
+                await conn.execute(statement)
+        except (OSError, sqlite3.Error) as error:
+            raise _storage_error(path, error) from error
+        yield saver
+
+
+def check_sqlite_path(path: str | os.PathLike[str]) -> None:
+    """Prove that `open_sqlite_saver` would succeed, and leave no trace.
+
+    Args:
+        path: The database file, or ":memory:".
+
+    Raises:
+        StorageError: The file cannot be opened or written.
+    """
+    if os.fspath(path) == _IN_MEMORY:
+        return
+    file = Path(path).expanduser()
+    try:
+        made = [place for place in (file, *file.parents) if not place.exists()]
+        try:
+            target = _prepare(path)
+            with contextlib.closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT_S)) as conn:
+                for statement in _PROVE_WRITABLE:
+                    conn.execute(statement)
+        finally:
+            _remove(made)
+    except (OSError, sqlite3.Error) as error:
+        raise _storage_error(path, error) from error
+
+
+def _prepare(path: str | os.PathLike[str]) -> str:
+    """Make the folder of a database file; name the file as SQLite takes it."""
+    if os.fspath(path) == _IN_MEMORY:
+        return _IN_MEMORY
+    file = Path(path).expanduser().absolute()
+    if file.is_dir():
+        raise IsADirectoryError(None, "it is a folder; name a file in it", str(file))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return str(file)
+
+
+def _remove(made: list[Path]) -> None:
+    """Remove a file and folders that did not exist before, unless others use them by now."""
+    for place in made:
+        with contextlib.suppress(OSError):
+            if place.is_dir():
+                place.rmdir()
+            elif place.stat().st_size == 0:
+                place.unlink()
+
+
+def _let_the_process_end(conn: aiosqlite.Connection) -> None:
+    """Make the thread of a connection a daemon.
+
+    The server enters the saver once per event-loop thread, and leaves it in the main one only
+    (langgraph-api 0.16.7, `exit_checkpointer`): the others would keep the process alive for
+    ever. A daemon thread that is killed loses nothing, as a committed transaction is on disk.
+    """
+    thread = getattr(conn, "_thread", None)
+    if thread is not None:
+        thread.daemon = True
+
+
+def _storage_error(path: str | os.PathLike[str], error: OSError | sqlite3.Error) -> StorageError:
+    name = os.fspath(path)
+    if isinstance(error, sqlite3.Error):
+        # The low byte is the kind of error; the rest tells variants apart.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        why = f"{error}; {_ADVICE.get(code, 'choose another path')}"
+    elif isinstance(error, IsADirectoryError):
+        why = str(error.strerror)
+    elif isinstance(error, FileExistsError | NotADirectoryError):
+        why = f"{error.filename!r} is not a folder; choose another path"
+    else:
+        why = f"its folder cannot be made or read ({error.strerror}); choose another path"
+    return StorageError(f"cannot open the checkpoint database {name!r}: {why}", path=name)

@@ -1,0 +1,110 @@
+"""`langgraph-once`: the command of an operator. Needs `pip install "langgraph-once[cli]"`."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+try:
+    import click
+    from dotenv import dotenv_values
+except ImportError:
+    sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
+
+from langgraph_once.checkpoint import check_sqlite_path
+from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.platform.targets import wrap
+from langgraph_once.reference import env_example, json_schema
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.settings import Manifest, load_graph_targets, load_settings
+
+__all__ = ["main"]
+
+
+@click.group()
+@click.version_option(package_name="langgraph-once")
+def commands() -> None:
+    """Exactly-once streams and type-true checkpoints for LangGraph Platform."""
+
+
+@commands.command()
+@click.option("--config", default="langgraph.json", show_default=True, help="File to check.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Host to serve on.")
+@click.option("--port", type=int, help="Port to serve on; not checked when left out.")
+def check(config: str, host: str, port: int | None) -> None:
+    """Find what would stop `langgraph dev`, before it starts: one line per mistake, exit 1."""
+    manifest_json = _read(config)
+    environ = _environment(manifest_json)
+    manifest = Manifest.from_json(json.dumps(manifest_json))
+    settings = load_settings(manifest, environ)
+    OnceSerializer(settings.serde, upstream_aes_key=settings.upstream_aes_key)
+    check_sqlite_path(settings.checkpoint.path)
+    sys.path.append(str(Path.cwd()))  # as `langgraph dev` does
+    targets = load_graph_targets(manifest, environ)
+    for found in targets:
+        wrap(found)
+    if port is not None:
+        _check_port(host, port)
+    click.echo(f"{config}: settings, database and {len(targets)} wrapped graph(s) are fine")
+
+
+@commands.command()
+def schema() -> None:
+    """Print the JSON schema of the `once` sub-keys of langgraph.json."""
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+@commands.command()
+def env() -> None:
+    """Print every environment variable with its default and meaning, as a .env file."""
+    click.echo(env_example(), nl=False)
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one line on standard error and exit code 1."""
+    try:
+        commands(standalone_mode=True)
+    except OnceError as error:
+        sys.exit(f"langgraph-once: {error}")
+
+
+def _read(config: str) -> dict[str, Any]:
+    try:
+        text = Path(config).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(config, f"cannot be read: {error.strerror}") from None
+    try:
+        parsed = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(config, f"is not valid JSON: {error}") from None
+    if not isinstance(parsed, dict):
+        raise ConfigError(config, "must be a JSON object")
+    return parsed
+
+
+def _environment(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The environment that `langgraph dev` gives the server: `env` of the file on top."""
+    extra = manifest.get("env", {})
+    if isinstance(extra, str):
+        extra = dotenv_values(extra)
+    return {**os.environ, **{name: str(value) for name, value in extra.items()}}
+
+
+def _check_port(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ConfigError(
+                f"port {port}", f"cannot be served on: {error.strerror}; choose another port"
+            ) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""What can be configured: frozen value objects, no I/O.
+
+These classes are the single source of every setting's name, type, bounds, default and
+meaning. `settings.py` fills them from `langgraph.json` and the environment; `.env.example`
+and the JSON schema under `docs/` are generated from them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
+
+import pydantic.dataclasses
+from pydantic import ConfigDict, Field, SecretStr, ValidationError
+
+from langgraph_once.errors import ConfigError
+
+__all__ = ["CheckpointConfig", "DedupConfig", "HttpConfig", "SerdeConfig"]
+
+T = TypeVar("T")
+
+TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
+"""A type as `module:QualifiedName`."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def config(cls: type[T]) -> type[T]:
+    """Make `cls` a frozen, keyword-only dataclass that raises `ConfigError` on a wrong value."""
+    made = pydantic.dataclasses.dataclass(
+        frozen=True,
+        kw_only=True,
+        slots=True,
+        config=ConfigDict(extra="forbid", use_attribute_docstrings=True, strict=False),
+    )(cls)
+    made.__init__ = _raising_config_error(made.__init__)  # type: ignore[misc]
+    return made
+
+
+def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(init)
+    def __init__(self: Any, **values: Any) -> None:
+        try:
+            init(self, **values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise ConfigError(f"{type(self).__name__}.{field}", first["msg"]) from None
+
+    return __init__
+
+
+@config
+class SerdeConfig:
+    """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
+
+    compression: Literal["zstd", "none"] = "zstd"
+    """Compress what is written."""
+
+    compression_level: Annotated[int, Field(ge=1, le=19)] = 3
+    """zstd level: higher is smaller and slower."""
+
+    min_compress_bytes: Annotated[int, Field(ge=0)] = 256
+    """Smaller values are written uncompressed; in bytes."""
+
+    max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
+    """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
+
+    allowed_types: tuple[TypeName, ...] = ()
+    """Your own types that may be loaded from a checkpoint, each as "module:Name"."""
+
+    enforcement: Literal["strict", "warn", "open"] = "strict"
+    """What happens to a type that is not allowed: refuse it, load it with a warning, load it."""
+
+    require_encryption: bool = False
+    """Refuse to write or read a value that is not encrypted."""
+
+    encryption_keys: dict[str, SecretStr] = Field(default_factory=dict, repr=False)
+    """AES keys by name, base64 of 16, 24 or 32 bytes; the last writes, all read. Secret."""
+
+
+@config
+class CheckpointConfig:
+    """Where threads are kept."""
+
+    path: str = ".langgraph_once/checkpoints.sqlite"
+    """SQLite database file; its folder is made when missing. Relative to the working directory."""
+
+
+@config
+class DedupConfig:
+    """What counts as a repetition, and how state modes avoid one."""
+
+    state: Literal["full", "new_messages", "auto"] = "full"
+    """What `updates` and `values` carry: all messages, only those not yet delivered, or "auto":
+    only new ones where several modes would repeat them, all where one mode is alone."""
+
+
+@config
+class HttpConfig:
+    """The routes that `http.app` adds to the server."""
+
+    expose_config: bool = True
+    """Answer `GET /once/config` with the settings in force, without secrets; else 404."""

@@ -1,0 +1,133 @@
+"""Every error that langgraph-once raises on purpose.
+
+    OnceError
+    ├── ConfigError                 a setting is wrong (also a ValueError)
+    ├── SerdeError                  bytes or a value that the serializer refuses
+    │   ├── UnknownTagError         the tag names a codec or a layer that we do not know
+    │   ├── PayloadError            damaged bytes, or a value that could not be rebuilt
+    │   ├── TypeNotAllowedError     the bytes name a type that the allowlist does not
+    │   ├── SizeLimitError          more bytes than `max_decoded_bytes`
+    │   ├── EncodeError             a value that the codec cannot write
+    │   └── EncryptionError         no key, a wrong key, or plaintext where it is refused
+    ├── StorageError                the database cannot be opened or written
+    └── StreamError                 a chunk whose shape contradicts what was asked for
+
+The message says what happened and what to do; the facts are attributes, so that a
+program can act on them without reading the message. No message carries a payload,
+a key or the text of a chat message.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConfigError",
+    "EncodeError",
+    "EncryptionError",
+    "OnceError",
+    "PayloadError",
+    "SerdeError",
+    "SizeLimitError",
+    "StorageError",
+    "StreamError",
+    "TypeNotAllowedError",
+    "UnknownTagError",
+]
+
+
+class OnceError(Exception):
+    """The root: catch this to catch everything that langgraph-once raises."""
+
+
+class ConfigError(OnceError, ValueError):
+    """A setting is missing, unknown or wrong.
+
+    Attributes:
+        key: Where the setting is, as its user wrote it: `ONCE_SERDE__COMPRESSION`, or
+            `langgraph.json: checkpointer.once.serde.compression`.
+        problem: What is wrong with it, and which values are allowed.
+    """
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key = key
+        self.problem = problem
+
+
+class SerdeError(OnceError):
+    """The serializer refuses these bytes or this value.
+
+    Attributes:
+        tag: The tag the bytes were stored under, where there is one.
+    """
+
+    def __init__(self, message: str, *, tag: str | None = None) -> None:
+        super().__init__(message if tag is None else f"{message} (tag {tag!r})")
+        self.tag = tag
+
+
+class UnknownTagError(SerdeError):
+    """The tag names a codec or layer that this version does not know. It is never guessed."""
+
+
+class PayloadError(SerdeError):
+    """The bytes are damaged, or name a value that could not be rebuilt."""
+
+
+class TypeNotAllowedError(SerdeError):
+    """The bytes name a type that the allowlist does not.
+
+    Attributes:
+        type_name: The refused type as `module:Name`, ready for `SerdeConfig.allowed_types`.
+    """
+
+    def __init__(self, type_name: str, *, tag: str | None = None) -> None:
+        super().__init__(
+            f"{type_name} is not allowed to be loaded from a checkpoint; if it is yours, add "
+            f'"{type_name}" to `allowed_types`',
+            tag=tag,
+        )
+        self.type_name = type_name
+
+
+class SizeLimitError(SerdeError):
+    """Decoding would need more bytes than the configuration allows.
+
+    Attributes:
+        limit_bytes: The bound that was reached.
+    """
+
+    def __init__(self, message: str, *, limit_bytes: int, tag: str | None = None) -> None:
+        super().__init__(message, tag=tag)
+        self.limit_bytes = limit_bytes
+
+
+class EncodeError(SerdeError):
+    """The codec cannot write this value."""
+
+
+class EncryptionError(SerdeError):
+    """No key, the wrong key, tampered bytes, or plaintext where encryption is required.
+
+    Attributes:
+        key_id: The key the bytes ask for, where they name one.
+    """
+
+    def __init__(self, message: str, *, key_id: str | None = None, tag: str | None = None) -> None:
+        super().__init__(message, tag=tag)
+        self.key_id = key_id
+
+
+class StorageError(OnceError):
+    """The checkpoint database cannot be opened or written.
+
+    Attributes:
+        path: The database.
+    """
+
+    def __init__(self, message: str, *, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class StreamError(OnceError, ValueError):
+    """A chunk has a shape that contradicts the stream modes it was asked for with."""

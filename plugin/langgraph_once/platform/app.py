@@ -1,0 +1,44 @@
+"""SOCKET `http.app`: what we add to the server's routes.
+
+    "http": {"app": "langgraph_once.platform.app:app", "once": {"expose_config": true}}
+
+The server runs custom routes without its authentication unless
+`http.enable_custom_route_auth` is set, so nothing here shows a secret or a value of a thread.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from langgraph_once.platform.startup import user_mistakes_stop_the_server
+from langgraph_once.settings import load_graph_targets, load_settings
+
+__all__ = ["app"]
+
+
+async def health(_: Request) -> JSONResponse:
+    """`GET /once/health`: that this package serves, and its version."""
+    return JSONResponse({"ok": True, "version": version("langgraph-once")})
+
+
+async def config(_: Request) -> JSONResponse:
+    """`GET /once/config`: the settings in force, without secrets."""
+    settings = load_settings()
+    if not settings.http.expose_config:
+        return JSONResponse({"detail": "Not Found"}, status_code=404)
+    graphs = {
+        found.graph_id: {"target": found.target, "dedup": {"state": found.dedup.state}}
+        for found in load_graph_targets()
+    }
+    return JSONResponse({**settings.public(), "graphs": graphs})
+
+
+with user_mistakes_stop_the_server():
+    load_settings()
+
+app = Starlette(routes=[Route("/once/health", health), Route("/once/config", config)])

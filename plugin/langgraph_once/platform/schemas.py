@@ -1,0 +1,55 @@
+"""The types in the states of the graphs that `langgraph.json` names.
+
+The server copies a graph before each run, and the copy forgets the types of its state
+(`Pregel.copy`, langgraph 1.2.22), so the serializer learns them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+# Private upstream, langgraph 1.2.22: how `compile` finds the types under
+# LANGGRAPH_STRICT_MSGPACK. It can go when `Pregel.copy` keeps them.
+from langgraph._internal._serde import collect_allowlist_from_schemas
+from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
+
+from langgraph_once.platform.targets import load_object
+from langgraph_once.settings import load_graph_paths
+
+__all__ = ["types_in_graphs"]
+
+
+def types_in_graphs() -> set[tuple[str, ...]]:
+    """`(module, name)` of every dataclass, model and enum in the schemas of the graphs.
+
+    A factory's graph is not known before a run, and a graph named by file path would be
+    imported a second time under another name: types of those go into `allowed_types`.
+
+    Raises:
+        ConfigError: A graph cannot be imported.
+    """
+    found: set[tuple[str, ...]] = set()
+    for where, path in load_graph_paths():
+        for graph in _with_subgraphs(load_object(path, where)):
+            found |= _types_in(graph)
+    return found
+
+
+def _with_subgraphs(value: Any) -> Iterator[Pregel[Any, Any, Any, Any]]:
+    if isinstance(value, StateGraph):
+        value = value.compile()
+    if isinstance(value, Pregel):
+        yield value
+        yield from (
+            graph for _, graph in value.get_subgraphs(recurse=True) if isinstance(graph, Pregel)
+        )
+
+
+def _types_in(graph: Pregel[Any, Any, Any, Any]) -> set[tuple[str, ...]]:
+    builder = getattr(graph, "builder", None)
+    schemas = [] if builder is None else [*builder.schemas, builder.context_schema]
+    return collect_allowlist_from_schemas(
+        schemas=[schema for schema in schemas if schema is not None], channels=graph.channels
+    )

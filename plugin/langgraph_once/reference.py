@@ -1,0 +1,101 @@
+"""The reference of all settings, generated from the classes that define them.
+
+`.env.example` and `docs/langgraph-once.schema.json` are what these functions return; a test
+holds the files in step, and `make docs` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import SecretStr, TypeAdapter
+
+from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, SerdeConfig
+from langgraph_once.settings import GRAPHS_MODULE, PREFIX, SECRETS, Settings
+
+__all__ = ["env_example", "json_schema"]
+
+SECTIONS: dict[str, Any] = {
+    "checkpoint": CheckpointConfig,
+    "serde": SerdeConfig,
+    "dedup": DedupConfig,
+    "http": HttpConfig,
+}
+
+
+def env_example() -> str:
+    """Every variable with its default, commented out, under one line of meaning each."""
+    lines = [
+        "# Copy to .env and uncomment what you change. A variable wins over langgraph.json.",
+        "# Lists and mappings are written as JSON.",
+    ]
+    for name, default, meaning in _variables():
+        lines += ["", f"# {meaning}", f"# {name}={default}"]
+    return "\n".join(lines) + "\n"
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of the `once` sub-keys, as properties of a `langgraph.json`."""
+    checkpointer = _section_schema("checkpoint")
+    checkpointer["properties"]["serde"] = _section_schema("serde")
+    graph = {
+        "type": "object",
+        "description": f"Beside a path {GRAPHS_MODULE}:<name>: the graph to wrap, and how.",
+        "additionalProperties": False,
+        "required": ["target"],
+        "properties": {
+            "target": {
+                "type": "string",
+                "description": "Your graph, builder or factory as package.module:name.",
+            },
+            "dedup": _section_schema("dedup"),
+        },
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The once sub-keys of langgraph.json",
+        "type": "object",
+        "properties": {
+            "checkpointer": _holding(checkpointer),
+            "http": _holding(_section_schema("http")),
+            "graphs": {"type": "object", "additionalProperties": _holding(graph)},
+        },
+    }
+
+
+def _holding(once: dict[str, Any]) -> dict[str, Any]:
+    return {"type": ["object", "string"], "properties": {"once": once}}
+
+
+def _section_schema(section: str) -> dict[str, Any]:
+    schema = TypeAdapter(SECTIONS[section]).json_schema()
+    for _, key in (secret for secret in SECRETS if secret[0] == section):
+        del schema["properties"][key]
+    return schema
+
+
+def _variables() -> Iterator[tuple[str, str, str]]:
+    for section, kind in SECTIONS.items():
+        defaults = TypeAdapter(kind).dump_python(kind(), mode="json")
+        for key, schema in TypeAdapter(kind).json_schema()["properties"].items():
+            meaning = " ".join(schema["description"].split())
+            allowed = f" One of: {', '.join(schema['enum'])}." if "enum" in schema else ""
+            yield f"{PREFIX}{section}__{key}".upper(), _text(defaults[key]), meaning + allowed
+    yield f"{PREFIX}MODEL", _default("model"), _meaning("model")
+    yield "LANGGRAPH_AES_KEY", "", _meaning("upstream_aes_key")
+
+
+def _default(field: str) -> str:
+    return _text(Settings.model_fields[field].default)
+
+
+def _meaning(field: str) -> str:
+    return " ".join((Settings.model_fields[field].description or "").split())
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, SecretStr):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,151 @@
+"""What a message says, in a form that two deliveries of it can be compared by.
+
+Usage, response metadata and ids may differ between a streamed message and the copy in the
+state; what it says may not. Text is compared as text, so that tokens can be compared with
+the whole; the rest by value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, ToolMessage
+
+__all__ = ["Content", "StreamedContent", "content_of"]
+
+TEXT_BLOCKS = frozenset({"text", "text_delta"})
+CALL_BLOCKS = frozenset(
+    {"tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"}
+)
+PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
+
+Call = tuple[str | None, str | None, str]
+
+
+class Content(NamedTuple):
+    """What a message says."""
+
+    kind: str
+    """Who says it: `ai`, `human`, `tool`, … the same for a message and its chunks."""
+
+    text: str
+    """The text of all text blocks, in order."""
+
+    calls: tuple[Call, ...] = ()
+    """Tool calls as (id, name, arguments as canonical JSON)."""
+
+    rest: tuple[Any, ...] = ()
+    """Everything else: other content blocks, and what a tool result carries besides."""
+
+    def suffix_of(self, longer: Content) -> str | None:
+        """The text that `longer` has beyond this; None where more than text differs."""
+        if self._replace(text="") != longer._replace(text=""):
+            return None
+        if not longer.text.startswith(self.text):
+            return None
+        return longer.text[len(self.text) :]
+
+
+def content_of(message: BaseMessage) -> Content:
+    """What a whole message says."""
+    texts: list[str] = []
+    blocks: dict[str, list[str]] = {}
+    _read_blocks(message.content, texts, blocks)
+    rest: list[Any] = sorted((kind, "".join(said)) for kind, said in blocks.items())
+    calls: tuple[Call, ...] = ()
+    if isinstance(message, AIMessage):
+        calls = tuple(
+            [(call["id"], call["name"], _canonical(call["args"])) for call in message.tool_calls]
+            + [
+                (call["id"], call["name"], call["args"] or "")
+                for call in message.invalid_tool_calls
+            ]
+        )
+    elif isinstance(message, ToolMessage):
+        rest.append((message.tool_call_id, message.status, repr(message.artifact)))
+    return Content(_kind(message), "".join(texts), calls, tuple(rest))
+
+
+class StreamedContent:
+    """What the chunks of one message have said so far; cheap to extend by a token."""
+
+    __slots__ = ("_blocks", "_calls", "_content", "_kind", "_texts")
+
+    def __init__(self, first: BaseMessageChunk) -> None:
+        self._kind = _kind(first)
+        self._texts: list[str] = []
+        self._calls: dict[Any, list[str]] = {}
+        self._blocks: dict[str, list[str]] = {}
+        self._content: Content | None = None
+        self.extend(first)
+
+    def extend(self, chunk: BaseMessageChunk) -> None:
+        """Add what a chunk says."""
+        self._content = None
+        content = chunk.content
+        if type(content) is str:
+            if content:
+                self._texts.append(content)
+        else:
+            _read_blocks(content, self._texts, self._blocks)
+        for piece in getattr(chunk, "tool_call_chunks", ()):
+            place = piece.get("index")
+            if place is None:
+                place = piece.get("id") or len(self._calls)
+            call = self._calls.setdefault(place, ["", "", ""])
+            for field, key in enumerate(("id", "name", "args")):
+                call[field] += piece.get(key) or ""
+
+    def content(self) -> Content:
+        """The content so far, comparable with `content_of` a whole message."""
+        if self._content is None:
+            rest = sorted((kind, "".join(said)) for kind, said in self._blocks.items())
+            calls = tuple(
+                (id_ or None, name or None, _canonical_json(args))
+                for id_, name, args in self._calls.values()
+            )
+            self._content = Content(self._kind, "".join(self._texts), calls, tuple(rest))
+        return self._content
+
+
+def _kind(message: BaseMessage) -> str:
+    return message.type.removesuffix("MessageChunk").lower()
+
+
+def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -> None:
+    """Sort content into text and other blocks; tool calls are read from `tool_calls`.
+
+    Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
+    so each kind is compared by its joined strings.
+    """
+    if isinstance(content, str):
+        texts.append(content)
+        return
+    for block in content:
+        if isinstance(block, str):
+            texts.append(block)
+            continue
+        kind = str(block.get("type", ""))
+        if kind in TEXT_BLOCKS:
+            texts.append(str(block.get("text", "")))
+        elif kind not in CALL_BLOCKS:
+            blocks.setdefault(kind, []).extend(_strings(block))
+
+
+def _strings(block: dict[str, Any]) -> Iterable[str]:
+    for key, value in block.items():
+        if key not in PLACE_KEYS:
+            yield value if isinstance(value, str) else repr(value)
+
+
+def _canonical(args: Any) -> str:
+    return json.dumps(args, sort_keys=True, default=repr)
+
+
+def _canonical_json(args: str) -> str:
+    try:
+        return _canonical(json.loads(args or "{}"))
+    except ValueError:
+        return args

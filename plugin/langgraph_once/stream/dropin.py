@@ -1,0 +1,100 @@
+"""`dedup` and `adedup`: the same chunks in the same shapes, each thing once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, ExitStack, aclosing, closing
+from typing import Any
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.deduplicator import Deduplicator
+from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.part import Part
+from langgraph_once.stream.render import writer
+
+__all__ = ["adedup", "chunk_filter", "dedup"]
+
+
+def dedup(
+    chunks: Iterable[Any],
+    *,
+    stream_mode: StreamModes,
+    subgraphs: bool = False,
+    version: Version = "v1",
+    ledger: Ledger | None = None,
+    config: DedupConfig | None = None,
+) -> Iterator[Any]:
+    """Pass on the chunks of `graph.stream(...)`, each thing once, in the same shapes.
+
+    Args:
+        chunks: What the graph streams. Closed when this is.
+        stream_mode: As given to `graph.stream`.
+        subgraphs: As given to `graph.stream`.
+        version: As given to `graph.stream`.
+        ledger: What the consumer has from earlier streams; updated as chunks pass.
+        config: By default `DedupConfig(state="auto")`: the caller is the consumer, so a text
+            that came as tokens does not come again in `updates` and `values`.
+
+    Raises:
+        StreamError: A chunk has another shape than these arguments say.
+    """
+    new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
+    with ExitStack() as stack:
+        if hasattr(chunks, "close"):
+            stack.enter_context(closing(chunks))
+        for chunk in chunks:
+            yield from new(chunk)
+
+
+async def adedup(
+    chunks: AsyncIterable[Any],
+    *,
+    stream_mode: StreamModes,
+    subgraphs: bool = False,
+    version: Version = "v1",
+    ledger: Ledger | None = None,
+    config: DedupConfig | None = None,
+) -> AsyncIterator[Any]:
+    """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
+    new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
+    async with AsyncExitStack() as stack:
+        if hasattr(chunks, "aclose"):
+            await stack.enter_async_context(aclosing(chunks))
+        async for chunk in chunks:
+            for kept in new(chunk):
+                yield kept
+
+
+def chunk_filter(
+    stream_mode: StreamModes,
+    subgraphs: bool,
+    version: Version,
+    *,
+    ledger: Ledger | None,
+    config: DedupConfig | None,
+    read: Callable[[Any], Part] | None = None,
+) -> Callable[[Any], Iterator[Any]]:
+    """The function that turns one chunk into the chunks that the consumer lacks.
+
+    Args:
+        stream_mode: As `dedup`; with `subgraphs` and `version` the shape that is written.
+        subgraphs: As `dedup`.
+        version: As `dedup`.
+        ledger: As `dedup`.
+        config: As `dedup`.
+        read: Reads a chunk, where it does not come in the shape that is written.
+    """
+    same_shape = read is None
+    read = read or reader(stream_mode, subgraphs=subgraphs, version=version)
+    write = writer(stream_mode, subgraphs=subgraphs, version=version)
+    feed = Deduplicator(
+        config or DedupConfig(state="auto"), ledger=ledger, modes=mode_set(stream_mode)
+    ).feed
+
+    def new(chunk: Any) -> Iterator[Any]:
+        part = read(chunk)
+        for kept in feed(part):
+            yield chunk if same_shape and kept is part else write(kept)
+
+    return new

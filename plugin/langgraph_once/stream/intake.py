@@ -1,0 +1,87 @@
+"""Chunks into parts: one function for each shape that a graph streams.
+
+Which shape a chunk has follows from what was asked for (`stream_mode`, `subgraphs`,
+`version`); nothing is guessed from the chunk, which could only be guessed wrong: a pair may
+be `(mode, chunk)`, `(ns, chunk)` or `(message, metadata)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from langgraph_once.errors import StreamError
+from langgraph_once.stream.part import Part
+
+__all__ = ["StreamModes", "Version", "mode_set", "reader", "v2_part"]
+
+StreamModes: TypeAlias = str | Sequence[str]
+Version: TypeAlias = Literal["v1", "v2"]
+
+
+def mode_set(stream_mode: StreamModes) -> frozenset[str]:
+    """The modes asked for, with `messages-tuple`, the server's word, as `messages`."""
+    modes = {stream_mode} if isinstance(stream_mode, str) else set(stream_mode)
+    return frozenset("messages" if mode == "messages-tuple" else mode for mode in modes)
+
+
+def reader(
+    stream_mode: StreamModes, *, subgraphs: bool = False, version: Version = "v1"
+) -> Callable[[Any], Part]:
+    """The function that reads the chunks of a stream asked for with these arguments.
+
+    Args:
+        stream_mode: As given to `graph.stream`: one mode (v1 chunks come bare) or a list of
+            modes (v1 chunks come with their mode).
+        subgraphs: As given to `graph.stream`: v1 chunks come with their namespace.
+        version: As given to `graph.stream`.
+
+    Raises:
+        StreamError: From the returned function, for a chunk of another shape.
+    """
+    if version == "v2":
+        return v2_part
+    if isinstance(stream_mode, str):
+        mode = "messages" if stream_mode == "messages-tuple" else stream_mode
+        if not subgraphs:
+            return lambda chunk: _part((), mode, chunk)
+        return lambda chunk: _part(*_fields(chunk, "(namespace, chunk)", 2, mode))
+    if not subgraphs:
+        return lambda chunk: _part((), *_fields(chunk, "(mode, chunk)", 2))
+    return lambda chunk: _part(*_fields(chunk, "(namespace, mode, chunk)", 3))
+
+
+def v2_part(chunk: Any) -> Part:
+    """Read a v2 chunk: a mapping with `type`, `ns` and `data`."""
+    if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
+        raise _unexpected(chunk, "a mapping with `type`, `ns` and `data`")
+    part = _part(chunk["ns"], chunk["type"], chunk["data"])
+    if "interrupts" in chunk:
+        return part._replace(meta={"interrupts": chunk["interrupts"]})
+    return part
+
+
+def _part(ns: Any, mode: Any, data: Any) -> Part:
+    if not isinstance(mode, str):
+        raise _unexpected(mode, "a stream mode")
+    if not isinstance(ns, tuple):
+        raise _unexpected(ns, "a namespace")
+    if mode != "messages":
+        return Part(ns, mode, data)
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise _unexpected(data, "(message, metadata)")
+    return Part(ns, mode, data[0], data[1])
+
+
+def _fields(chunk: Any, shape: str, count: int, mode: str | None = None) -> tuple[Any, ...]:
+    if not isinstance(chunk, tuple) or len(chunk) != count:
+        raise _unexpected(chunk, shape)
+    return chunk if mode is None else (chunk[0], mode, chunk[1])
+
+
+def _unexpected(chunk: Any, shape: str) -> StreamError:
+    size = f" of {len(chunk)} fields" if isinstance(chunk, tuple) else ""
+    return StreamError(
+        f"expected {shape}, got {type(chunk).__name__}{size}; give the same stream_mode, "
+        "subgraphs and version as the stream was asked for with"
+    )

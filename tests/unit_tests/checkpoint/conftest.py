@@ -1,0 +1,74 @@
+"""Real SQLite files, and the smallest thread that has everything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+
+NOBODY = 65534
+
+Fill = Callable[..., Awaitable[list[RunnableConfig]]]
+
+
+@pytest.fixture
+def serde() -> SerializerProtocol:
+    return JsonPlusSerializer()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "threads.sqlite"
+
+
+@pytest.fixture
+async def saver(path: Path, serde: SerializerProtocol) -> AsyncIterator[OnceSqliteSaver]:
+    async with open_sqlite_saver(path, serde=serde) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fill() -> Fill:
+    """Put checkpoints, each the child of the one before, with one write on each."""
+
+    async def fill(
+        saver: BaseCheckpointSaver[str], thread_id: str, *, count: int = 2, **metadata: Any
+    ) -> list[RunnableConfig]:
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+        stored = []
+        for step in range(count):
+            checkpoint = empty_checkpoint()
+            config = await saver.aput(config, checkpoint, {"step": step, **metadata}, {})
+            await saver.aput_writes(config, [("channel", step)], f"task-{step}")
+            stored.append(config)
+        return stored
+
+    return fill
+
+
+@pytest.fixture
+def unprivileged() -> Callable[[], Any]:
+    """A context without root's right to write everything."""
+
+    @contextmanager
+    def unprivileged() -> Iterator[None]:
+        root = os.geteuid() == 0
+        if root:
+            os.seteuid(NOBODY)
+        try:
+            yield
+        finally:
+            if root:
+                os.seteuid(0)
+
+    return unprivileged

@@ -1,0 +1,28 @@
+"""The suite that LangGraph gives to authors of savers, whole."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from langgraph.checkpoint.conformance import checkpointer_test, validate
+from langgraph.checkpoint.conformance.capabilities import Capability
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+
+
+async def test_all_eight_capabilities_pass(path: Path, serde: SerializerProtocol) -> None:
+    @checkpointer_test(name="OnceSqliteSaver")
+    async def registered() -> AsyncIterator[OnceSqliteSaver]:
+        async with open_sqlite_saver(path, serde=serde) as saver:
+            yield saver
+
+    report = await validate(registered)
+
+    failures = [failure for result in report.results.values() for failure in result.failures]
+    assert failures == []
+    passed = {name for name, result in report.results.items() if result.passed}
+    assert passed == {capability.value for capability in Capability}
+    assert len(passed) == 8
+    assert all(result.tests_passed for result in report.results.values())

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blockbuster import blockbuster_ctx
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
+from langgraph_once.errors import StorageError
+
+
+async def open_and_close(path: Path | str, serde: SerializerProtocol) -> None:
+    async with open_sqlite_saver(path, serde=serde):
+        pass
+
+
+async def assert_refused(path: Path | str, serde: SerializerProtocol, *words: str) -> None:
+    with pytest.raises(StorageError) as opened:
+        await open_and_close(path, serde)
+    with pytest.raises(StorageError) as checked:
+        check_sqlite_path(path)
+    for error in (opened.value, checked.value):
+        assert error.path == str(path)
+        assert str(path) in str(error)
+        assert "\n" not in str(error)
+        assert isinstance(error.__cause__, OSError | sqlite3.Error)
+        for word in words:
+            assert word in str(error)
+
+
+@pytest.fixture
+def protected() -> Iterator[Path]:
+    """A folder that everyone may read, outside of pytest's, which is its owner's alone."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
+
+
+async def test_opens_in_wal_mode_with_a_busy_timeout_and_its_tables(
+    saver: OnceSqliteSaver,
+) -> None:
+    pragmas = {}
+    for name in ("journal_mode", "busy_timeout"):
+        async with saver.conn.execute(f"PRAGMA {name}") as cursor:
+            row = await cursor.fetchone()
+            pragmas[name] = row[0] if row else None
+    assert pragmas == {"journal_mode": "wal", "busy_timeout": 30_000}
+    assert saver.is_setup
+
+
+async def test_makes_the_folders_of_the_file(tmp_path: Path, serde: SerializerProtocol) -> None:
+    path = tmp_path / "a" / "b" / "threads.sqlite"
+    await open_and_close(path, serde)
+    assert path.is_file()
+
+
+async def test_a_relative_path_and_the_home_folder(
+    tmp_path: Path, serde: SerializerProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    await open_and_close("here/threads.sqlite", serde)
+    await open_and_close("~/threads.sqlite", serde)
+    assert (tmp_path / "here" / "threads.sqlite").is_file()
+    assert (tmp_path / "home" / "threads.sqlite").is_file()
+
+
+async def test_memory_needs_no_file(
+    tmp_path: Path, serde: SerializerProtocol, fill: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_sqlite_path(":memory:")
+    async with open_sqlite_saver(":memory:", serde=serde) as saver:
+        (_, last) = await fill(saver, "thread")
+        found = await saver.aget_tuple({"configurable": {"thread_id": "thread"}})
+    assert found is not None
+    assert found.config == last
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_nothing_blocks_the_event_loop(
+    tmp_path: Path, serde: SerializerProtocol, fill: Any
+) -> None:
+    with blockbuster_ctx():
+        async with open_sqlite_saver(tmp_path / "new" / "threads.sqlite", serde=serde) as saver:
+            await fill(saver, "thread")
+            await saver.acopy_thread("thread", "copy")
+            await saver.aprune(["thread"])
+            await saver.adelete_for_runs(["run"])
+            await saver.adelete_thread("thread")
+
+
+async def test_refuses_a_path_below_a_file(tmp_path: Path, serde: SerializerProtocol) -> None:
+    (tmp_path / "file").write_text("")
+    await assert_refused(tmp_path / "file" / "x.sqlite", serde, "is not a folder", "choose")
+    await assert_refused(tmp_path / "file" / "b" / "x.sqlite", serde, "is not a folder", "choose")
+
+
+async def test_refuses_a_folder(tmp_path: Path, serde: SerializerProtocol) -> None:
+    await assert_refused(tmp_path, serde, "it is a folder; name a file in it")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_refuses_a_file_that_is_no_database(path: Path, serde: SerializerProtocol) -> None:
+    path.write_bytes(b"my precious notes " * 100)
+    await assert_refused(path, serde, "not a SQLite database", "move it away")
+    assert path.read_bytes() == b"my precious notes " * 100
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no /proc")
+async def test_refuses_a_folder_that_takes_no_files(serde: SerializerProtocol) -> None:
+    await assert_refused("/proc/x.sqlite", serde, "make the file and its folder")
+    await assert_refused("/proc/x/x.sqlite", serde, "folder")
+
+
+async def test_refuses_a_folder_that_is_read_only(
+    protected: Path, serde: SerializerProtocol, unprivileged: Callable[[], Any]
+) -> None:
+    protected.chmod(0o555)
+    with unprivileged():
+        await assert_refused(protected / "x.sqlite", serde, "make the file and its folder")
+        await assert_refused(protected / "sub" / "x.sqlite", serde, "Permission denied")
+
+
+async def test_refuses_a_file_that_is_read_only(
+    protected: Path, serde: SerializerProtocol, unprivileged: Callable[[], Any]
+) -> None:
+    path = protected / "x.sqlite"
+    await open_and_close(path, serde)
+    path.chmod(0o444)
+    protected.chmod(0o555)
+    with unprivileged():
+        await assert_refused(path, serde, "make the file and its folder")
+
+
+async def test_an_error_of_the_users_is_not_a_storage_error(
+    path: Path, serde: SerializerProtocol
+) -> None:
+    with pytest.raises(OSError, match="theirs"):
+        async with open_sqlite_saver(path, serde=serde):
+            raise OSError("theirs")
+
+
+def test_the_check_leaves_nothing_behind(tmp_path: Path) -> None:
+    check_sqlite_path(tmp_path / "a" / "b" / "threads.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_the_check_leaves_an_existing_database_as_it_was(
+    path: Path, serde: SerializerProtocol
+) -> None:
+    await open_and_close(path, serde)
+    before = path.read_bytes()
+    check_sqlite_path(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+async def test_a_database_of_upstreams_opens_and_upstream_reads_ours(
+    path: Path, serde: SerializerProtocol, fill: Any
+) -> None:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver  # noqa: PLC0415
+
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as upstream:
+        await fill(upstream, "theirs", run_id="run")
+    async with open_sqlite_saver(path, serde=serde) as saver:
+        await fill(saver, "ours", run_id="run")
+        theirs = await saver.aget_tuple({"configurable": {"thread_id": "theirs"}})
+        assert theirs is not None
+        assert theirs.pending_writes == [("task-1", "channel", 1)]
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as upstream:
+        ours = await upstream.aget_tuple({"configurable": {"thread_id": "ours"}})
+        assert ours is not None
+        assert ours.pending_writes == [("task-1", "channel", 1)]
+
+
+def test_event_loops_in_several_threads_share_a_new_file(
+    path: Path, serde: SerializerProtocol, fill: Any
+) -> None:
+    failures: list[BaseException] = []
+    start = threading.Barrier(4)
+
+    async def write(name: str) -> None:
+        async with open_sqlite_saver(path, serde=serde) as saver:
+            await fill(saver, name, count=10)
+            await saver.acopy_thread(name, f"copy of {name}")
+            await saver.aprune([name])
+
+    def run(name: str) -> None:
+        start.wait()
+        try:
+            asyncio.run(write(name))
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(f"thread {n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with sqlite3.connect(path) as conn:
+        counted = dict(conn.execute("SELECT thread_id, count(*) FROM checkpoints GROUP BY 1"))
+    conn.close()
+    assert counted == {
+        **{f"thread {n}": 1 for n in range(4)},
+        **{f"copy of thread {n}": 10 for n in range(4)},
+    }
+
+
+def test_several_processes_share_a_new_file(path: Path) -> None:
+    script = """
+        import asyncio, sys
+        from langgraph.checkpoint.base import empty_checkpoint
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+        from langgraph_once.checkpoint import open_sqlite_saver
+
+        async def main(path, thread_id):
+            async with open_sqlite_saver(path, serde=JsonPlusSerializer()) as saver:
+                config = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+                for _ in range(20):
+                    config = await saver.aput(config, empty_checkpoint(), {}, {})
+
+        asyncio.run(main(*sys.argv[1:]))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
+    processes = [
+        subprocess.Popen([*command, f"thread {n}"], stderr=subprocess.PIPE) for n in range(3)
+    ]
+    errors = [process.communicate(timeout=60)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], errors
+    conn = sqlite3.connect(path)
+    assert conn.execute("SELECT count(*) FROM checkpoints").fetchone() == (60,)
+    conn.close()
+
+
+def test_a_saver_that_nobody_closes_does_not_keep_the_process_alive(path: Path) -> None:
+    script = """
+        import asyncio, sys, threading
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+        from langgraph_once.checkpoint import open_sqlite_saver
+
+        kept = []
+        async def enter(path):
+            kept.append(open_sqlite_saver(path, serde=JsonPlusSerializer()))
+            await kept[0].__aenter__()
+
+        thread = threading.Thread(target=lambda: asyncio.run(enter(sys.argv[1])))
+        thread.start()
+        thread.join()
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
+    assert subprocess.run(command, timeout=30, check=False).returncode == 0

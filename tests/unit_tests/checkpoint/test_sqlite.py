@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple, empty_checkpoint
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+
+
+async def history(saver: OnceSqliteSaver, thread_id: str) -> list[CheckpointTuple]:
+    return [found async for found in saver.alist({"configurable": {"thread_id": thread_id}})]
+
+
+async def stored(saver: OnceSqliteSaver, query: str, *values: Any) -> list[Any]:
+    async with saver.conn.execute(query, values) as cursor:
+        return [tuple(row) for row in await cursor.fetchall()]
+
+
+def root(thread_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+
+
+async def test_a_deletion_may_be_the_first_operation(
+    path: Path, serde: SerializerProtocol
+) -> None:
+    async with aiosqlite.connect(path) as conn:
+        await OnceSqliteSaver(conn, serde=serde).adelete_thread("thread")
+
+
+async def test_upstream_still_forgets_setup_before_a_deletion(path: Path) -> None:
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+        with pytest.raises(aiosqlite.OperationalError, match="no such table"):
+            await saver.adelete_thread("thread")
+
+
+async def test_setup_from_many_tasks_at_once(path: Path, serde: SerializerProtocol) -> None:
+    async with aiosqlite.connect(path) as conn:
+        saver = OnceSqliteSaver(conn, serde=serde)
+        await asyncio.gather(*(saver.setup() for _ in range(8)))
+
+
+async def test_a_copy_keeps_bytes_and_adapts_the_thread_in_metadata(
+    saver: OnceSqliteSaver,
+) -> None:
+    metadata: Any = {
+        "thread_id": "one",
+        "nested": {"thread_id": "one", "float": 1e300, "small": 0.1, "big": 2**70},
+        "text": "größer 🙂 \\ \" one",
+        "empty": None,
+        "list": [1, 2.50, True],
+    }
+    config = await saver.aput(root("one"), empty_checkpoint(), metadata, {})
+    await saver.aput_writes(config, [("a", 1), ("b", {"x": (1, 2)})], "task", "~path")
+    await saver.acopy_thread("one", "two")
+
+    (copied,) = await history(saver, "two")
+    assert copied.metadata == {**metadata, "thread_id": "two"}
+    (original,) = await history(saver, "one")
+    assert original.metadata == metadata
+    for columns in ("type, checkpoint", "parent_checkpoint_id, typeof(metadata)"):
+        query = f"SELECT {columns} FROM checkpoints WHERE thread_id = ?"
+        assert await stored(saver, query, "one") == await stored(saver, query, "two")
+    query = (
+        "SELECT checkpoint_id, task_id, task_path, idx, channel, type, value "
+        "FROM writes WHERE thread_id = ? ORDER BY idx"
+    )
+    assert await stored(saver, query, "one") == await stored(saver, query, "two")
+
+
+async def test_a_copy_takes_metadata_that_is_not_json(saver: OnceSqliteSaver) -> None:
+    metadata: Any = {"score": float("nan"), "thread_id": "one"}
+    await saver.aput(root("one"), empty_checkpoint(), metadata, {})
+    await saver.acopy_thread("one", "two")
+    assert len(await history(saver, "two")) == 1
+
+
+async def test_a_copy_replaces_what_the_target_had(saver: OnceSqliteSaver, fill: Any) -> None:
+    await fill(saver, "one", count=2, name="one")
+    await fill(saver, "two", count=5, name="two")
+    await saver.acopy_thread("one", "two")
+    assert [found.metadata["name"] for found in await history(saver, "two")] == ["one", "one"]  # type: ignore[typeddict-item]
+    assert await stored(saver, "SELECT count(*) FROM writes WHERE thread_id = 'two'") == [(2,)]
+
+
+async def test_a_copy_of_nothing_changes_nothing(saver: OnceSqliteSaver, fill: Any) -> None:
+    await fill(saver, "one")
+    await saver.acopy_thread("mistyped", "one")
+    await saver.acopy_thread("one", "one")
+    assert len(await history(saver, "one")) == 2
+
+
+async def test_a_rollback_takes_the_writes_on_the_checkpoint_it_started_from(
+    saver: OnceSqliteSaver, fill: Any
+) -> None:
+    (_, last) = await fill(saver, "thread", run_id="first")
+    in_run: RunnableConfig = {**last, "metadata": {"run_id": "second"}}
+    await saver.aput_writes(in_run, [("channel", "second's")], "task of second")
+    await saver.adelete_for_runs(["second"])
+    found = await saver.aget_tuple(last)
+    assert found is not None
+    assert found.pending_writes == [("task-1", "channel", 1)]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"metadata": {"run_id": "run"}},
+        {"configurable": {"run_id": "run"}},
+        {"run_id": "run"},
+    ],
+)
+async def test_a_write_knows_its_run(
+    saver: OnceSqliteSaver, fill: Any, place: dict[str, Any]
+) -> None:
+    (last,) = await fill(saver, "thread", count=1)
+    configurable = {**last["configurable"], **place.get("configurable", {})}
+    config: Any = {**last, **place, "configurable": configurable}
+    await saver.aput_writes(config, [("channel", 1)], "task")
+    query = "SELECT once_run_id FROM writes WHERE task_id = 'task'"
+    assert await stored(saver, query) == [("run",)]
+
+
+async def test_a_rollback_of_runs_with_odd_neighbours(
+    saver: OnceSqliteSaver, fill: Any
+) -> None:
+    await fill(saver, "thread", run_id="it's \"one\"")
+    await fill(saver, "thread", run_id="other")
+    await fill(saver, "thread", score=float("nan"))
+    await saver.adelete_for_runs(run for run in ["it's \"one\"", "unknown"])
+    assert len(await history(saver, "thread")) == 4
+
+
+async def test_thousands_of_ids(saver: OnceSqliteSaver, fill: Any) -> None:
+    await fill(saver, "keep", run_id="keep")
+    await fill(saver, "thread 7", run_id="run 7")
+    await fill(saver, "thread 299999", run_id="run 299999")
+    many = range(300_000)  # more than the 250,000 variables that SQLite takes
+    await saver.adelete_for_runs([f"run {n}" for n in many])
+    assert await history(saver, "thread 7") == []
+    assert await history(saver, "thread 299999") == []
+    await fill(saver, "thread 8")
+    await saver.aprune([f"thread {n}" for n in many], strategy="delete")
+    assert await history(saver, "thread 8") == []
+    assert len(await history(saver, "keep")) == 2
+
+
+async def test_a_rollback_finds_its_rows_by_index(saver: OnceSqliteSaver) -> None:
+    from langgraph_once.checkpoint import statements  # noqa: PLC0415
+
+    plans = [
+        await stored(saver, f"EXPLAIN QUERY PLAN {statement}", json.dumps(["run"]))
+        for statement in statements.DELETE_RUNS
+    ]
+    for plan in plans:
+        steps = [row[-1] for row in plan]
+        assert any("USING INDEX once_" in step for step in steps), steps
+        assert not any(step in ("SCAN writes", "SCAN checkpoints") for step in steps), steps
+
+
+@pytest.mark.parametrize("strategy", ["delete", "delete_all"])
+async def test_prune_takes_the_words_of_both_upstreams(
+    saver: OnceSqliteSaver, fill: Any, strategy: str
+) -> None:
+    await fill(saver, "one")
+    await fill(saver, "two")
+    await saver.aprune(["one", "unknown"], strategy=strategy)
+    assert await history(saver, "one") == []
+    assert len(await history(saver, "two")) == 2
+    assert await stored(saver, "SELECT DISTINCT thread_id FROM writes") == [("two",)]
+
+
+async def test_prune_refuses_another_strategy(saver: OnceSqliteSaver, fill: Any) -> None:
+    await fill(saver, "one")
+    with pytest.raises(ValueError, match=r"'keep'.*'keep_latest', 'delete' and 'delete_all'"):
+        await saver.aprune(["one"], strategy="keep")
+    assert len(await history(saver, "one")) == 2
+
+
+async def test_prune_keeps_the_latest_with_its_writes_only(
+    saver: OnceSqliteSaver, fill: Any
+) -> None:
+    *_, last = await fill(saver, "thread", count=4)
+    await saver.aprune(["thread"])
+    (kept,) = await history(saver, "thread")
+    assert kept.config == last
+    assert kept.pending_writes == [("task-3", "channel", 3)]
+    assert await stored(saver, "SELECT count(*) FROM writes") == [(1,)]
+
+
+async def test_the_sync_twins_from_another_thread(saver: OnceSqliteSaver, fill: Any) -> None:
+    await fill(saver, "one", run_id="run")
+    await asyncio.to_thread(saver.copy_thread, "one", "two")
+    assert len(await history(saver, "two")) == 2
+    await asyncio.to_thread(saver.prune, ["two"])
+    assert len(await history(saver, "two")) == 1
+    await asyncio.to_thread(saver.delete_for_runs, ["run"])
+    assert await history(saver, "one") == []
+    await asyncio.to_thread(saver.delete_thread, "two")
+
+
+async def test_the_sync_twins_refuse_the_event_loops_own_thread(saver: OnceSqliteSaver) -> None:
+    with pytest.raises(asyncio.InvalidStateError, match="await"):
+        saver.copy_thread("one", "two")
+    with pytest.raises(asyncio.InvalidStateError, match="await"):
+        saver.prune(["one"])
+    with pytest.raises(asyncio.InvalidStateError, match="await"):
+        saver.delete_for_runs(["run"])
+
+
+async def test_two_savers_write_to_one_file_at_once(
+    saver: OnceSqliteSaver, path: Path, serde: SerializerProtocol, fill: Any
+) -> None:
+    async with open_sqlite_saver(path, serde=serde) as other:
+        await asyncio.gather(
+            fill(saver, "one", count=20),
+            fill(other, "two", count=20),
+            *(other.acopy_thread("one", f"copy {n}") for n in range(5)),
+            *(saver.aprune(["two"]) for _ in range(3)),
+        )
+        assert len(await history(other, "one")) == 20
+        assert [found.metadata["step"] for found in await history(saver, "two")][0] == 19

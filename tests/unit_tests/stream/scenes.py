@@ -1,0 +1,113 @@
+"""Small graphs that say things more than once, and a consumer that folds what it receives."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, BaseMessageChunk
+from langchain_core.messages import RemoveMessage
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+from graphs.models import ScriptedChatModel
+
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+Node = Callable[[Any], Any]
+
+ASKED = {"messages": [("user", "Please begin.")]}
+ALL_MODES = ["messages", "updates", "values"]
+
+
+def model(text: str) -> ScriptedChatModel:
+    """A model that always answers `text`."""
+    return ScriptedChatModel(script=lambda _: AIMessage(text))
+
+
+def says(text: str) -> Node:
+    """A node that streams `text` and returns the message it streamed."""
+    return lambda state: {"messages": [model(text).invoke(state["messages"])]}
+
+
+def says_copy(text: str) -> Node:
+    """A node that streams `text` and returns a copy of it without the id (D1)."""
+
+    def node(state: Any) -> Any:
+        return {"messages": [AIMessage(str(model(text).invoke(state["messages"]).text))]}
+
+    return node
+
+
+def chain(*nodes: Node | Graph) -> Graph:
+    """A graph that runs `nodes` one after the other."""
+    builder = StateGraph(MessagesState)
+    names = [f"n{i}" for i in range(len(nodes))]
+    for name, node in zip(names, nodes, strict=True):
+        builder.add_node(name, node)
+    for before, after in zip([START, *names], [*names, END], strict=True):
+        builder.add_edge(before, after)
+    return builder.compile()
+
+
+def nested(node: Node, levels: int) -> Graph:
+    """`node` inside `levels` graphs, one in the other."""
+    graph = chain(node)
+    for _ in range(levels - 1):
+        graph = chain(graph)
+    return graph
+
+
+class FanState(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    answers: Annotated[list[AnyMessage], operator.add]
+
+
+def fan_out(node: Node, times: int) -> Graph:
+    """`node` in `times` parallel tasks."""
+    builder = StateGraph(FanState)
+    builder.add_node("worker", node)
+    builder.add_conditional_edges(
+        START, lambda state: [Send("worker", state) for _ in range(times)], ["worker"]
+    )
+    return builder.compile()
+
+
+def texts_delivered(chunks: Iterable[dict[str, Any]]) -> Counter[str]:
+    """How often each text was delivered in v2 chunks, as tokens or whole, in any mode."""
+    streamed: dict[tuple[Any, ...], list[str]] = {}
+    whole: Counter[str] = Counter()
+    for chunk in chunks:
+        for message in messages_in(chunk["data"]):
+            if isinstance(message, BaseMessageChunk):
+                key = (chunk["data"][1]["langgraph_checkpoint_ns"], message.id)
+                streamed.setdefault(key, []).append(str(message.text))
+            elif message.text:
+                whole[str(message.text)] += 1
+    return whole + Counter(map("".join, streamed.values()))
+
+
+def messages_in(value: Any) -> list[BaseMessage]:
+    """Every message in a payload, in order."""
+    if isinstance(value, BaseMessage):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [message for item in value for message in messages_in(item)]
+    return []
+
+
+def folded(chunks: Iterable[Any]) -> dict[str, str]:
+    """Text by id, as a stock client folds the `messages` mode: append, and remove."""
+    texts: dict[str, str] = {}
+    for message, _ in chunks:
+        if isinstance(message, RemoveMessage):
+            texts.pop(str(message.id), None)
+        else:
+            texts[str(message.id)] = texts.get(str(message.id), "") + str(message.text)
+    return texts

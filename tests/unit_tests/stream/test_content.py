@@ -1,0 +1,94 @@
+"""Content: streamed and whole forms of one message compare equal, different ones do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
+
+from langgraph_once.stream.content import Content, StreamedContent, content_of
+
+
+def streamed(*chunks: AIMessageChunk) -> Content:
+    content = StreamedContent(chunks[0])
+    for chunk in chunks[1:]:
+        content.extend(chunk)
+    return content.content()
+
+
+@given(st.lists(st.text(min_size=1), min_size=1))
+def test_text_in_pieces_is_the_whole_text(pieces: list[str]) -> None:
+    chunks = [AIMessageChunk(piece, id="m") for piece in pieces]
+    assert streamed(*chunks) == content_of(AIMessage("".join(pieces), id="other"))
+
+
+@given(
+    st.dictionaries(st.text(), st.integers() | st.text() | st.booleans()),
+    st.integers(min_value=1, max_value=9),
+)
+def test_tool_calls_in_pieces_are_the_whole_calls(args: dict[str, Any], size: int) -> None:
+    import json
+
+    text = json.dumps(args)
+    pieces = [text[i : i + size] for i in range(0, len(text), size)]
+    first = tool_call_chunk(name="search", args="", id="call_1", index=0)
+    chunks = [AIMessageChunk("", tool_call_chunks=[first])] + [
+        AIMessageChunk("", tool_call_chunks=[tool_call_chunk(args=piece, index=0)])
+        for piece in pieces
+    ]
+    whole = AIMessage("", tool_calls=[{"name": "search", "args": args, "id": "call_1"}])
+    assert streamed(*chunks) == content_of(whole)
+
+
+def test_blocks_in_pieces_are_the_whole_blocks() -> None:
+    chunks = [
+        AIMessageChunk([{"type": "reasoning", "reasoning": "First ", "index": 0}]),
+        AIMessageChunk([{"type": "reasoning", "reasoning": "this.", "index": 0}]),
+        AIMessageChunk([{"type": "text", "text": "Then ", "index": 1}]),
+        AIMessageChunk([{"type": "text", "text": "that.", "index": 1}]),
+    ]
+    whole = AIMessage(
+        [{"type": "reasoning", "reasoning": "First this."}, {"type": "text", "text": "Then that."}]
+    )
+    assert streamed(*chunks) == content_of(whole)
+
+
+BASE = AIMessage("yes", tool_calls=[{"name": "f", "args": {"n": 1}, "id": "c"}])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        AIMessage("yes"),
+        AIMessage("Yes", tool_calls=BASE.tool_calls),
+        AIMessage("yes", tool_calls=[{"name": "f", "args": {"n": 2}, "id": "c"}]),
+        AIMessage("yes", tool_calls=[{"name": "f", "args": {"n": True}, "id": "c"}]),
+        AIMessage("yes", tool_calls=[{"name": "f", "args": {"n": 1}, "id": "d"}]),
+        AIMessage(
+            [{"type": "text", "text": "yes"}, {"type": "image", "url": "x"}],
+            tool_calls=BASE.tool_calls,
+        ),
+        HumanMessage("yes"),
+        ToolMessage("yes", tool_call_id="c"),
+    ],
+    ids=lambda message: repr(message.content)[:20] + message.type,
+)
+def test_what_differs_in_content_differs(other: BaseMessage) -> None:
+    assert content_of(BASE) != content_of(other)
+
+
+def test_tool_results_differ_by_status_artifact_and_call() -> None:
+    base = ToolMessage("5", tool_call_id="c", artifact={"n": 1})
+    for change in ({"status": "error"}, {"artifact": {"n": True}}, {"tool_call_id": "d"}):
+        assert content_of(base.model_copy(update=change)) != content_of(base)
+
+
+def test_usage_and_ids_are_no_content() -> None:
+    usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+    plain = AIMessage("yes", id="a")
+    measured = AIMessage("yes", id="b", usage_metadata=usage, response_metadata={"x": 1})
+    assert content_of(plain) == content_of(measured)

@@ -1,0 +1,169 @@
+"""Settings: the environment over `langgraph.json` over defaults; mistakes named where they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langgraph_once.config import DedupConfig, SerdeConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.reference import env_example, json_schema
+from langgraph_once.settings import Manifest, load_graph_targets, load_settings
+
+ROOT = Path(__file__).parents[2]
+KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDE="
+
+
+def graph(**once: Any) -> Manifest:
+    path = "langgraph_once.platform.graphs:agent"
+    return Manifest(graphs={"agent": {"path": path, "once": once}})
+
+
+def test_defaults_need_no_file_and_no_variable() -> None:
+    settings = load_settings(Manifest(), {})
+    assert settings.serde == SerdeConfig()
+    assert settings.model == "scripted"
+
+
+def test_the_environment_wins_over_langgraph_json_key_by_key() -> None:
+    once = {"path": "here.sqlite", "serde": {"compression": "none", "compression_level": 7}}
+    settings = load_settings(
+        Manifest(checkpointer={"path": "x.y", "once": once}),
+        {"ONCE_SERDE__COMPRESSION": "zstd", "PATH": "/bin"},
+    )
+    assert settings.checkpoint.path == "here.sqlite"
+    assert (settings.serde.compression, settings.serde.compression_level) == ("zstd", 7)
+
+
+def test_the_environment_wins_for_every_graph() -> None:
+    manifest = graph(target="app.graph:graph", dedup={"state": "auto"})
+    assert load_graph_targets(manifest, {})[0].dedup == DedupConfig(state="auto")
+    (target,) = load_graph_targets(manifest, {"ONCE_DEDUP__STATE": "new_messages"})
+    assert target.dedup == DedupConfig(state="new_messages")
+    assert (target.graph_id, target.name, target.target) == ("agent", "agent", "app.graph:graph")
+
+
+@pytest.mark.parametrize(
+    ("environ", "where", "problem"),
+    [
+        ({"ONCE_SERDE__COMPRESSION": "gzip"}, "ONCE_SERDE__COMPRESSION", "'zstd' or 'none'"),
+        ({"ONCE_SERDE__COMPRESION": "none"}, "ONCE_SERDE__COMPRESION", "mean 'compression'"),
+        ({"ONCE_SERD__COMPRESSION": "none"}, "ONCE_SERD__COMPRESSION", "mean 'serde'"),
+        ({"ONCE_MODLE": "scripted"}, "ONCE_MODLE", "mean 'model'"),
+        ({"ONCE_MODEL": "gpt"}, "ONCE_MODEL", "'provider:model'"),
+        ({"ONCE_SERDE__ALLOWED_TYPES": "a:B"}, "ONCE_SERDE__ALLOWED_TYPES", "as JSON"),
+        ({"ONCE_SERDE__MIN_COMPRESS_BYTES": "-1"}, "ONCE_SERDE__MIN_COMPRESS_BYTES", "than or"),
+        ({"LANGGRAPH_CHECKPOINTER": "{"}, "LANGGRAPH_CHECKPOINTER", "not valid JSON"),
+    ],
+)
+def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(None, environ)
+    assert caught.value.key == where
+    assert problem in caught.value.problem
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "where", "problem"),
+    [
+        (Manifest(checkpointer={"once": {"pth": "x"}}), "checkpointer.once.pth", "mean 'path'"),
+        (Manifest(checkpointer={"once": {"path": 3}}), "checkpointer.once.path", "valid string"),
+        (
+            Manifest(checkpointer={"once": {"serde": {"compression": "gzip"}}}),
+            "checkpointer.once.serde.compression",
+            "'zstd' or 'none'",
+        ),
+        (
+            Manifest(checkpointer={"once": {"serde": {"encryption_keys": {"k": KEY}}}}),
+            "checkpointer.once.serde.encryption_keys",
+            "ONCE_SERDE__ENCRYPTION_KEYS",
+        ),
+        (Manifest(http={"once": {"expose_config": "may"}}), "http.once.expose_config", "boolean"),
+        (Manifest(http={"once": 5}), "http.once", "must be an object"),
+        (graph(), "graphs.agent.once.target", "package.module:name"),
+        (graph(target="./app.py:graph"), "graphs.agent.once.target", "file path"),
+        (graph(target="a.b:c", dedup={"state": "all"}), "graphs.agent.once.dedup.state", "'full'"),
+        (graph(target="a.b:c", dedup={"sate": "full"}), "graphs.agent.once.dedup.sate", "'state'"),
+        (graph(target="a.b:c", dedupe={}), "graphs.agent.once.dedupe", "mean 'dedup'"),
+        (Manifest(graphs={"g": {"path": "a:b", "once": {}}}), "graphs.g.once", "no effect"),
+        (
+            Manifest(
+                graphs={
+                    name: {"path": "langgraph_once.platform.graphs:x", "once": {"target": target}}
+                    for name, target in {"g": "a:g", "h": "a:h"}.items()
+                }
+            ),
+            "graphs.h.path",
+            "already stands for graph 'g'",
+        ),
+    ],
+)
+def test_a_wrong_sub_key_is_named_by_its_path(manifest: Manifest, where: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(manifest, {})
+    assert caught.value.key == f"langgraph.json: {where}"
+    assert problem in caught.value.problem
+    assert "\n" not in str(caught.value)
+
+
+def test_secrets_never_print() -> None:
+    environ = {
+        "ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"2026": KEY}),
+        "LANGGRAPH_AES_KEY": "an-upstream-key!",
+    }
+    settings = load_settings(Manifest(), environ)
+    shown = f"{settings!r} {settings} {settings.public()} {settings.serde!r}"
+    assert KEY not in shown
+    assert "an-upstream-key!" not in shown
+    assert settings.public()["serde"]["encryption_keys"] == {"2026": "**********"}
+    assert settings.serde.encryption_keys["2026"].get_secret_value() == KEY
+
+
+def test_a_secret_of_the_wrong_type_never_prints() -> None:
+    environ = {"ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"2026": [KEY]})}
+    with pytest.raises(ConfigError) as caught:
+        load_settings(Manifest(), environ)
+    assert KEY not in str(caught.value)
+    assert caught.value.key == "ONCE_SERDE__ENCRYPTION_KEYS"
+
+
+def test_config_objects_are_checked_when_made_in_code() -> None:
+    with pytest.raises(ConfigError, match=r"DedupConfig\.state"):
+        DedupConfig(state="none")  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        DedupConfig().state = "auto"  # type: ignore[misc]
+
+
+def test_the_written_reference_is_in_step_with_the_settings() -> None:
+    assert (ROOT / ".env.example").read_text() == env_example()
+    written = json.loads((ROOT / "docs" / "langgraph-once.schema.json").read_text())
+    assert written == json_schema()
+
+
+def test_the_reference_names_every_key_and_shows_no_secret_key_in_the_schema() -> None:
+    settings = load_settings(Manifest(), {}).public()
+    for section in ("serde", "checkpoint", "dedup", "http"):
+        for key in settings[section]:
+            assert f"# ONCE_{section.upper()}__{key.upper()}=" in env_example()
+    assert "encryption_keys" not in json.dumps(json_schema())
+
+
+def test_an_uncommented_env_example_is_valid() -> None:
+    lines = [line.removeprefix("# ") for line in env_example().splitlines()]
+    environ = dict(line.split("=", 1) for line in lines if line.startswith("ONCE_"))
+    assert load_settings(Manifest(), environ).serde == SerdeConfig()
+
+
+def test_our_own_langgraph_json_is_valid_against_settings_and_schema() -> None:
+    import jsonschema_rs
+
+    text = (ROOT / "langgraph.json").read_text()
+    load_settings(Manifest.from_json(text), {})
+    jsonschema_rs.validate(json_schema(), json.loads(text))
+    wrong = json.loads(text)
+    wrong["checkpointer"]["once"]["serde"]["compression"] = "gzip"
+    assert not jsonschema_rs.is_valid(json_schema(), wrong)
