@@ -37,17 +37,18 @@ def main() -> int:
     return 1 if ours.duplicates or ours.lost(our_texts) else 0
 
 
-def run(graph: RemoteGraph, **options: Any) -> tuple[Tally, list[str]]:
+def run(graph: Any, **options: Any) -> tuple[Tally, list[str]]:
     """Stream a run to its interrupt, approve, stream the rest.
 
     Returns:
         What arrived, and the texts in the final state.
     """
     tally = Tally()
-    thread = graph.sync_client.threads.create() if graph.sync_client else {}
-    config: Any = {"configurable": {"thread_id": thread["thread_id"]}}
+    thread_id = graph.sync_client.threads.create()["thread_id"]
+    config = {"configurable": {"thread_id": thread_id}}
     asked = {"messages": [{"role": "user", "content": QUESTION}]}
-    for given in (asked, Command(resume="approve")):
+    inputs: list[Any] = [asked, Command(resume="approve")]
+    for given in inputs:
         chunks = graph.stream(
             given, config, stream_mode=MODES, subgraphs=True, version="v2", **options
         )
@@ -62,15 +63,18 @@ def table(plain: Tally, plain_texts: list[str], ours: Tally, our_texts: list[str
     shown.add_column("delivered to the client")
     shown.add_column("RemoteGraph, plain graph", justify="right")
     shown.add_column("OnceRemoteGraph, once(graph)", justify="right")
+    both = [(plain, plain_texts), (ours, our_texts)]
     rows = {
-        "chunks": lambda tally, _: tally.chunks,
-        "characters of message text": lambda tally, _: tally.characters,
-        "bytes, as JSON": lambda tally, _: tally.size_bytes,
-        "texts that came again": lambda tally, _: tally.duplicates,
-        "texts of the final state that never came": lambda tally, texts: len(tally.lost(texts)),
+        "chunks": [tally.chunks for tally, _ in both],
+        "characters of message text": [tally.characters for tally, _ in both],
+        "bytes, as JSON": [tally.size_bytes for tally, _ in both],
+        "texts that came again": [tally.duplicates for tally, _ in both],
+        "texts of the final state that never came": [
+            len(tally.lost(texts)) for tally, texts in both
+        ],
     }
-    for title, value in rows.items():
-        shown.add_row(title, f"{value(plain, plain_texts):,}", f"{value(ours, our_texts):,}")
+    for title, counts in rows.items():
+        shown.add_row(title, *(f"{count:,}" for count in counts))
     return shown
 
 

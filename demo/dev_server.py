@@ -50,7 +50,7 @@ class DevServer:
         start_timeout_s: float = 60,
     ) -> None:
         self._config = config
-        self._cwd = cwd
+        self.cwd = cwd
         self._env = {**os.environ, **QUIET, **(env or {})}
         self._python = python
         self._start_timeout_s = start_timeout_s
@@ -71,7 +71,7 @@ class DevServer:
 
     @property
     def _log_path(self) -> Path:
-        return self._cwd / f"langgraph-dev-{self.port}.log"
+        return self.cwd / f"langgraph-dev-{self.port}.log"
 
     def start(self) -> Self:
         """Start it and wait until it answers.
@@ -83,7 +83,7 @@ class DevServer:
         command = [self._python, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter
             [*command, "--port", str(self.port), "--config", str(self._config)],
-            cwd=self._cwd,
+            cwd=self.cwd,
             env=self._env,
             stdin=subprocess.DEVNULL,
             stdout=self._log,
@@ -144,7 +144,9 @@ class DevServer:
         deadline = time.monotonic() + self._start_timeout_s
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                raise ServerFailedError(f"the server ended with exit code {process.returncode}:\n{self._tail()}")
+                raise ServerFailedError(
+                    f"the server ended with exit code {process.returncode}:\n{self._tail()}"
+                )
             try:
                 if httpx.get(f"{self.url}/ok", timeout=2).status_code == httpx.codes.OK:
                     return

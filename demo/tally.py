@@ -25,6 +25,8 @@ class Tally:
     """Characters of message text in them, repeated ones included."""
     size_bytes: int = 0
     """Size of all chunks as JSON."""
+    interrupts: list[Any] = field(default_factory=list)
+    """Interrupts, as they came in `values`."""
     _streamed: dict[str, list[str]] = field(default_factory=dict)
     _whole: Counter[str] = field(default_factory=Counter)
 
@@ -32,6 +34,7 @@ class Tally:
         """Count one v2 chunk."""
         self.chunks += 1
         self.size_bytes += len(orjson.dumps(chunk, default=_to_json))
+        self.interrupts += chunk.get("interrupts", ())
         payload = revive(list(chunk["data"]) if chunk["type"] == "messages" else chunk["data"])
         for message in _messages(payload):
             text = message.text

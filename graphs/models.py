@@ -16,6 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+
 from langgraph_once.errors import ConfigError
 
 __all__ = ["Script", "ScriptedChatModel", "chat_model"]

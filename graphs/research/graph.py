@@ -13,13 +13,13 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Send, interrupt
-from langgraph_once.settings import load_settings
 
 from graphs.models import Script, chat_model
 from graphs.research import script
 from graphs.research.bullets import join_bullets, split_bullets
 from graphs.research.state import Finding, ResearcherState, ResearchState
 from graphs.research.tools import find_pitfall, search_sources
+from langgraph_once.settings import load_settings
 
 __all__ = ["builder", "graph", "researcher"]
 

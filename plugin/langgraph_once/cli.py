@@ -16,11 +16,10 @@ try:
 except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
-from langgraph_once.checkpoint import check_sqlite_path
 from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.platform.startup import check_settings
 from langgraph_once.platform.targets import wrap
 from langgraph_once.reference import env_example, json_schema
-from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Manifest, load_graph_targets, load_settings
 
 __all__ = ["main"]
@@ -42,8 +41,7 @@ def check(config: str, host: str, port: int | None) -> None:
     environ = _environment(manifest_json)
     manifest = Manifest.from_json(json.dumps(manifest_json))
     settings = load_settings(manifest, environ)
-    OnceSerializer(settings.serde, upstream_aes_key=settings.upstream_aes_key)
-    check_sqlite_path(settings.checkpoint.path)
+    check_settings(settings)
     sys.path.append(str(Path.cwd()))  # as `langgraph dev` does
     targets = load_graph_targets(manifest, environ)
     for found in targets:

@@ -39,15 +39,17 @@ def config(cls: type[T]) -> type[T]:
 
 def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
-    def __init__(self: Any, **values: Any) -> None:
+    def checked(self: Any, **values: Any) -> None:
         try:
             init(self, **values)
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
-            raise ConfigError(f"{type(self).__name__}.{field}", first["msg"]) from None
+            raise ConfigError(
+                f"{type(self).__name__}.{field}", first["msg"].removeprefix("Value error, ")
+            ) from None
 
-    return __init__
+    return checked
 
 
 @config

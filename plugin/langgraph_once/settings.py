@@ -233,7 +233,7 @@ def _settings(
             env_settings: PydanticBaseSettingsSource,
             **_: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            cast(EnvSettingsSource, env_settings).env_vars = {
+            cast("EnvSettingsSource", env_settings).env_vars = {
                 name.lower(): value for name, value in environ.items()
             }
             return env_settings, init_settings
@@ -282,9 +282,7 @@ def _graph_target(graph_id: str, entry: Any, environ: Mapping[str, str]) -> Grap
     return GraphTarget(graph_id=graph_id, name=name, target=str(target), dedup=settings.dedup)
 
 
-def _config_error(
-    error: ValidationError, environ: Mapping[str, str], dedup_at: str
-) -> ConfigError:
+def _config_error(error: ValidationError, environ: Mapping[str, str], dedup_at: str) -> ConfigError:
     """The first problem of `error`, under the name by which its user wrote the key."""
     first = error.errors(include_url=False)[0]
     section, *rest = (str(part) for part in first["loc"])
@@ -326,7 +324,7 @@ def _in_manifest(section: str, key: str) -> str:
 
 def _keys(section: str) -> list[str]:
     kind = Settings.model_fields[section].annotation
-    return [field.name for field in fields(cast(Any, kind))]
+    return [field.name for field in fields(cast("Any", kind))]
 
 
 def _unknown(key: str, allowed: Iterable[str]) -> str:

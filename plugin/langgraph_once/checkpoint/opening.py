@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import sqlite3
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,14 +58,12 @@ async def open_sqlite_saver(
     """
     async with contextlib.AsyncExitStack() as stack:
         try:
+            # Proven first, as the thread of an aiosqlite 0.22 connection that cannot be opened
+            # outlives the error, and prints a traceback when the event loop ends before it.
             target = await asyncio.to_thread(_prepare, path)
-            conn = aiosqlite.connect(target, timeout=BUSY_TIMEOUT_S)
-            _let_the_process_end(conn)
-            await stack.enter_async_context(conn)
-            saver = OnceSqliteSaver(conn, serde=serde)
+            connecting = aiosqlite.connect(target, timeout=BUSY_TIMEOUT_S)
+            saver = OnceSqliteSaver(await stack.enter_async_context(connecting), serde=serde)
             await saver.setup()
-            for statement in _PROVE_WRITABLE:
-                await conn.execute(statement)
         except (OSError, sqlite3.Error) as error:
             raise _storage_error(path, error) from error
         yield saver
@@ -85,10 +84,7 @@ def check_sqlite_path(path: str | os.PathLike[str]) -> None:
     try:
         made = [place for place in (file, *file.parents) if not place.exists()]
         try:
-            target = _prepare(path)
-            with contextlib.closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT_S)) as conn:
-                for statement in _PROVE_WRITABLE:
-                    conn.execute(statement)
+            _run(file, *_PROVE_WRITABLE)
         finally:
             _remove(made)
     except (OSError, sqlite3.Error) as error:
@@ -96,14 +92,31 @@ def check_sqlite_path(path: str | os.PathLike[str]) -> None:
 
 
 def _prepare(path: str | os.PathLike[str]) -> str:
-    """Make the folder of a database file; name the file as SQLite takes it."""
+    """Make a database file ready for many writers; name it as SQLite takes it."""
     if os.fspath(path) == _IN_MEMORY:
         return _IN_MEMORY
     file = Path(path).expanduser().absolute()
+    give_up = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait for other connections when it changes the journal mode:
+            # several that open a new file at once must try again.
+            if _kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return str(file)
+
+
+def _run(file: Path, *script: str) -> None:
     if file.is_dir():
         raise IsADirectoryError(None, "it is a folder; name a file in it", str(file))
     file.parent.mkdir(parents=True, exist_ok=True)
-    return str(file)
+    with contextlib.closing(sqlite3.connect(file, timeout=BUSY_TIMEOUT_S)) as conn:
+        for statement in script:
+            conn.execute(statement)
 
 
 def _remove(made: list[Path]) -> None:
@@ -116,24 +129,10 @@ def _remove(made: list[Path]) -> None:
                 place.unlink()
 
 
-def _let_the_process_end(conn: aiosqlite.Connection) -> None:
-    """Make the thread of a connection a daemon.
-
-    The server enters the saver once per event-loop thread, and leaves it in the main one only
-    (langgraph-api 0.16.7, `exit_checkpointer`): the others would keep the process alive for
-    ever. A daemon thread that is killed loses nothing, as a committed transaction is on disk.
-    """
-    thread = getattr(conn, "_thread", None)
-    if thread is not None:
-        thread.daemon = True
-
-
 def _storage_error(path: str | os.PathLike[str], error: OSError | sqlite3.Error) -> StorageError:
     name = os.fspath(path)
     if isinstance(error, sqlite3.Error):
-        # The low byte is the kind of error; the rest tells variants apart.
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        why = f"{error}; {_ADVICE.get(code, 'choose another path')}"
+        why = f"{error}; {_ADVICE.get(_kind(error), 'choose another path')}"
     elif isinstance(error, IsADirectoryError):
         why = str(error.strerror)
     elif isinstance(error, FileExistsError | NotADirectoryError):
@@ -141,3 +140,8 @@ def _storage_error(path: str | os.PathLike[str], error: OSError | sqlite3.Error)
     else:
         why = f"its folder cannot be made or read ({error.strerror}); choose another path"
     return StorageError(f"cannot open the checkpoint database {name!r}: {why}", path=name)
+
+
+def _kind(error: sqlite3.Error) -> int:
+    # The low byte is the kind of error; the rest tells variants apart.
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

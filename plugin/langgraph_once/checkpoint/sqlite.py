@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 from langgraph.checkpoint.base import WRITES_IDX_MAP
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.serde.base import SerializerProtocol
-
-T = TypeVar("T")
 
 
 class OnceSqliteSaver(AsyncSqliteSaver):
@@ -187,13 +185,13 @@ class OnceSqliteSaver(AsyncSqliteSaver):
             yield self.conn
             await self.conn.commit()
 
-    def _wait_for(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    def _wait_for(self, coroutine: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(RuntimeError):
             if asyncio.get_running_loop() is self.loop:
                 coroutine.close()
                 msg = "in the event loop's own thread this would wait for ever; await its `a…` twin"
                 raise asyncio.InvalidStateError(msg)
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
+        asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
 
 def _run_id(config: RunnableConfig) -> str | None:

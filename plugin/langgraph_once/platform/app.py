@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from langgraph_once.platform.startup import user_mistakes_stop_the_server
+from langgraph_once.platform.startup import check_settings, user_mistakes_stop_the_server
 from langgraph_once.settings import load_graph_targets, load_settings
 
 __all__ = ["app"]
@@ -39,6 +39,7 @@ async def config(_: Request) -> JSONResponse:
 
 
 with user_mistakes_stop_the_server():
-    load_settings()
+    # The server imports this before anything else of ours, and before it starts to start.
+    check_settings(load_settings())
 
 app = Starlette(routes=[Route("/once/health", health), Route("/once/config", config)])

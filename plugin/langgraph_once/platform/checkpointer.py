@@ -1,21 +1,20 @@
 """SOCKET `checkpointer.path`: threads in SQLite, values by our serializer.
 
-    "checkpointer": {
-      "path": "langgraph_once.platform.checkpointer.saver",
-      "once": {"path": "data/threads.sqlite", "serde": {"compression": "zstd"}}
-    }
+"checkpointer": {
+  "path": "langgraph_once.platform.checkpointer.saver",
+  "once": {"path": "data/threads.sqlite", "serde": {"compression": "zstd"}}
+}
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.platform.schemas import types_in_graphs
-from langgraph_once.platform.startup import user_mistakes_stop_the_server
-from langgraph_once.serde import OnceSerializer
+from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
 from langgraph_once.settings import load_settings
 
 __all__ = ["saver"]
@@ -24,15 +23,14 @@ __all__ = ["saver"]
 @asynccontextmanager
 async def saver() -> AsyncIterator[OnceSqliteSaver]:
     """Yield the saver that the settings ask for; the server enters it once per event loop."""
-    with user_mistakes_stop_the_server():
-        settings = load_settings()
-        serializer = OnceSerializer(settings.serde, upstream_aes_key=settings.upstream_aes_key)
-        types = await asyncio.to_thread(types_in_graphs)
-        opening = open_sqlite_saver(
-            settings.checkpoint.path, serde=serializer.with_msgpack_allowlist(types)
-        )
-        opened = await opening.__aenter__()
-    try:
+    async with AsyncExitStack() as stack:
+        with user_mistakes_stop_the_server():
+            settings = load_settings()
+            serializer = serializer_for(settings)
+            types = await asyncio.to_thread(types_in_graphs)
+            opened = await stack.enter_async_context(
+                open_sqlite_saver(
+                    settings.checkpoint.path, serde=serializer.with_msgpack_allowlist(types)
+                )
+            )
         yield opened
-    finally:
-        await opening.__aexit__(None, None, None)

@@ -1,24 +1,69 @@
-"""How a user's mistake ends the start of the server: in one line."""
+"""How the server starts with our components, and how a user's mistake stops it: in one line."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from langgraph_once.errors import OnceError
+from langgraph_once.checkpoint import check_sqlite_path
+from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.settings import Settings
 
-__all__ = ["user_mistakes_stop_the_server"]
+__all__ = ["check_settings", "serializer_for", "user_mistakes_stop_the_server"]
+
+
+def serializer_for(settings: Settings) -> OnceSerializer:
+    """The serializer that the settings ask for.
+
+    Raises:
+        ConfigError: Settings that do not go together, by their names in the environment.
+    """
+    try:
+        return OnceSerializer(settings.serde, upstream_aes_key=settings.upstream_aes_key)
+    except ConfigError as error:
+        field, *inner = error.key.removeprefix("SerdeConfig.").split(".", 1)
+        raise ConfigError(
+            f"ONCE_SERDE__{field.upper()}", ": ".join([*inner, error.problem])
+        ) from None
+
+
+def check_settings(settings: Settings) -> None:
+    """Find what would fail once the server runs: keys that do not fit, a database out of reach.
+
+    Raises:
+        ConfigError: As `serializer_for`.
+        StorageError: The database cannot be opened or made.
+    """
+    serializer_for(settings)
+    check_sqlite_path(settings.checkpoint.path)
 
 
 @contextmanager
 def user_mistakes_stop_the_server() -> Iterator[None]:
     """Turn our errors into `SystemExit` with their message.
 
-    An exception would reach the user as a page of traceback through the server's own code;
-    `SystemExit` passes uvicorn and asyncio and leaves one line and exit code 1.
+    Any other exception is logged by the server with pages of traceback through its own code
+    (langgraph-api 0.16.7). `SystemExit` passes it; only Starlette's start-up handler formats
+    that too, and a filter cuts what it logs to our line.
     """
     try:
         yield
     except OnceError as error:
         message = f"langgraph-once: {error}"
+        logging.getLogger("uvicorn.error").addFilter(_OnlyTheLine(message))
         raise SystemExit(message) from None
+
+
+class _OnlyTheLine(logging.Filter):
+    """Replaces a logged traceback that ends in `line` by `line`."""
+
+    def __init__(self, line: str) -> None:
+        super().__init__()
+        self._line = line
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.getMessage().rstrip().endswith(self._line):
+            record.msg, record.args = self._line, ()
+        return True

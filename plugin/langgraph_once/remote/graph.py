@@ -66,7 +66,7 @@ class OnceRemoteGraph(RemoteGraph):
         chunks = super().stream(
             input,
             config,
-            stream_mode=cast(Any, modes),
+            stream_mode=cast("Any", modes),
             subgraphs=subgraphs,
             version="v2",
             **kwargs,
@@ -91,7 +91,7 @@ class OnceRemoteGraph(RemoteGraph):
         chunks = super().astream(
             input,
             config,
-            stream_mode=cast(Any, modes),
+            stream_mode=cast("Any", modes),
             subgraphs=subgraphs,
             version="v2",
             **kwargs,

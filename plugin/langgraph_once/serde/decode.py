@@ -98,7 +98,9 @@ class _Decoder:
         try:
             if self.open_bytes > self.open_bytes_limit:
                 raise SizeLimitError(
-                    "the value is large and deeply nested", limit_bytes=self.open_bytes_limit
+                    "the value is large and deeply nested",
+                    limit_bytes=self.open_bytes_limit,
+                    tag=self.tag,
                 )
             opened = ormsgpack.unpackb(
                 b"".join((_START, data, _END)),
@@ -119,8 +121,8 @@ class _Decoder:
         """Return what to raise for `error`: ours, and interrupts, as they are."""
         if isinstance(error, SerdeError) or not isinstance(error, Exception):
             return error
-        what = "too deeply nested" if isinstance(error, RecursionError) else "damaged"
-        explained = PayloadError(f"{what} msgpack", tag=self.tag)
+        # At the recursion limit, ormsgpack says no more than that its hook failed.
+        explained = PayloadError("damaged or too deeply nested msgpack", tag=self.tag)
         explained.__cause__ = error
         return explained
 

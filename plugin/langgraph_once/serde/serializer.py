@@ -20,7 +20,7 @@ from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.decode import decode_msgpack
 from langgraph_once.serde.encryption import KeyRing
 from langgraph_once.serde.legacy import UpstreamCipher, check_json, pickle_refusal
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.tag import Layer, Tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

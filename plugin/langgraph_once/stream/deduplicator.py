@@ -96,5 +96,5 @@ class Deduplicator:
         if part.mode == "values":
             data = new_in_values(part.data, self.ledger, ns=part.ns)
         else:
-            data = new_in_update(part.data, self.ledger)
+            data = new_in_update(part.data, self.ledger, ns=part.ns)
         return part if data is part.data else part._replace(data=data)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+)
 from contextlib import AsyncExitStack, ExitStack, aclosing, closing
 from typing import Any
 
@@ -41,7 +49,7 @@ def dedup(
     """
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
     with ExitStack() as stack:
-        if hasattr(chunks, "close"):
+        if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
         for chunk in chunks:
             yield from new(chunk)
@@ -59,7 +67,7 @@ async def adedup(
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
     async with AsyncExitStack() as stack:
-        if hasattr(chunks, "aclose"):
+        if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
         async for chunk in chunks:
             for kept in new(chunk):

@@ -8,7 +8,7 @@ langgraph 1.2.22 and langgraph-api 0.16.7).
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -48,7 +48,7 @@ def once(graph: G, config: DedupConfig | None = None) -> G:
     plain = type(graph).plain_class if isinstance(graph, OnceStreams) else type(graph)
     wrapped = _once_class(plain)(**_fields(graph), auto_validate=False)
     wrapped.dedup_config = config or DedupConfig()
-    return cast(G, wrapped)
+    return cast("G", wrapped)
 
 
 class OnceStreams(Pregel[Any, Any, Any, Any]):
@@ -76,10 +76,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.stream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        chunks = super().stream(input, config, **cast(Any, asked), **kwargs)
+        chunks = super().stream(input, config, **cast("Any", asked), **kwargs)
         if _is_v3(config):
             return chunks
-        return dedup(chunks, **cast(Any, asked), config=self.dedup_config)
+        return dedup(chunks, **cast("Any", asked), config=self.dedup_config)
 
     async def astream(  # type: ignore[override]
         self,
@@ -94,9 +94,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.astream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        chunks = super().astream(input, config, **cast(Any, asked), **kwargs)
+        chunks = super().astream(input, config, **cast("Any", asked), **kwargs)
         if not _is_v3(config):
-            chunks = adedup(chunks, **cast(Any, asked), config=self.dedup_config)
+            chunks = adedup(chunks, **cast("Any", asked), config=self.dedup_config)
         async for chunk in chunks:
             yield chunk
 

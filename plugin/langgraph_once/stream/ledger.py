@@ -79,6 +79,7 @@ class Ledger:
         self._by_id: dict[str, list[Entry]] = {}
         self._streamed_by_task: dict[str, list[Entry]] = {}
         self._snapshots: dict[Place, Mapping[str, Place]] = {}
+        self._nameless: list[tuple[Place, Content]] = []
 
     def __len__(self) -> int:
         """How many message ids are known."""
@@ -113,6 +114,27 @@ class Ledger:
                 entry.copied = True
                 entry.ids.append(message_id)
                 self._by_id.setdefault(message_id, []).append(entry)
+                return True
+        return False
+
+    def deliver_nameless(self, ns: Place, content: Content) -> None:
+        """Note a message that an update of the graph `ns` carried before it had an id.
+
+        Ids are given by the reducer, after the update went out.
+        """
+        self._nameless.append((ns, content))
+
+    def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
+        """Whether an id that is not known yet is the name of a message delivered without one.
+
+        That may show in a state of the graph that sent it, or in what its parents send; an
+        update of the same graph with an id of its own is another message.
+        """
+        for i, (sent_ns, sent) in enumerate(self._nameless):
+            inside = sent_ns[: len(ns)] == ns and (snapshot or len(sent_ns) > len(ns))
+            if inside and sent == content:
+                del self._nameless[i]
+                self.deliver(message_id, content)
                 return True
         return False
 

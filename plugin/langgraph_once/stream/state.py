@@ -25,15 +25,16 @@ from langgraph_once.stream.ledger import Entry, Ledger, Place
 __all__ = ["new_in_update", "new_in_values"]
 
 
-def new_in_update(data: Any, ledger: Ledger) -> Any:
+def new_in_update(data: Any, ledger: Ledger, *, ns: Place) -> Any:
     """`data` of an `updates` part without the messages that `ledger` knows.
 
     Args:
         data: Not changed: what must change is rebuilt, and `data` itself is returned where
             nothing must.
         ledger: What the consumer has; notes what stays as delivered.
+        ns: Namespace of the graph that was updated.
     """
-    return _StateCut(ledger, _ids(data), {}).cut(data, ())
+    return _StateCut(ledger, ns, _ids(data), gone=None).cut(data, ())
 
 
 def new_in_values(data: Any, ledger: Ledger, *, ns: Place) -> Any:
@@ -48,7 +49,7 @@ def new_in_values(data: Any, ledger: Ledger, *, ns: Place) -> Any:
         ns: Namespace of the graph whose state it is.
     """
     listed = _ids(data)
-    return _StateCut(ledger, listed, ledger.snapshot(ns, listed)).cut(data, ())
+    return _StateCut(ledger, ns, listed, gone=ledger.snapshot(ns, listed)).cut(data, ())
 
 
 class _StateCut:
@@ -56,16 +57,25 @@ class _StateCut:
 
     Args:
         ledger: What the consumer has.
+        ns: Namespace of the graph whose state or update it is.
         listed: The ids in the payload.
-        gone: Ids that the payload should say were removed, with the place to say it.
+        gone: In a snapshot the ids to say were removed, with the place to say it; None in an
+            update.
     """
 
     def __init__(
-        self, ledger: Ledger, listed: Mapping[str, Place], gone: Mapping[str, Place]
+        self,
+        ledger: Ledger,
+        ns: Place,
+        listed: Mapping[str, Place],
+        *,
+        gone: Mapping[str, Place] | None,
     ) -> None:
         self._ledger = ledger
+        self._ns = ns
         self._listed = listed
-        self._gone = gone
+        self._is_snapshot = gone is not None
+        self._gone = gone or {}
         self._copies: dict[Entry, str] = {}
 
     def cut(self, data: Any, place: Place) -> Any:
@@ -96,7 +106,11 @@ class _StateCut:
 
     def _new_messages(self, items: Any) -> Iterator[Any]:
         for item in items:
-            if not isinstance(item, BaseMessage) or not item.id:
+            if not isinstance(item, BaseMessage):
+                yield item
+            elif not item.id:
+                if not self._is_snapshot:
+                    self._ledger.deliver_nameless(self._ns, content_of(item))
                 yield item
             elif not isinstance(item, RemoveMessage):
                 yield from self._new_message(item, item.id)
@@ -111,6 +125,10 @@ class _StateCut:
         content = content_of(message)
         known = self._ledger.entries(message_id)
         if any(entry.content == content and self._is(message_id, entry) for entry in known):
+            return
+        if not known and self._ledger.name(
+            message_id, content, ns=self._ns, snapshot=self._is_snapshot
+        ):
             return
         if any(entry.content != content for entry in known):
             had = self._ledger.forget(message_id)

@@ -1,7 +1,5 @@
 """Real SQLite files, and the smallest thread that has everything."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -48,7 +46,8 @@ def fill() -> Fill:
         stored = []
         for step in range(count):
             checkpoint = empty_checkpoint()
-            config = await saver.aput(config, checkpoint, {"step": step, **metadata}, {})
+            more: Any = {"step": step, **metadata}
+            config = await saver.aput(config, checkpoint, more, {})
             await saver.aput_writes(config, [("channel", step)], f"task-{step}")
             stored.append(config)
         return stored

@@ -1,7 +1,5 @@
 """The suite that LangGraph gives to authors of savers, whole."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

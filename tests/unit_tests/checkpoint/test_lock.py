@@ -1,7 +1,5 @@
 """Cancelled or failing in the middle, an operation leaves no trace and no lock."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3
@@ -115,7 +113,7 @@ async def test_an_error_in_the_middle(
     await saver.conn.set_authorizer(authorize)
     with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
         await OPERATIONS[name](saver)
-    await saver.conn.set_authorizer(None)  # type: ignore[arg-type]
+    await saver.conn.set_authorizer(None)
     assert dump(path) == before
     await OPERATIONS[name](saver)
     assert dump(path) != before
@@ -145,12 +143,33 @@ async def test_a_reader_that_stops_early_frees_the_saver(
     assert json.dumps(dump(path))
 
 
-async def test_the_first_error_is_the_one_that_is_seen(
-    path: Path, serde: SerializerProtocol
-) -> None:
-    async with aiosqlite.connect(path) as conn:
-        saver = OnceSqliteSaver(conn, serde=serde)
-        await saver.setup()
-    with pytest.raises(ValueError, match="no active connection|Connection closed"):
+async def test_the_first_error_is_the_one_that_is_seen(serde: SerializerProtocol) -> None:
+    conn = aiosqlite.connect("/dev/null/x.sqlite")
+    saver = OnceSqliteSaver(conn, serde=serde)
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
         await saver.adelete_thread("thread")
     assert not saver.lock.locked()
+    await asyncio.to_thread(conn._thread.join)  # it speaks to this event loop at its end
+
+
+async def test_another_writer_between_reading_and_writing_waits(
+    saver: OnceSqliteSaver, path: Path, fill: Any
+) -> None:
+    await fill(saver, "thread")
+    outcomes: list[str] = []
+
+    def write_in_between(statement: str) -> None:
+        if "DELETE" not in statement or outcomes:
+            return
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as conn:
+            try:
+                conn.execute("DELETE FROM writes WHERE thread_id = 'unknown'")
+                conn.execute("CREATE TABLE other (x)")
+                outcomes.append("went first")
+            except sqlite3.OperationalError as error:
+                outcomes.append(str(error))
+
+    await saver.conn.set_trace_callback(write_in_between)
+    await saver.aprune(["thread"])
+    await saver.conn.set_trace_callback(None)  # type: ignore[arg-type]
+    assert outcomes == ["database is locked"]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import subprocess
@@ -8,15 +6,21 @@ import tempfile
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from blockbuster import blockbuster_ctx
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
 from langgraph_once.errors import StorageError
+
+
+def names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
 
 
 async def open_and_close(path: Path | str, serde: SerializerProtocol) -> None:
@@ -87,7 +91,7 @@ async def test_memory_needs_no_file(
         found = await saver.aget_tuple({"configurable": {"thread_id": "thread"}})
     assert found is not None
     assert found.config == last
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
 async def test_nothing_blocks_the_event_loop(
@@ -110,12 +114,12 @@ async def test_refuses_a_path_below_a_file(tmp_path: Path, serde: SerializerProt
 
 async def test_refuses_a_folder(tmp_path: Path, serde: SerializerProtocol) -> None:
     await assert_refused(tmp_path, serde, "it is a folder; name a file in it")
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
-async def test_refuses_a_file_that_is_no_database(path: Path, serde: SerializerProtocol) -> None:
+def test_refuses_a_file_that_is_no_database(path: Path, serde: SerializerProtocol) -> None:
     path.write_bytes(b"my precious notes " * 100)
-    await assert_refused(path, serde, "not a SQLite database", "move it away")
+    asyncio.run(assert_refused(path, serde, "not a SQLite database", "move it away"))
     assert path.read_bytes() == b"my precious notes " * 100
 
 
@@ -125,24 +129,33 @@ async def test_refuses_a_folder_that_takes_no_files(serde: SerializerProtocol) -
     await assert_refused("/proc/x/x.sqlite", serde, "folder")
 
 
-async def test_refuses_a_folder_that_is_read_only(
+def test_refuses_a_folder_that_is_read_only(
     protected: Path, serde: SerializerProtocol, unprivileged: Callable[[], Any]
 ) -> None:
     protected.chmod(0o555)
+    advice = "make the file and its folder"
     with unprivileged():
-        await assert_refused(protected / "x.sqlite", serde, "make the file and its folder")
-        await assert_refused(protected / "sub" / "x.sqlite", serde, "Permission denied")
+        asyncio.run(assert_refused(protected / "x.sqlite", serde, advice))
+        asyncio.run(assert_refused(protected / "sub" / "x.sqlite", serde, "Permission denied"))
 
 
-async def test_refuses_a_file_that_is_read_only(
-    protected: Path, serde: SerializerProtocol, unprivileged: Callable[[], Any]
+@pytest.mark.parametrize("folder_mode", [0o555, 0o777])
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_refuses_a_file_that_is_read_only(
+    protected: Path,
+    serde: SerializerProtocol,
+    unprivileged: Callable[[], Any],
+    folder_mode: int,
+    journal: str,
 ) -> None:
     path = protected / "x.sqlite"
-    await open_and_close(path, serde)
+    asyncio.run(open_and_close(path, serde))
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute(f"PRAGMA journal_mode={journal}")
     path.chmod(0o444)
-    protected.chmod(0o555)
+    protected.chmod(folder_mode)
     with unprivileged():
-        await assert_refused(path, serde, "make the file and its folder")
+        asyncio.run(assert_refused(path, serde, "make the file and its folder"))
 
 
 async def test_an_error_of_the_users_is_not_a_storage_error(
@@ -155,24 +168,22 @@ async def test_an_error_of_the_users_is_not_a_storage_error(
 
 def test_the_check_leaves_nothing_behind(tmp_path: Path) -> None:
     check_sqlite_path(tmp_path / "a" / "b" / "threads.sqlite")
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
-async def test_the_check_leaves_an_existing_database_as_it_was(
+def test_the_check_leaves_an_existing_database_as_it_was(
     path: Path, serde: SerializerProtocol
 ) -> None:
-    await open_and_close(path, serde)
+    asyncio.run(open_and_close(path, serde))
     before = path.read_bytes()
     check_sqlite_path(path)
     assert path.read_bytes() == before
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert names(path.parent) == [path.name]
 
 
 async def test_a_database_of_upstreams_opens_and_upstream_reads_ours(
     path: Path, serde: SerializerProtocol, fill: Any
 ) -> None:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver  # noqa: PLC0415
-
     async with AsyncSqliteSaver.from_conn_string(str(path)) as upstream:
         await fill(upstream, "theirs", run_id="run")
     async with open_sqlite_saver(path, serde=serde) as saver:
@@ -202,7 +213,7 @@ def test_event_loops_in_several_threads_share_a_new_file(
         start.wait()
         try:
             asyncio.run(write(name))
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(f"thread {n}",)) for n in range(4)]

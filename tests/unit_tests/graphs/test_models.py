@@ -13,9 +13,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import tool_call
 from langchain_core.tools import tool
-from langgraph_once.errors import ConfigError
 
 from graphs.models import ScriptedChatModel, chat_model
+from langgraph_once.errors import ConfigError
 
 TEXT = " Two  spaces,\n\na blank line, ümläute, ha ha ha, and a tail.\n"
 CALLS = [

@@ -12,13 +12,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
-from langgraph_once.errors import ConfigError
 
 from graphs.research import script
 from graphs.research.bullets import join_bullets, split_bullets
 from graphs.research.graph import builder, graph, researcher
 from graphs.research.library import LIBRARY, look_up
 from graphs.research.state import Finding
+from langgraph_once.errors import ConfigError
 
 QUESTION = "How do I get exactly-once delivery?"
 TOPICS = ["idempotent consumers", "offset tracking", "transactional outbox"]

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import pydantic
@@ -31,6 +31,11 @@ from langchain_core.messages import (
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.store.base import Item
 from langgraph.types import Command, Interrupt, Overwrite, Send, StateSnapshot, TimeoutPolicy
+
+from langgraph_once.errors import SerdeError
+
+if TYPE_CHECKING:
+    from langgraph_once.serde import OnceSerializer
 
 
 class Colour(Enum):
@@ -93,14 +98,41 @@ def allow(*types: type) -> tuple[str, ...]:
     return tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in types)
 
 
+def outcome(serde: OnceSerializer, data: tuple[str, bytes]) -> Any:
+    """Return what reading gives: the value, or our error."""
+    try:
+        return serde.loads_typed(data)
+    except SerdeError as error:
+        return error
+
+
 OWN_TYPES = allow(Colour, Level, Point, Task, Profile, Refusing, OldModel, Tags)
 
 NOW = datetime(2025, 3, 1, 12, 30, 5, 7, tzinfo=UTC)
 
 SAFE_VALUES: list[Any] = [
-    *(None, True, 0, -1, 2**63, 1.5, float("inf"), "", "snow ☃", b"", b"\x00\xff", bytearray(b"ab")),
+    *(
+        None,
+        True,
+        0,
+        -1,
+        2**63,
+        1.5,
+        float("inf"),
+        "",
+        "snow ☃",
+        b"",
+        b"\x00\xff",
+        bytearray(b"ab"),
+    ),
     *([], {}, [1, [2, {"a": [None]}]], {"a": {"b": [1.0]}}, {1: "x", None: "y", (1, 2): "z"}),
-    *(NOW, NOW.replace(tzinfo=None), date(2024, 2, 29), time(1, 2, 3, 4, fold=1), time(9, tzinfo=UTC)),
+    *(
+        NOW,
+        NOW.replace(tzinfo=None),
+        date(2024, 2, 29),
+        time(1, 2, 3, 4, fold=1),
+        time(9, tzinfo=UTC),
+    ),
     *(timedelta(days=-1, microseconds=3), UTC, timezone(timedelta(hours=2), "EET")),
     *(uuid.UUID(int=7), Decimal("1.50"), Decimal("Infinity"), ZoneInfo("Europe/Berlin")),
     *(Path("/tmp/x/y"), Path("a"), re.compile("a+(b)", re.IGNORECASE), re.compile(b"x")),
@@ -115,14 +147,21 @@ SAFE_VALUES: list[Any] = [
         "x", usage_metadata={"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}, name="bot"
     ),
     AIMessageChunk(
-        "y", tool_call_chunks=[{"name": "f", "args": '{"a', "id": "c", "index": 0}], id="3"
+        content="y", tool_call_chunks=[{"name": "f", "args": '{"a', "id": "c", "index": 0}], id="3"
     ),
     SystemMessage("be nice"),
     ToolMessage("ok", tool_call_id="c", artifact={"net": ipaddress.ip_network("::/64")}),
     ToolMessage("no", tool_call_id="c", status="error", artifact=ipaddress.ip_network("::/0")),
-    *(ChatMessage("x", role="r"), FunctionMessage("x", name="f"), RemoveMessage("4")),
+    *(
+        ChatMessage(content="x", role="r"),
+        FunctionMessage(content="x", name="f"),
+        RemoveMessage("4"),
+    ),
     Document("page", metadata={"n": 1, "net": ipaddress.ip_network("10.0.0.0/8")}),
-    *(Send("node", {"a": [HumanMessage("x")]}), Send("node", 1, timeout=TimeoutPolicy(run_timeout=3))),
+    *(
+        Send("node", {"a": [HumanMessage("x")]}),
+        Send("node", 1, timeout=TimeoutPolicy(run_timeout=3)),
+    ),
     *(Interrupt("ask", id="i"), Interrupt({"q": 1}), Overwrite([1])),
     Command(goto=[Send("a", 1)], update={"messages": [AIMessage("x")]}, resume={"i": 1}),
     Command(graph=Command.PARENT, goto="b"),
@@ -137,7 +176,7 @@ OWN_VALUES: list[Any] = [
     *(Point(1, 2), Point(1, Task("t")), Task("x"), Task("x", Task("y", {Colour.RED}))),
     *(Profile(name="x", tags=["a"]), Profile(name="n", net=ipaddress.IPv6Network("::/64"))),
     *(Refusing.model_construct(even=3), OldModel(name="old"), Tags([1, 2])),
-    AIMessage("x", additional_kwargs={"task": Task("x")}),
+    {"tasks": [Task("x", HumanMessage("y"))]},
 ]
 """Loaded where `OWN_TYPES` are allowed."""
 

@@ -22,13 +22,11 @@ TASK = "agent:1"
 
 
 def said(message: BaseMessage, task: str = TASK) -> Part:
-    return Part(
-        tuple(task.split("|")[:-1]), "messages", message, {"langgraph_checkpoint_ns": task}
-    )
+    return Part(tuple(task.split("|")[:-1]), "messages", message, {"langgraph_checkpoint_ns": task})
 
 
 def tokens(*texts: str, id: str = "m", task: str = TASK) -> list[Part]:
-    return [said(AIMessageChunk(text, id=id), task) for text in texts]
+    return [said(AIMessageChunk(content=text, id=id), task) for text in texts]
 
 
 def fed(dedup: Deduplicator, *parts: Part) -> list[Any]:
@@ -213,6 +211,27 @@ class TestStates:
         fed(states, *tokens("Hello"), said(copy))
         both = Part((), "values", {"messages": [copy], "notes": [copy]})
         assert fed(states, both) == [{"messages": [], "notes": []}]
+
+    def test_a_message_that_gets_its_id_after_its_update_comes_once(
+        self, states: Deduplicator
+    ) -> None:
+        """The reducer names it; the update may go out before or after that."""
+        nameless, named = AIMessage("Hello"), AIMessage("Hello", id="m")
+        twin = AIMessage("Hello", id="twin")
+        inner = ("team:1",)
+        out = fed(
+            states,
+            Part(inner, "updates", {"agent": [nameless]}),
+            Part(inner, "updates", {"other": [twin]}),
+            values(twin, named, ns=inner),
+            update(twin, named),
+        )
+        assert out == [
+            {"agent": [nameless]},
+            {"other": [twin]},
+            {"messages": [], "n": 1},
+            {"agent": {"messages": [], "n": 1}},
+        ]
 
     @pytest.mark.parametrize("data", [None, 3, "text", [], {}, [None], {"a": [{"b": ()}]}])
     def test_states_without_messages_pass(self, states: Deduplicator, data: Any) -> None:

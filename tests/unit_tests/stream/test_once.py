@@ -45,10 +45,10 @@ def test_upstream_keys() -> None:
 def test_upstream_repeats_a_nested_text_and_dedup_does_not() -> None:
     graph = nested(says_copy(HELLO), levels=3)
     options: Any = {"stream_mode": ALL_MODES, "subgraphs": True, "version": "v2"}
-    assert texts_delivered(graph.stream(ASKED, **options))[HELLO] == 7
+    assert texts_delivered(graph.stream(ASKED, **options))[HELLO] == 8
     kept = list(dedup(graph.stream(ASKED, **options), **options))
     assert texts_delivered(kept) == {HELLO: 1, "Please begin.": 1}
-    assert [chunk for chunk in kept if chunk["type"] == "messages"][0]["ns"] != ()
+    assert next(chunk for chunk in kept if chunk["type"] == "messages")["ns"] != ()
 
 
 @pytest.mark.parametrize("subgraphs", [False, True])
@@ -94,7 +94,7 @@ class TestTraps:
 
     def test_three_parallel_tasks_that_answer_alike(self) -> None:
         graph = fan_out(says("ok"), times=3)
-        chunks = list(once(graph).stream(ASKED, stream_mode="messages"))  # type: ignore[arg-type]
+        chunks = list(once(graph).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 3}
 
     def test_one_node_that_asks_twice_and_gets_the_same_answer(self) -> None:
@@ -102,23 +102,23 @@ class TestTraps:
             answers = [model("ok").invoke(state["messages"]) for _ in range(2)]
             return {"messages": [AIMessage(str(answer.text)) for answer in answers]}
 
-        chunks = list(once(chain(node)).stream(ASKED, stream_mode="messages"))  # type: ignore[arg-type]
+        chunks = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 2}
 
     def test_an_agent_that_says_ok_in_three_steps(self) -> None:
         graph = chain(says("ok"), says_copy("ok"), says("ok"))
-        chunks = list(once(graph).stream(ASKED, stream_mode="messages"))  # type: ignore[arg-type]
+        chunks = list(once(graph).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 3}
 
     def test_ha_ha_ha(self) -> None:
-        chunks = list(once(chain(says("ha ha ha"))).stream(ASKED, stream_mode="messages"))  # type: ignore[arg-type]
+        chunks = list(once(chain(says("ha ha ha"))).stream(ASKED, stream_mode="messages"))
         assert list(folded(chunks).values()) == ["ha ha ha"]
 
     def test_two_streams_of_one_graph_object_do_not_know_each_other(self) -> None:
         graph = once(chain(says("ok")))
-        one = graph.stream(ASKED, stream_mode="messages")  # type: ignore[arg-type]
-        two = graph.stream(ASKED, stream_mode="messages")  # type: ignore[arg-type]
-        pairs = list(zip(one, two, strict=True))
+        one = graph.stream(ASKED, stream_mode="messages")
+        two = graph.stream(ASKED, stream_mode="messages")
+        pairs: Any = list(zip(one, two, strict=True))
         assert [a[0].text for a, _ in pairs] == [b[0].text for _, b in pairs] == ["ok", ""]
 
 
@@ -133,7 +133,7 @@ class TestOnce:
 
     async def test_invoke_and_ainvoke_are_those_of_the_plain_graph(self) -> None:
         wrapped = once(nested(says_copy(HELLO), 2), DedupConfig(state="new_messages"))
-        for state in (wrapped.invoke(ASKED), await wrapped.ainvoke(ASKED)):  # type: ignore[arg-type]
+        for state in (wrapped.invoke(ASKED), await wrapped.ainvoke(ASKED)):
             assert [message.text for message in state["messages"]] == ["Please begin.", HELLO]
 
     def test_it_survives_copy_and_with_config_and_wrapping_again(self) -> None:
@@ -144,13 +144,13 @@ class TestOnce:
             once(wrapped, AUTO),
         ):
             options: Any = {"stream_mode": ALL_MODES, "version": "v2"}
-            assert texts_delivered(graph.stream(ASKED, **options))[HELLO] == 1  # type: ignore[arg-type]
+            assert texts_delivered(graph.stream(ASKED, **options))[HELLO] == 1
 
     def test_nested_in_a_parent_it_streams_once_through_the_parent(self) -> None:
         inner = once(chain(says_copy(HELLO)), AUTO)
         options: Any = {"stream_mode": ALL_MODES, "subgraphs": True, "version": "v2"}
-        outer = once(chain(inner), AUTO)  # type: ignore[arg-type]
-        assert texts_delivered(outer.stream(ASKED, **options))[HELLO] == 1  # type: ignore[arg-type]
+        outer = once(chain(inner), AUTO)
+        assert texts_delivered(outer.stream(ASKED, **options))[HELLO] == 1
         assert list(outer.get_subgraphs())
 
     def test_functional_graphs_too(self) -> None:
@@ -173,16 +173,18 @@ class TestOnce:
         wrapped = once(chain(says(HELLO), ask).copy({"checkpointer": InMemorySaver()}), AUTO)
         config: Any = {"configurable": {"thread_id": "1"}}
         options: Any = {"stream_mode": ALL_MODES, "version": "v2"}
-        first = list(wrapped.stream(ASKED, config, **options))  # type: ignore[arg-type]
+        first = list(wrapped.stream(ASKED, config, **options))
         assert [i.value for i in first[-1]["interrupts"]] == ["Go on?"]
         second = list(wrapped.stream(Command(resume="Yes."), config, **options))
         assert texts_delivered(second)["Yes."] == 1
         assert wrapped.get_state(config).values["messages"][-1].text == "Yes."
 
-    @pytest.mark.filterwarnings("ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning")
+    @pytest.mark.filterwarnings(
+        "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+    )
     def test_v3_is_left_to_its_transformers(self) -> None:
         wrapped = once(chain(says(HELLO)), DedupConfig(state="new_messages"))
-        run = wrapped.stream_events(ASKED, version="v3")  # type: ignore[arg-type]
+        run = wrapped.stream_events(ASKED, version="v3")
         assert [str(message.text) for message in run.messages] == [HELLO]
         assert [m.text for m in run.output["messages"]] == ["Please begin.", HELLO]
 
@@ -207,7 +209,7 @@ class TestDropIn:
         pulled: list[int] = []
 
         def source() -> Iterator[Any]:
-            for i, chunk in enumerate(chain(says(HELLO)).stream(ASKED, stream_mode="messages")):  # type: ignore[arg-type]
+            for i, chunk in enumerate(chain(says(HELLO)).stream(ASKED, stream_mode="messages")):
                 pulled.append(i)
                 yield chunk
 
@@ -236,9 +238,9 @@ class TestDropIn:
             raise RuntimeError("as it was raised")
 
         with pytest.raises(RuntimeError, match="as it was raised"):
-            list(once(chain(says(HELLO), fails)).stream(ASKED, stream_mode=ALL_MODES))  # type: ignore[arg-type]
+            list(once(chain(says(HELLO), fails)).stream(ASKED, stream_mode=ALL_MODES))
 
     def test_chunks_of_another_shape_are_refused(self) -> None:
         graph = chain(says(HELLO))
         with pytest.raises(StreamError, match="same stream_mode"):
-            list(dedup(graph.stream(ASKED, stream_mode="values"), stream_mode=ALL_MODES))  # type: ignore[arg-type]
+            list(dedup(graph.stream(ASKED, stream_mode="values"), stream_mode=ALL_MODES))

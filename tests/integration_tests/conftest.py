@@ -1,0 +1,58 @@
+"""One real `langgraph dev` for the whole test run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.pregel.remote import RemoteGraph
+from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+
+from demo.dev_server import DevServer
+
+RemoteFactory = Callable[..., Any]
+SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDE="
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    """A server with our saver, serializer, app and wrapped graphs, on a free port."""
+    folder = tmp_path_factory.mktemp("server")
+    config = Path(__file__).with_name("langgraph.json")
+    env = {
+        "ONCE_CHECKPOINT__PATH": str(folder / "data" / "checkpoints.sqlite"),
+        "LANGGRAPH_AES_KEY": SECRET,
+    }
+    with DevServer(config, cwd=folder, env=env) as running:
+        yield running
+
+
+@pytest.fixture
+def database(server: DevServer) -> Path:
+    """The SQLite file of that server."""
+    return server.cwd / "data" / "checkpoints.sqlite"
+
+
+@pytest.fixture
+async def client(server: DevServer) -> AsyncIterator[LangGraphClient]:
+    async with get_client(url=server.url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def sync_client(server: DevServer) -> Iterator[SyncLangGraphClient]:
+    with get_sync_client(url=server.url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def remote(client: LangGraphClient, sync_client: SyncLangGraphClient) -> RemoteFactory:
+    """Makes remote graphs whose connections are closed after the test."""
+
+    def make(kind: type[RemoteGraph], name: str, **options: Any) -> Any:
+        return kind(name, client=client, sync_client=sync_client, **options)
+
+    return make

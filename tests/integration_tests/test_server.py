@@ -1,0 +1,236 @@
+"""A real `langgraph dev` with our components: what it serves, stores and streams."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langgraph.pregel.remote import RemoteGraph
+from langgraph.types import Command
+from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+
+from demo.dev_server import DevServer
+from demo.tally import Tally, message_texts
+from graphs.research.state import Finding
+from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph, OnceSerializer, SerdeConfig
+from tests.integration_tests.conftest import SECRET, RemoteFactory
+from tests.integration_tests.served import HELLO
+
+MODES = ["messages-tuple", "updates", "values"]
+ASKED: Any = {"messages": [{"role": "user", "content": "How is a message delivered exactly once?"}]}
+OPTIONS: Any = {"stream_mode": MODES, "subgraphs": True, "version": "v2"}
+
+
+def new_thread(client: SyncLangGraphClient) -> tuple[str, Any]:
+    thread_id = client.threads.create()["thread_id"]
+    return thread_id, {"configurable": {"thread_id": thread_id}}
+
+
+class TestWiring:
+    def test_it_answers_and_lists_the_assistants(self, server: DevServer) -> None:
+        assert httpx.get(f"{server.url}/ok").json()["ok"] is True
+        found = httpx.post(f"{server.url}/assistants/search", json={}).json()
+        assert {"research", "research_plain"} <= {a["graph_id"] for a in found}
+
+    def test_our_routes_show_settings_and_no_secret(self, server: DevServer) -> None:
+        assert httpx.get(f"{server.url}/once/health").json()["ok"] is True
+        answer = httpx.get(f"{server.url}/once/config")
+        shown = answer.json()
+        assert shown["serde"]["compression_level"] == 5  # from langgraph.json
+        assert shown["checkpoint"]["path"].endswith("checkpoints.sqlite")  # from the environment
+        assert shown["graphs"]["research"]["target"] == "graphs.research.graph:graph"
+        assert SECRET not in answer.text
+        assert SECRET not in server.log
+
+    def test_the_server_found_every_capability_of_the_saver(self, server: DevServer) -> None:
+        assert "OnceSqliteSaver" in server.log
+        assert "Custom checkpointer missing" not in server.log
+
+    @pytest.mark.parametrize(
+        "graph",
+        ["copying", "by_factory", "by_config", "by_runtime", "by_context_manager"],
+    )
+    def test_a_wrapped_graph_streams_once_to_a_stock_client(
+        self, remote: RemoteFactory, graph: str
+    ) -> None:
+        """The plain graph sends its greeting as tokens and again as a copy."""
+
+        def sent(name: str) -> Tally:
+            tally = Tally()
+            for chunk in remote(RemoteGraph, name).stream(
+                ASKED, stream_mode="messages-tuple", version="v2"
+            ):
+                tally.add(chunk)
+            return tally
+
+        assert sent("copying_plain").deliveries() == {HELLO: 2}
+        assert sent(graph).deliveries() == {HELLO: 1}
+
+
+class TestStreams:
+    def test_a_stock_client_receives_texts_again_and_ours_does_not(
+        self, remote: RemoteFactory, sync_client: SyncLangGraphClient
+    ) -> None:
+        plain, ours = Tally(), Tally()
+        for graph, tally in (
+            (remote(RemoteGraph, "research_plain"), plain),
+            (remote(OnceRemoteGraph, "research_plain"), ours),
+        ):
+            _, config = new_thread(sync_client)
+            for chunk in graph.stream(ASKED, config, **OPTIONS):
+                tally.add(chunk)
+            assert tally.lost(message_texts(graph.get_state(config).values)) == []
+        assert plain.duplicates > 50
+        assert ours.duplicates == 0
+        assert set(ours.deliveries()) == set(plain.deliveries())
+
+    async def test_async_delivers_the_same(
+        self, remote: RemoteFactory, sync_client: SyncLangGraphClient
+    ) -> None:
+        _, config = new_thread(sync_client)
+        graph, tally = remote(OnceRemoteGraph, "research"), Tally()
+        async for chunk in graph.astream(ASKED, config, **OPTIONS):
+            tally.add(chunk)
+        state = await graph.aget_state(config)
+        assert tally.duplicates == 0
+        assert tally.lost(message_texts(state.values)) == []
+        assert [i.value["question"] for i in tally.interrupts] == ["May the report be published?"]
+
+    @pytest.mark.parametrize("subgraphs", [False, True])
+    @pytest.mark.parametrize("modes", ["values", "messages", ["messages", "values"]])
+    def test_chunks_have_the_shapes_of_a_local_graph(
+        self, remote: RemoteFactory, modes: Any, subgraphs: bool
+    ) -> None:
+        from tests.integration_tests.served import builder
+
+        options: Any = {"stream_mode": modes, "subgraphs": subgraphs}
+        local = builder.compile().stream(ASKED, **options)
+        graph = remote(OnceRemoteGraph, "copying_plain", dedup=DedupConfig(state="full"))
+        sent = graph.stream(ASKED, **options)
+
+        def shape(chunk: Any) -> Any:
+            return tuple(map(shape, chunk)) if isinstance(chunk, tuple) else type(chunk).__name__
+
+        assert {shape(chunk) for chunk in sent} <= {shape(chunk) for chunk in local}
+
+    def test_invoke_gives_the_whole_state(self, remote: RemoteFactory) -> None:
+        config = DedupConfig(state="new_messages")
+        state = remote(OnceRemoteGraph, "copying", dedup=config).invoke(ASKED)
+        assert [m["content"] for m in state["messages"]][1:] == [HELLO]
+
+
+class TestKilledServer:
+    def test_a_run_goes_on_after_sigkill_and_nothing_comes_twice(
+        self,
+        server: DevServer,
+        remote: RemoteFactory,
+        sync_client: SyncLangGraphClient,
+        database: Path,
+    ) -> None:
+        thread_id, config = new_thread(sync_client)
+        graph, tally, ledger = remote(OnceRemoteGraph, "research"), Tally(), Ledger()
+        for chunk in graph.stream(ASKED, config, **OPTIONS, ledger=ledger):
+            tally.add(chunk)
+        before = graph.get_state(config)
+        assert before.next == ("approve",)
+
+        server.kill()
+        server.start()
+
+        sync_client.threads.create(thread_id=thread_id, if_exists="do_nothing", graph_id="research")
+        after = graph.get_state(config)
+        assert after.values == before.values
+        assert after.next == before.next
+
+        for chunk in graph.stream(Command(resume="approve"), config, **OPTIONS, ledger=ledger):
+            tally.add(chunk)
+        final = graph.get_state(config)
+        assert final.next == ()
+        texts = message_texts(final.values)
+        assert len(texts) == 7  # question, plan, report, last word, three summaries
+        assert tally.duplicates == 0
+        assert tally.lost(texts) == []
+        assert checkpoints(database, thread_id)
+
+
+class TestStorage:
+    def test_values_are_stored_by_our_serializer(
+        self, remote: RemoteFactory, sync_client: SyncLangGraphClient, database: Path
+    ) -> None:
+        thread_id, config = new_thread(sync_client)
+        remote(OnceRemoteGraph, "research").invoke(ASKED, config)
+        rows = checkpoints(database, thread_id)
+        assert {tag for tag, _ in rows} <= {"msgpack", "msgpack+zstd"}
+        allowed = ("graphs.research.state:Finding",)
+        values = OnceSerializer(SerdeConfig(allowed_types=allowed)).loads_typed(rows[-1])
+        findings = values["channel_values"]["findings"]
+        assert [type(finding) for finding in findings] == [Finding] * 3
+
+    async def test_history_copy_and_delete(
+        self, client: LangGraphClient, sync_client: SyncLangGraphClient, database: Path
+    ) -> None:
+        thread_id, _ = new_thread(sync_client)
+        for _ in range(2):
+            await client.runs.wait(thread_id, "copying", input=ASKED)
+        history = await client.threads.get_history(thread_id, limit=100)
+        assert len(history) == 6
+        # The SDK's annotation says None (langgraph-sdk 0.4.14); the server answers the new thread.
+        copied: Any = await client.threads.copy(thread_id)  # type: ignore[func-returns-value]
+        copy_id = copied["thread_id"]
+        assert (await client.threads.get_state(copy_id))["values"] == history[0]["values"]
+        await client.runs.wait(copy_id, "copying", input=ASKED)
+        assert len(await client.threads.get_history(thread_id, limit=100)) == 6
+
+        await client.threads.delete(copy_id)
+        assert checkpoints(database, copy_id) == []
+        await client.threads.prune([thread_id], strategy="delete")
+        assert checkpoints(database, thread_id) == []
+
+    async def test_a_rolled_back_run_leaves_nothing(
+        self, client: LangGraphClient, sync_client: SyncLangGraphClient, database: Path
+    ) -> None:
+        thread_id, _ = new_thread(sync_client)
+        await client.runs.wait(thread_id, "copying", input=ASKED)
+        rolled_back = await client.runs.create(
+            thread_id, "slow", input={"messages": [{"role": "user", "content": "Never mind."}]}
+        )
+        await wait_for_status(client, thread_id, rolled_back["run_id"], "running")
+        state = await client.runs.wait(
+            thread_id, "copying", input=ASKED, multitask_strategy="rollback"
+        )
+        texts = [message["content"] for message in dict(state)["messages"]]
+        question = ASKED["messages"][0]["content"]
+        assert texts == [question, HELLO, question, HELLO]
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            rows = connection.execute(
+                "SELECT metadata FROM checkpoints WHERE thread_id = ?", [thread_id]
+            ).fetchall()
+        assert rolled_back["run_id"] not in {json.loads(row[0])["run_id"] for row in rows}
+
+
+async def wait_for_status(
+    client: LangGraphClient, thread_id: str, run_id: str, status: str
+) -> None:
+    import asyncio
+
+    for _ in range(100):
+        if (await client.runs.get(thread_id, run_id))["status"] == status:
+            await asyncio.sleep(0.3)  # until its input is checkpointed
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail(f"the run was never {status}")
+
+
+def checkpoints(database: Path, thread_id: str) -> list[tuple[str, bytes]]:
+    """The root checkpoints of a thread as stored, oldest first."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute(
+            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
+            " ORDER BY checkpoint_id",
+            [thread_id],
+        ).fetchall()

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import (
+    ConfigError,
+    EncodeError,
+    EncryptionError,
+    SerdeError,
+    SizeLimitError,
+    UnknownTagError,
+)
+from langgraph_once.serde import OnceSerializer
+
+from .samples import OWN_TYPES, OWN_VALUES, SAFE_VALUES, VALUES, Task, outcome
+
+KEY_TEXT = base64.b64encode(b"a secret of 16 b").decode()
+KEY: dict[str, Any] = {"encryption_keys": {"k1": KEY_TEXT}}
+UPSTREAM = JsonPlusSerializer(
+    allowed_msgpack_modules=[tuple(name.split(":")) for name in OWN_TYPES]
+)
+LONG = {"messages": [HumanMessage("the same words " * 50, id=str(i)) for i in range(5)]}
+
+
+def serde(**settings: Any) -> OnceSerializer:
+    return OnceSerializer(SerdeConfig(**({"allowed_types": OWN_TYPES} | settings)))
+
+
+def written_alike(value: Any) -> bool:
+    return serde(compression="none").dumps_typed(value) == JsonPlusSerializer().dumps_typed(value)
+
+
+@given(VALUES)
+def test_without_layers_the_bytes_are_those_of_upstream(value: Any) -> None:
+    assert written_alike(value)
+
+
+@pytest.mark.parametrize("value", SAFE_VALUES + OWN_VALUES, ids=lambda v: f"{v!r:.30}")
+def test_without_layers_every_sample_is_written_as_upstream_does(value: Any) -> None:
+    assert written_alike(value)
+
+
+LAYERS: list[tuple[dict[str, Any], str]] = [
+    ({"compression": "none"}, ""),
+    ({"min_compress_bytes": 0}, "+zstd"),
+    ({"compression": "none", **KEY}, "+aesgcm"),
+    ({"min_compress_bytes": 0, **KEY}, "+zstd+aesgcm"),
+    ({"min_compress_bytes": 0, "require_encryption": True, **KEY}, "+zstd+aesgcm"),
+]
+
+
+@pytest.mark.parametrize(("settings", "suffix"), LAYERS)
+def test_the_tag_tells_the_layers(settings: dict[str, Any], suffix: str) -> None:
+    tag, data = serde(**settings).dumps_typed(LONG)
+    assert tag == f"msgpack{suffix}"
+    assert (b"HumanMessage" in data) == (suffix == "")
+    assert (len(data) < 500) == ("zstd" in suffix)
+
+
+@pytest.mark.parametrize("settings", [settings for settings, _ in LAYERS])
+@given(value=VALUES)
+def test_every_value_comes_back_through_every_layer(settings: dict[str, Any], value: Any) -> None:
+    once = serde(**settings)
+    assert once.loads_typed(once.dumps_typed(value)) == value
+
+
+@pytest.mark.parametrize("settings", [settings for settings, _ in LAYERS])
+@pytest.mark.parametrize("value", [*SAFE_VALUES, *OWN_VALUES, LONG], ids=lambda v: f"{v!r:.30}")
+def test_every_sample_comes_back_through_every_layer(settings: dict[str, Any], value: Any) -> None:
+    once = serde(**settings)
+    back = once.loads_typed(once.dumps_typed(value))
+    assert back == UPSTREAM.loads_typed(UPSTREAM.dumps_typed(value))
+    assert type(back) is type(value)
+
+
+def test_reads_obey_the_tag_and_not_the_settings() -> None:
+    keys = KEY["encryption_keys"]
+    for settings, _ in LAYERS:
+        row = serde(**settings).dumps_typed(LONG)
+        assert serde(compression="none", encryption_keys=keys).loads_typed(row) == LONG
+
+
+def test_small_and_incompressible_values_are_not_compressed() -> None:
+    assert serde().dumps_typed([1])[0] == "msgpack"
+    assert serde().dumps_typed(bytes(range(256)))[0] == "bytes"
+    assert serde().dumps_typed(b"a" * 256)[0] == "bytes+zstd"
+    assert serde().dumps_typed(b"a" * 255)[0] == "bytes"
+
+
+def test_none_is_written_plainly_without_a_key_and_sealed_with_one() -> None:
+    assert serde().dumps_typed(None) == ("null", b"")
+    tag, data = serde(**KEY).dumps_typed(None)
+    assert tag == "null+aesgcm"
+    assert serde(**KEY).loads_typed((tag, data)) is None
+
+
+def test_a_bytearray_is_not_shared_with_the_caller() -> None:
+    mutable = bytearray(b"before")
+    row = serde().dumps_typed(mutable)
+    mutable[:] = b"after!"
+    assert serde().loads_typed(row) == bytearray(b"before")
+
+
+def test_a_database_may_hand_back_a_memoryview() -> None:
+    for settings, _ in LAYERS:
+        once = serde(**settings)
+        tag, data = once.dumps_typed(LONG)
+        assert once.loads_typed((tag, memoryview(data))) == LONG  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "tags", [("bytes+aesgcm", "bytearray+aesgcm"), ("bytes+aesgcm", "bytes+zstd+aesgcm")]
+)
+def test_a_row_under_another_tag_is_refused(tags: tuple[str, str]) -> None:
+    once = serde(compression="none", **KEY)
+    tag, data = once.dumps_typed(b"x")
+    assert tag == tags[0]
+    with pytest.raises(EncryptionError):
+        once.loads_typed((tags[1], data))
+
+
+def test_a_sealed_row_cannot_pass_as_plaintext() -> None:
+    once = serde(compression="none", require_encryption=True, **KEY)
+    _, data = once.dumps_typed(b"x")
+    with pytest.raises(EncryptionError):
+        once.loads_typed(("bytes", data))
+
+
+@pytest.mark.parametrize("tag", ["null", "bytes", "msgpack", "msgpack+zstd", "json", "pickle"])
+def test_plaintext_is_refused_where_encryption_is_required(tag: str) -> None:
+    with pytest.raises(EncryptionError, match="not encrypted") as caught:
+        serde(require_encryption=True, **KEY).loads_typed((tag, b"\xc0"))
+    assert caught.value.tag == tag
+
+
+def test_plaintext_is_still_read_where_it_is_not() -> None:
+    assert serde(**KEY).loads_typed(("msgpack", b"\x01")) == 1
+
+
+def test_requiring_encryption_takes_a_key() -> None:
+    with pytest.raises(ConfigError, match="require_encryption"):
+        serde(require_encryption=True)
+
+
+def test_a_malformed_key_stops_construction() -> None:
+    with pytest.raises(ConfigError, match=r"encryption_keys\.bad") as caught:
+        serde(encryption_keys={"bad": "cGFzcw=="})
+    assert "cGFzcw" not in str(caught.value)
+
+
+def test_a_sealed_row_without_its_key_is_refused() -> None:
+    with pytest.raises(EncryptionError) as caught:
+        serde().loads_typed(serde(**KEY).dumps_typed([1]))
+    assert caught.value.key_id == "k1"
+
+
+def test_the_bound_on_decompression_is_the_configured_one() -> None:
+    row = serde().dumps_typed(b"a" * 5000)
+    with pytest.raises(SizeLimitError) as caught:
+        serde(max_decoded_bytes=4999).loads_typed(row)
+    assert caught.value.limit_bytes == 4999
+    assert serde(max_decoded_bytes=5000).loads_typed(row) == b"a" * 5000
+
+
+def test_an_unknown_tag_is_refused() -> None:
+    with pytest.raises(UnknownTagError):
+        serde().loads_typed(("msgpack+lz4", b""))
+
+
+class Unwritable:
+    def __repr__(self) -> str:
+        return "a secret payload"
+
+
+@pytest.mark.parametrize("value", [Unwritable(), {"a": [Unwritable()]}, Task("x", Unwritable())])
+def test_a_value_that_cannot_be_written_is_named_and_not_shown(value: Any) -> None:
+    with pytest.raises(EncodeError, match=f"Unwritable|{type(value).__name__}") as caught:
+        serde().dumps_typed(value)
+    assert type(value).__name__ in str(caught.value)
+    assert "secret payload" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, TypeError)
+
+
+def test_integers_and_nesting_beyond_msgpack_are_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(3000):
+        deep = [deep]
+    for value in (2**64, deep):
+        with pytest.raises(EncodeError):
+            serde().dumps_typed(value)
+
+
+@given(st.sampled_from([s for s, _ in LAYERS]), st.integers(0, 10**6), st.integers(1, 255))
+def test_changed_rows_yield_a_value_or_our_error(
+    settings: dict[str, Any], position: int, mask: int
+) -> None:
+    once = serde(**settings)
+    tag, data = once.dumps_typed(SAFE_VALUES)
+    changed = bytearray(data)
+    changed[position % len(changed)] ^= mask
+    result = outcome(once, (tag, bytes(changed)))
+    if "+" in tag:
+        # zstd may carry bits that mean nothing; everything else is checked.
+        assert isinstance(result, SerdeError) or result == once.loads_typed((tag, data))
+
+
+def test_the_repr_shows_settings_and_no_key() -> None:
+    once = serde(**KEY)
+    assert repr(once) == (
+        "OnceSerializer(compression='zstd', keys=KeyRing(k1), enforcement='strict')"
+    )
+    assert KEY_TEXT not in f"{once!r} {once} {once.config!r} {vars(once)!r}"
