@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
+from typing import Annotated, Any, Literal, TypeVar, cast, dataclass_transform
 
 import pydantic.dataclasses
 from pydantic import ConfigDict, Field, SecretStr, ValidationError
@@ -27,13 +27,14 @@ TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def config(cls: type[T]) -> type[T]:
     """Make `cls` a frozen, keyword-only dataclass that raises `ConfigError` on a wrong value."""
-    made = pydantic.dataclasses.dataclass(
+    decorate = pydantic.dataclasses.dataclass(
         frozen=True,
         kw_only=True,
         slots=True,
-        config=ConfigDict(extra="forbid", use_attribute_docstrings=True, strict=False),
-    )(cls)
-    made.__init__ = _raising_config_error(made.__init__)  # type: ignore[misc]
+        config=ConfigDict(extra="forbid", use_attribute_docstrings=True),
+    )
+    made = cast("type[T]", decorate(cls))
+    setattr(made, "__init__", _raising_config_error(made.__init__))  # noqa: B010  # mypy's wish
     return made
 
 

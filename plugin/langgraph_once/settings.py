@@ -230,13 +230,12 @@ def _settings(
             cls,
             settings_cls: type[BaseSettings],
             init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            **_: PydanticBaseSettingsSource,
+            *_: PydanticBaseSettingsSource,
+            **__: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            cast("EnvSettingsSource", env_settings).env_vars = {
-                name.lower(): value for name, value in environ.items()
-            }
-            return env_settings, init_settings
+            variables = EnvSettingsSource(settings_cls)
+            variables.env_vars = {name.lower(): value for name, value in environ.items()}
+            return variables, init_settings
 
     _refuse_unknown_variables(environ)
     try:

@@ -14,7 +14,7 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from demo.dev_server import DevServer
 
 RemoteFactory = Callable[..., Any]
-SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDE="
+SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
 
 
 @pytest.fixture(scope="session")

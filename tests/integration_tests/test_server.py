@@ -196,14 +196,12 @@ class TestStorage:
     ) -> None:
         thread_id, _ = new_thread(sync_client)
         await client.runs.wait(thread_id, "copying", input=ASKED)
-        rolled_back = await client.runs.create(
-            thread_id, "slow", input={"messages": [{"role": "user", "content": "Never mind."}]}
-        )
+        rolled_back = await client.runs.create(thread_id, "slow", input=ASKED)
         await wait_for_status(client, thread_id, rolled_back["run_id"], "running")
-        state = await client.runs.wait(
+        state: Any = await client.runs.wait(
             thread_id, "copying", input=ASKED, multitask_strategy="rollback"
         )
-        texts = [message["content"] for message in dict(state)["messages"]]
+        texts = [message["content"] for message in state["messages"]]
         question = ASKED["messages"][0]["content"]
         assert texts == [question, HELLO, question, HELLO]
         with contextlib.closing(sqlite3.connect(database)) as connection:

@@ -14,7 +14,7 @@ from langgraph_once.reference import env_example, json_schema
 from langgraph_once.settings import Manifest, load_graph_targets, load_settings
 
 ROOT = Path(__file__).parents[2]
-KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDE="
+KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
 
 
 def graph(**once: Any) -> Manifest:

@@ -101,7 +101,7 @@ class OnceRemoteGraph(RemoteGraph):
                 yield kept
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """`RemoteGraph.invoke`: it takes the last state of a stream, so that one is left whole."""
+        """`RemoteGraph.invoke`: it takes the last state of a stream, which is left whole."""
         return self._plain().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:

@@ -101,7 +101,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             yield chunk
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """`Pregel.invoke`: it folds a stream of its own into the result, so that one is left whole."""
+        """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
         return self._plain().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:

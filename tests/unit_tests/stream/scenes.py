@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from langchain_core.messages import (
@@ -23,10 +23,10 @@ from typing_extensions import TypedDict
 from graphs.models import ScriptedChatModel
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
-Node = Callable[[Any], Any]
+Node = Any  # a function of the state, or a graph
 
 ASKED = {"messages": [("user", "Please begin.")]}
-ALL_MODES = ["messages", "updates", "values"]
+ALL_MODES: list[Any] = ["messages", "updates", "values"]
 
 
 def model(text: str) -> ScriptedChatModel:
@@ -48,7 +48,7 @@ def says_copy(text: str) -> Node:
     return node
 
 
-def chain(*nodes: Node | Graph) -> Graph:
+def chain(*nodes: Node) -> Graph:
     """A graph that runs `nodes` one after the other."""
     builder = StateGraph(MessagesState)
     names = [f"n{i}" for i in range(len(nodes))]

@@ -28,7 +28,7 @@ def streamed(*chunks: AIMessageChunk) -> Content:
 
 @given(st.lists(st.text(min_size=1), min_size=1))
 def test_text_in_pieces_is_the_whole_text(pieces: list[str]) -> None:
-    chunks = [AIMessageChunk(piece, id="m") for piece in pieces]
+    chunks = [AIMessageChunk(content=piece, id="m") for piece in pieces]
     assert streamed(*chunks) == content_of(AIMessage("".join(pieces), id="other"))
 
 
@@ -42,8 +42,8 @@ def test_tool_calls_in_pieces_are_the_whole_calls(args: dict[str, Any], size: in
     text = json.dumps(args)
     pieces = [text[i : i + size] for i in range(0, len(text), size)]
     first = tool_call_chunk(name="search", args="", id="call_1", index=0)
-    chunks = [AIMessageChunk("", tool_call_chunks=[first])] + [
-        AIMessageChunk("", tool_call_chunks=[tool_call_chunk(args=piece, index=0)])
+    chunks = [AIMessageChunk(content="", tool_call_chunks=[first])] + [
+        AIMessageChunk(content="", tool_call_chunks=[tool_call_chunk(args=piece, index=0)])
         for piece in pieces
     ]
     whole = AIMessage("", tool_calls=[{"name": "search", "args": args, "id": "call_1"}])
@@ -52,10 +52,10 @@ def test_tool_calls_in_pieces_are_the_whole_calls(args: dict[str, Any], size: in
 
 def test_blocks_in_pieces_are_the_whole_blocks() -> None:
     chunks = [
-        AIMessageChunk([{"type": "reasoning", "reasoning": "First ", "index": 0}]),
-        AIMessageChunk([{"type": "reasoning", "reasoning": "this.", "index": 0}]),
-        AIMessageChunk([{"type": "text", "text": "Then ", "index": 1}]),
-        AIMessageChunk([{"type": "text", "text": "that.", "index": 1}]),
+        AIMessageChunk(content=[{"type": "reasoning", "reasoning": "First ", "index": 0}]),
+        AIMessageChunk(content=[{"type": "reasoning", "reasoning": "this.", "index": 0}]),
+        AIMessageChunk(content=[{"type": "text", "text": "Then ", "index": 1}]),
+        AIMessageChunk(content=[{"type": "text", "text": "that.", "index": 1}]),
     ]
     whole = AIMessage(
         [{"type": "reasoning", "reasoning": "First this."}, {"type": "text", "text": "Then that."}]

@@ -14,7 +14,7 @@ from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import writer
 
 NS = ("research:1", "tools:2")
-TOKEN = (AIMessageChunk("Hi", id="m"), {"langgraph_node": "agent"})
+TOKEN = (AIMessageChunk(content="Hi", id="m"), {"langgraph_node": "agent"})
 STEP = {"agent": {"n": 1}}
 
 SHAPES: list[tuple[str | list[str], bool, Version, Any, Part]] = [

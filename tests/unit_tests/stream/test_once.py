@@ -184,7 +184,7 @@ class TestOnce:
     )
     def test_v3_is_left_to_its_transformers(self) -> None:
         wrapped = once(chain(says(HELLO)), DedupConfig(state="new_messages"))
-        run = wrapped.stream_events(ASKED, version="v3")
+        run: Any = wrapped.stream_events(ASKED, version="v3")
         assert [str(message.text) for message in run.messages] == [HELLO]
         assert [m.text for m in run.output["messages"]] == ["Please begin.", HELLO]
 

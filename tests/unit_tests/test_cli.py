@@ -1,0 +1,108 @@
+"""The command: what would stop the server is found before, in one line with exit code 1."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langgraph_once.reference import env_example, json_schema
+
+ROOT = Path(__file__).parents[2]
+
+
+def once(*arguments: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "langgraph_once.cli", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of a user: one graph, one langgraph.json."""
+    (tmp_path / "app.py").write_text(
+        "from langgraph.graph import START, MessagesState, StateGraph\n"
+        "graph = StateGraph(MessagesState).add_node('n', lambda _: {}).add_edge(START, 'n')\n"
+    )
+    path = "langgraph_once.platform.graphs:agent"
+    write(tmp_path, graphs={"agent": {"path": path, "once": {"target": "app:graph"}}})
+    return tmp_path
+
+
+def write(project: Path, **manifest: Any) -> None:
+    (project / "langgraph.json").write_text(json.dumps({"dependencies": ["."], **manifest}))
+
+
+def assert_one_line(run: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert run.returncode == 1
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("langgraph-once: ")
+    for part in parts:
+        assert part in line
+
+
+def test_a_sound_project_is_found_fine_and_nothing_is_left_behind(project: Path) -> None:
+    run = once("check", cwd=project)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "1 wrapped graph" in run.stdout
+    assert not (project / ".langgraph_once" / "checkpoints.sqlite").exists()
+
+
+def test_our_own_samples_are_found_fine() -> None:
+    run = once("check")
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_a_database_out_of_reach(project: Path) -> None:
+    run = once("check", cwd=project, ONCE_CHECKPOINT__PATH="/etc/hostname/x.sqlite")
+    assert_one_line(run, "/etc/hostname/x.sqlite", "choose another path")
+
+
+def test_a_port_in_use(project: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert_one_line(once("check", "--port", port, cwd=project), f"port {port}", "in use")
+    assert once("check", "--port", port, cwd=project).returncode == 0
+
+
+def test_a_wrong_key(project: Path) -> None:
+    keys = '{"2026": "too-short"}'
+    run = once("check", cwd=project, ONCE_SERDE__ENCRYPTION_KEYS=keys)
+    assert_one_line(run, "ONCE_SERDE__ENCRYPTION_KEYS", "2026")
+    assert "too-short" not in run.stderr
+
+
+def test_an_unknown_key_and_model(project: Path) -> None:
+    assert_one_line(once("check", cwd=project, ONCE_MODLE="scripted"), "ONCE_MODLE", "'model'")
+    assert_one_line(once("check", cwd=project, ONCE_MODEL="gpt"), "ONCE_MODEL", "provider:model")
+
+
+def test_a_wrong_variable_in_the_env_file(project: Path) -> None:
+    (project / ".env").write_text("ONCE_SERDE__COMPRESSION=gzip\n")
+    write(project, env=".env")
+    assert_one_line(once("check", cwd=project), "ONCE_SERDE__COMPRESSION", "'zstd' or 'none'")
+
+
+def test_a_wrong_manifest(project: Path) -> None:
+    assert_one_line(once("check", "--config", "absent.json", cwd=project), "absent.json", "No such")
+    (project / "langgraph.json").write_text("{")
+    assert_one_line(once("check", cwd=project), "langgraph.json", "not valid JSON")
+    write(project, checkpointer={"path": "x.y", "once": {"pth": "x"}})
+    assert_one_line(once("check", cwd=project), "checkpointer.once.pth", "'path'")
+    path = "langgraph_once.platform.graphs:agent"
+    write(project, graphs={"agent": {"path": path, "once": {"target": "app:grph"}}})
+    assert_one_line(once("check", cwd=project), "graphs.agent.once.target", "'grph'")
+
+
+def test_the_reference_is_printed() -> None:
+    assert once("env").stdout == env_example()
+    assert json.loads(once("schema").stdout) == json_schema()

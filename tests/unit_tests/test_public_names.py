@@ -1,0 +1,32 @@
+"""The public surface, which users rely on."""
+
+from __future__ import annotations
+
+import inspect
+
+import langgraph_once
+
+
+def test_the_public_names_are_these() -> None:
+    assert langgraph_once.__all__ == [
+        "DedupConfig",
+        "Deduplicator",
+        "Ledger",
+        "OnceRemoteGraph",
+        "OnceSerializer",
+        "SerdeConfig",
+        "adedup",
+        "dedup",
+        "once",
+    ]
+    assert all(hasattr(langgraph_once, name) for name in langgraph_once.__all__)
+
+
+def test_the_signatures_are_these() -> None:
+    expected = {
+        "once": ["graph", "config"],
+        "dedup": ["chunks", "stream_mode", "subgraphs", "version", "ledger", "config"],
+        "adedup": ["chunks", "stream_mode", "subgraphs", "version", "ledger", "config"],
+    }
+    for name, parameters in expected.items():
+        assert list(inspect.signature(getattr(langgraph_once, name)).parameters) == parameters
