@@ -45,7 +45,7 @@ MANIFEST = {
 }
 
 
-def run(*command: str | Path, cwd: Path, **env: str) -> str:
+def run(*command: object, cwd: Path, **env: str) -> str:
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,

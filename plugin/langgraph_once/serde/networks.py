@@ -55,4 +55,4 @@ def hold(network: IPv4Network | IPv6Network) -> None:
 def release(network: IPv4Network | IPv6Network) -> bool:
     """Undo `hold`; return whether something tried to iterate meanwhile."""
     network.__class__ = IPv4Network if isinstance(network, IPv4Network) else IPv6Network
-    return bool(vars(network).pop(_WALKED, False))
+    return _WALKED in vars(network)

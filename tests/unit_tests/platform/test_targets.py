@@ -40,7 +40,7 @@ async def test_a_factory_stays_a_factory_that_the_server_calls_alike(name: str) 
     assert inspect.signature(factory) == inspect.signature(original)
     given = _classify_factory(factory)
     assert given is not None or not inspect.signature(original).parameters
-    arguments: dict[str, Any] = given({"configurable": {}}, "runtime") if given else {}  # type: ignore[typeddict-item, arg-type]
+    arguments: dict[str, Any] = given({"configurable": {}}, "runtime") if given else {}
     assert set(arguments) == set(inspect.signature(original).parameters)
     async with as_asynccontextmanager(factory(**arguments)) as graph:
         assert isinstance(graph, OnceStreams)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import ipaddress
 import json
 import time
@@ -36,6 +38,15 @@ class Numbers(pydantic.BaseModel):
 @pydantic.dataclasses.dataclass
 class Row:
     cells: list[Any]
+
+
+@dataclasses.dataclass
+class Copying:
+    net: Any
+    twin: Any = None
+
+    def __post_init__(self) -> None:
+        self.twin = copy.deepcopy(self.net)
 
 
 class Raw:
@@ -137,6 +148,32 @@ def test_a_network_where_it_belongs_is_an_ordinary_one_again(value: Any) -> None
         assert next(iter(back[0])) == ipaddress.IPv6Address("::")
 
 
+def test_a_copy_that_a_constructor_made_is_an_ordinary_network_too() -> None:
+    serde = OnceSerializer(SerdeConfig(allowed_types=allow(Copying)))
+    for net in (NETWORK, ipaddress.IPv4Network("10.0.0.0/8")):
+        blob = pack(
+            Raw(2, Copying.__module__, "Copying", {"net": network(str(net), type(net).__name__)})
+        )
+        back = serde.loads_typed(("msgpack", blob))
+        assert back.twin == net
+        assert type(back.twin) is type(net)
+
+
+@pytest.mark.parametrize("enforcement", ["strict", "warn", "open"])
+def test_no_method_is_called_but_the_safe_ones(enforcement: Any) -> None:
+    serde = OnceSerializer(SerdeConfig(enforcement=enforcement))
+    safe = pack(Raw(3, "datetime", "datetime", "2025-01-01", "fromisoformat"))
+    assert serde.loads_typed(("msgpack", safe)).year == 2025
+    for module, name, method in (
+        ("datetime", "date", "fromisoformat"),
+        ("datetime", "datetime", "fromtimestamp"),
+        ("pathlib", "Path", "read_text"),
+    ):
+        blob = pack([Raw(3, module, name, "2025-01-01", method)])
+        with pytest.raises(PayloadError, match=f"method '{method}', which is never made"):
+            serde.loads_typed(("msgpack", blob))
+
+
 @pytest.mark.parametrize(
     "outer",
     [
@@ -172,6 +209,13 @@ def test_copies_of_nested_data_are_budgeted() -> None:
     with pytest.raises(SizeLimitError) as caught:
         serde.loads_typed(("msgpack", nested(100, 500_000)))
     assert caught.value.limit_bytes < 17 * 510_000
+
+
+def test_the_budget_is_for_what_is_open_at_once() -> None:
+    serde = OnceSerializer(SerdeConfig(max_decoded_bytes=1024))
+    branch = nested(30, 1000)
+    wide = pack([ormsgpack.Ext(7, branch) for _ in range(100)])
+    assert len(serde.loads_typed(("msgpack", wide))) == 100
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,17 @@ def test_a_bomb_is_refused_without_its_memory(bomb: bytes) -> None:
         tracemalloc.stop()
 
 
+def test_a_size_in_the_header_is_believed_before_memory_is_taken() -> None:
+    bomb, limit = zstd.compress(b"\0" * 60_000_000), 50_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(SizeLimitError):
+            layer(limit=limit).decompress(bomb, tag=TAG)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_second_frame_cannot_carry_the_bomb() -> None:
     with pytest.raises(PayloadError):
         layer().decompress(zstd.compress(b"a") + zstd.compress(b"\0" * 10_000_000), tag=TAG)

@@ -7,7 +7,7 @@ from typing import Any
 
 import ormsgpack
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -38,6 +38,8 @@ def test_a_truncated_blob_is_refused(cut: int) -> None:
         load(GOOD[:cut])
 
 
+@example(b"\xc4\x01x")
+@example(b"\xc0")
 @given(st.binary(min_size=1, max_size=12))
 def test_bytes_after_the_end_are_refused(extra: bytes) -> None:
     with pytest.raises(PayloadError):

@@ -88,6 +88,7 @@ def test_the_plaintext_is_not_in_the_blob() -> None:
         ("short", base64.b64encode(b"0123456789").decode()),
         ("long", base64.b64encode(b"x" * 33).decode()),
         ("text", "not base64, but a pass phrase"),
+        ("stray", base64.b64encode(b"x" * 16).decode().replace("e", "!e", 1)),
         ("accent", "clé secrète"),
         ("empty", ""),
         ("", base64.b64encode(b"x" * 32).decode()),

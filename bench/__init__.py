@@ -1,0 +1,1 @@
+"""`make bench`: what our components cost beside upstream's, measured in the same run."""
