@@ -22,7 +22,6 @@ $(READY): requirements.lock pyproject.toml
 
 dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
 	@$(BIN)/langgraph-once check --port $(PORT)
-	@$(BIN)/python -m graphs.models
 	$(BIN)/langgraph dev --no-browser --port $(PORT)
 
 test: lint ## Lint, types, import directions and all tests but the slow proofs

@@ -132,7 +132,6 @@ def _question(state: ResearchState) -> str:
 
 
 def _model(answers: Script) -> BaseChatModel:
-    # Read when a node needs it, so that importing the graph does no work.
     return chat_model(load_settings().model, answers)
 
 
@@ -165,3 +164,5 @@ builder = (
 )
 
 graph = builder.compile(name="research")
+
+_model(script.plan)  # a wrong model name stops the start of the server, not its first run

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 try:
     import click
-    from dotenv import dotenv_values
 except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
@@ -20,7 +17,12 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.startup import check_settings
 from langgraph_once.platform.targets import wrap
 from langgraph_once.reference import env_example, json_schema
-from langgraph_once.settings import Manifest, load_graph_targets, load_settings
+from langgraph_once.settings import (
+    Manifest,
+    load_graph_targets,
+    load_settings,
+    take_environment,
+)
 
 __all__ = ["main"]
 
@@ -36,14 +38,13 @@ def commands() -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Host to serve on.")
 @click.option("--port", type=int, help="Port to serve on; not checked when left out.")
 def check(config: str, host: str, port: int | None) -> None:
-    """Find what would stop `langgraph dev`, before it starts: one line per mistake, exit 1."""
-    manifest_json = _read(config)
-    environ = _environment(manifest_json)
-    manifest = Manifest.from_json(json.dumps(manifest_json))
-    settings = load_settings(manifest, environ)
-    check_settings(settings)
+    """Find what would stop `langgraph dev`, before it starts: a mistake is one line and exit 1."""
+    parsed = _read(config)
+    take_environment(parsed.get("env", {}))
+    manifest = Manifest.from_json(parsed)
+    check_settings(load_settings(manifest))
     sys.path.append(str(Path.cwd()))  # as `langgraph dev` does
-    targets = load_graph_targets(manifest, environ)
+    targets = load_graph_targets(manifest)
     for found in targets:
         wrap(found)
     if port is not None:
@@ -73,24 +74,14 @@ def main() -> None:
 
 def _read(config: str) -> dict[str, Any]:
     try:
-        text = Path(config).read_text(encoding="utf-8")
+        parsed = json.loads(Path(config).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(config, f"cannot be read: {error.strerror}") from None
-    try:
-        parsed = json.loads(text)
-    except json.JSONDecodeError as error:
+    except ValueError as error:
         raise ConfigError(config, f"is not valid JSON: {error}") from None
     if not isinstance(parsed, dict):
         raise ConfigError(config, "must be a JSON object")
     return parsed
-
-
-def _environment(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """The environment that `langgraph dev` gives the server: `env` of the file on top."""
-    extra = manifest.get("env", {})
-    if isinstance(extra, str):
-        extra = dotenv_values(extra)
-    return {**os.environ, **{name: str(value) for name, value in extra.items()}}
 
 
 def _check_port(host: str, port: int) -> None:

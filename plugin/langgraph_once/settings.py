@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, cast
 
+from dotenv import dotenv_values
 from pydantic import AfterValidator, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic_settings import (
     BaseSettings,
@@ -38,6 +39,7 @@ __all__ = [
     "load_graph_paths",
     "load_graph_targets",
     "load_settings",
+    "take_environment",
 ]
 
 GRAPHS_MODULE = "langgraph_once.platform.graphs"
@@ -118,15 +120,8 @@ class Manifest:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> Manifest:
-        """Parse the text of a `langgraph.json`.
-
-        Raises:
-            ConfigError: The text is not a JSON object.
-        """
-        parsed = _parse_json("langgraph.json", text)
-        if not isinstance(parsed, dict):
-            raise ConfigError("langgraph.json", "must be a JSON object")
+    def from_json(cls, parsed: Mapping[str, Any]) -> Manifest:
+        """The parts of a `langgraph.json` that was read."""
         return cls(*(parsed.get(key) for key in ("checkpointer", "http", "graphs")))
 
     def sections(self) -> dict[str, dict[str, Any]]:
@@ -217,6 +212,17 @@ def load_graph_paths() -> tuple[tuple[str, str], ...]:
         which checks what this reads.
     """
     return tuple(Manifest.from_environment(os.environ).graph_paths())
+
+
+def take_environment(env: str | Mapping[str, Any]) -> None:
+    """Make this process's environment what `langgraph dev` makes its server's.
+
+    Args:
+        env: The `env` of a `langgraph.json`: a mapping, or the path of a `.env` file, which
+            wins over the environment there (langgraph-api 0.16.7).
+    """
+    values = dotenv_values(env) if isinstance(env, str) else env
+    os.environ.update({name: str(value) for name, value in values.items() if value is not None})
 
 
 def _settings(

@@ -86,6 +86,10 @@ def test_an_unknown_key_and_model(project: Path) -> None:
     assert_one_line(once("check", cwd=project, ONCE_MODEL="gpt"), "ONCE_MODEL", "provider:model")
 
 
+def test_a_provider_that_is_not_installed_stops_the_sample() -> None:
+    assert_one_line(once("check", ONCE_MODEL="nosuch:model"), "ONCE_MODEL", "nosuch:model")
+
+
 def test_a_wrong_variable_in_the_env_file(project: Path) -> None:
     (project / ".env").write_text("ONCE_SERDE__COMPRESSION=gzip\n")
     write(project, env=".env")

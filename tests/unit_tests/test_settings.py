@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -161,9 +162,9 @@ def test_an_uncommented_env_example_is_valid() -> None:
 def test_our_own_langgraph_json_is_valid_against_settings_and_schema() -> None:
     import jsonschema_rs
 
-    text = (ROOT / "langgraph.json").read_text()
-    load_settings(Manifest.from_json(text), {})
-    jsonschema_rs.validate(json_schema(), json.loads(text))
-    wrong = json.loads(text)
+    ours = json.loads((ROOT / "langgraph.json").read_text())
+    load_settings(Manifest.from_json(ours), {})
+    jsonschema_rs.validate(json_schema(), ours)
+    wrong = copy.deepcopy(ours)
     wrong["checkpointer"]["once"]["serde"]["compression"] = "gzip"
     assert not jsonschema_rs.is_valid(json_schema(), wrong)
