@@ -14,15 +14,11 @@ except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
 from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import check_settings
 from langgraph_once.platform.targets import wrap
 from langgraph_once.reference import env_example, json_schema
-from langgraph_once.settings import (
-    Manifest,
-    load_graph_targets,
-    load_settings,
-    take_environment,
-)
+from langgraph_once.settings import load_graph_targets, load_settings, take_environment
 
 __all__ = ["main"]
 

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import SecretStr, TypeAdapter
 
 from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, SerdeConfig
-from langgraph_once.settings import GRAPHS_MODULE, PREFIX, SECRETS, Settings
+from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
+from langgraph_once.settings import PREFIX, Settings
 
 __all__ = ["env_example", "json_schema"]
 

@@ -11,8 +11,9 @@ import pytest
 
 from langgraph_once.config import DedupConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.manifest import Manifest
 from langgraph_once.reference import env_example, json_schema
-from langgraph_once.settings import Manifest, load_graph_targets, load_settings
+from langgraph_once.settings import load_graph_targets, load_settings
 
 ROOT = Path(__file__).parents[2]
 KEY = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
@@ -83,6 +84,7 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem:
             "checkpointer.once.serde.encryption_keys",
             "ONCE_SERDE__ENCRYPTION_KEYS",
         ),
+        (Manifest(checkpointer={"once": {}, "serde": {}}), "checkpointer.serde", "once.serde"),
         (Manifest(http={"once": {"expose_config": "may"}}), "http.once.expose_config", "boolean"),
         (Manifest(http={"once": 5}), "http.once", "must be an object"),
         (graph(), "graphs.agent.once.target", "package.module:name"),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_msgpack"]
 
-_TOP: Final = -1
+_TOP: Final = 256  # no extension has this code: they are signed bytes
 _MAX_NAME_CHARS: Final = 300
 
 # ormsgpack ignores what follows the first value. So the blob is read as the first of two, and

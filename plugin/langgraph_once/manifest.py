@@ -1,0 +1,196 @@
+"""What `langgraph.json` says about our components, read and checked for its shape.
+
+Each component has its settings in a sub-key `"once"` beside its path. The server hands the
+sub-keys to its process unchanged, as JSON in three variables (measured with langgraph-api
+0.16.7; `TestWiring` in the tests of the server notices when that changes).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph_once.errors import ConfigError
+
+__all__ = ["GRAPHS_MODULE", "SECRETS", "GraphEntry", "Manifest", "setting_at", "unknown_key"]
+
+GRAPHS_MODULE = "langgraph_once.platform.graphs"
+"""The module whose names stand for wrapped graphs."""
+
+VARIABLES = ("LANGGRAPH_CHECKPOINTER", "LANGGRAPH_HTTP", "LANGSERVE_GRAPHS")
+
+SECRETS = frozenset({("serde", "encryption_keys")})
+"""Settings, as (section, key), that no file may hold."""
+
+SECTION_AT = {
+    "checkpoint": "checkpointer.once",
+    "serde": "checkpointer.once.serde",
+    "http": "http.once",
+}
+
+TARGET = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphEntry:
+    """An entry of `graphs` that asks for a wrapped graph."""
+
+    graph_id: str
+    name: str
+    """Its name in `langgraph_once.platform.graphs`."""
+    target: str
+    """The user's graph as `package.module:name`."""
+    dedup: Mapping[str, Any]
+    """Settings of its `DedupConfig`, not checked yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The parts of `langgraph.json` that can carry a `"once"` sub-key, as parsed JSON."""
+
+    checkpointer: Any = None
+    http: Any = None
+    graphs: Any = None
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Manifest:
+        """What the server handed to this process; empty outside of a server."""
+        return cls(*(_parse_json(name, environ.get(name)) for name in VARIABLES))
+
+    @classmethod
+    def from_json(cls, parsed: Mapping[str, Any]) -> Manifest:
+        """The parts of a `langgraph.json` that was read."""
+        return cls(*(parsed.get(key) for key in ("checkpointer", "http", "graphs")))
+
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """The sub-keys of checkpointer and http, by the sections of `Settings`.
+
+        Raises:
+            ConfigError: A sub-key is no object, holds a secret, or would have no effect.
+        """
+        checkpoint = dict(_once(self.checkpointer, "checkpointer"))
+        serde = _mapping(checkpoint.pop("serde", {}), "checkpointer.once.serde")
+        if "once" in (self.checkpointer or {}) and "serde" in self.checkpointer:
+            raise ConfigError(
+                "langgraph.json: checkpointer.serde",
+                "never reaches a custom saver; use checkpointer.once.serde",
+            )
+        http = _once(self.http, "http")
+        sections = {"checkpoint": checkpoint, "serde": dict(serde), "http": dict(http)}
+        for section, key in SECRETS:
+            if key in sections[section]:
+                raise ConfigError(
+                    setting_at(section, key),
+                    "secrets belong in the environment, not in a file; use "
+                    f"ONCE_{section.upper()}__{key.upper()}",
+                )
+        return sections
+
+    def wrapped_graphs(self) -> tuple[GraphEntry, ...]:
+        """The entries of `graphs` that ask for a wrapped graph, in order.
+
+        Raises:
+            ConfigError: A `"once"` sub-key is missing, wrong, or beside another path than ours.
+        """
+        by_name: dict[str, GraphEntry] = {}
+        for graph_id, entry in self._graphs():
+            found = _graph_entry(graph_id, entry)
+            if found is None:
+                continue
+            other = by_name.setdefault(found.name, found)
+            if (other.target, other.dedup) != (found.target, found.dedup):
+                raise ConfigError(
+                    f"langgraph.json: graphs.{graph_id}.path",
+                    f"the name {found.name!r} already stands for graph {other.graph_id!r}; "
+                    f"use {GRAPHS_MODULE}:{graph_id}",
+                )
+        return tuple(by_name.values())
+
+    def importable_graphs(self) -> Iterator[tuple[str, str]]:
+        """Every graph, wrapped or not, that is named by `package.module:name`.
+
+        Yields:
+            The setting that names it, and the name.
+        """
+        for found in self.wrapped_graphs():
+            yield f"langgraph.json: graphs.{found.graph_id}.once.target", found.target
+        for graph_id, entry in self._graphs():
+            path = _path(entry)
+            if TARGET.fullmatch(path) and not path.startswith(f"{GRAPHS_MODULE}:"):
+                yield f"langgraph.json: graphs.{graph_id}.path", path
+
+    def _graphs(self) -> Iterable[tuple[str, Any]]:
+        return _mapping(self.graphs or {}, "graphs").items()
+
+
+def setting_at(section: str, key: str) -> str:
+    """The name of a setting as the user of `langgraph.json` wrote it."""
+    return f"langgraph.json: {SECTION_AT.get(section, section)}{key and '.'}{key}"
+
+
+def unknown_key(key: str, allowed: Iterable[str]) -> str:
+    """The problem of a key that does not exist: the nearest one, and all there are."""
+    allowed = sorted(allowed)
+    near = difflib.get_close_matches(key, allowed, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown key; {hint}allowed: {', '.join(allowed)}"
+
+
+def _graph_entry(graph_id: str, entry: Any) -> GraphEntry | None:
+    """What one entry of `graphs` asks for; None where it does not name our module."""
+    at, path = f"graphs.{graph_id}", _path(entry)
+    module, _, name = path.partition(":")
+    if module != GRAPHS_MODULE:
+        if isinstance(entry, dict) and "once" in entry:
+            raise ConfigError(
+                f"langgraph.json: {at}.once",
+                f"has no effect beside this path; use {GRAPHS_MODULE}:{graph_id} as path and "
+                f'{{"target": "{path}"}} as once',
+            )
+        return None
+    once = dict(_once(entry, at))
+    target, dedup = once.pop("target", None), once.pop("dedup", {})
+    for key in once:
+        raise ConfigError(f"langgraph.json: {at}.once.{key}", unknown_key(key, ("target", "dedup")))
+    if not isinstance(target, str) or not TARGET.fullmatch(target):
+        raise ConfigError(
+            f"langgraph.json: {at}.once.target",
+            "must name your graph, builder or factory as 'package.module:name' "
+            f"(a file path would not survive `langgraph dockerfile`), got {target!r}",
+        )
+    return GraphEntry(
+        graph_id=graph_id,
+        name=name,
+        target=target,
+        dedup=_mapping(dedup, f"{at}.once.dedup"),
+    )
+
+
+def _path(entry: Any) -> str:
+    return str(entry.get("path", "") if isinstance(entry, dict) else entry)
+
+
+def _once(component: Any, at: str) -> Mapping[str, Any]:
+    """The `"once"` sub-key of a component; empty where there is none."""
+    if not isinstance(component, dict):
+        return {}
+    return _mapping(component.get("once", {}), f"{at}.once")
+
+
+def _mapping(value: Any, at: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"langgraph.json: {at}", f"must be an object, got {value!r}")
+    return value
+
+
+def _parse_json(name: str, text: str | None) -> Any:
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(name, f"is not valid JSON: {error}") from None
