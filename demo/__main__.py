@@ -61,15 +61,15 @@ def table(plain: Tally, plain_texts: list[str], ours: Tally, our_texts: list[str
     """Both tallies side by side."""
     shown = Table(title="One run of `research`, to its interrupt and on to its end")
     shown.add_column("delivered to the client")
-    shown.add_column("RemoteGraph, plain graph", justify="right")
-    shown.add_column("OnceRemoteGraph, once(graph)", justify="right")
+    shown.add_column("RemoteGraph", justify="right")
+    shown.add_column("OnceRemoteGraph", justify="right")
     both = [(plain, plain_texts), (ours, our_texts)]
     rows = {
         "chunks": [tally.chunks for tally, _ in both],
-        "characters of message text": [tally.characters for tally, _ in both],
+        "characters of text": [tally.characters for tally, _ in both],
         "bytes, as JSON": [tally.size_bytes for tally, _ in both],
         "texts that came again": [tally.duplicates for tally, _ in both],
-        "texts of the final state that never came": [
+        "texts that never came": [
             len(tally.lost(texts)) for tally, texts in both
         ],
     }

@@ -46,6 +46,8 @@ class TestWiring:
         assert shown["graphs"]["research"]["target"] == "graphs.research.graph:graph"
         assert SECRET not in answer.text
         assert SECRET not in server.log
+        paths = httpx.get(f"{server.url}/openapi.json").json()["paths"]
+        assert paths["/once/health"]["get"]["summary"] == "Health of langgraph-once"
 
     def test_the_server_found_every_capability_of_the_saver(self, server: DevServer) -> None:
         assert "OnceSqliteSaver" in server.log

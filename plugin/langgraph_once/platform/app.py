@@ -4,6 +4,7 @@
 
 The server runs custom routes without its authentication unless
 `http.enable_custom_route_auth` is set, so nothing here shows a secret or a value of a thread.
+It reads what follows `---` in a docstring as OpenAPI.
 """
 
 from __future__ import annotations
@@ -22,12 +23,28 @@ __all__ = ["app"]
 
 
 async def health(_: Request) -> JSONResponse:
-    """`GET /once/health`: that this package serves, and its version."""
+    """Say that this package serves, and its version.
+
+    ---
+    summary: Health of langgraph-once
+    responses:
+      200:
+        description: It serves; the version of the package.
+    """
     return JSONResponse({"ok": True, "version": version("langgraph-once")})
 
 
 async def config(_: Request) -> JSONResponse:
-    """`GET /once/config`: the settings in force, without secrets."""
+    """Show the settings in force, without secrets.
+
+    ---
+    summary: Settings of langgraph-once
+    responses:
+      200:
+        description: The settings in force, without secrets.
+      404:
+        description: The setting `expose_config` is off.
+    """
     settings = load_settings()
     if not settings.http.expose_config:
         return JSONResponse({"detail": "Not Found"}, status_code=404)
