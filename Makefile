@@ -8,7 +8,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-all lint demo bench format docs lock clean
+.PHONY: help dev test test-slow test-all lint demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,8 +27,10 @@ dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
 test: lint ## Lint, types, import directions and all tests but the slow proofs
 	$(BIN)/pytest -m "not slow"
 
-test-all: lint ## The same with the slow proofs
-	$(BIN)/pytest
+test-slow: $(READY) ## The slow proofs
+	@if $(BIN)/pytest -m slow --collect-only --quiet >/dev/null; then $(BIN)/pytest -m slow; fi
+
+test-all: test test-slow ## Everything
 
 lint: $(READY)
 	$(BIN)/ruff check .

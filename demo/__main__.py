@@ -69,9 +69,7 @@ def table(plain: Tally, plain_texts: list[str], ours: Tally, our_texts: list[str
         "characters of text": [tally.characters for tally, _ in both],
         "bytes, as JSON": [tally.size_bytes for tally, _ in both],
         "texts that came again": [tally.duplicates for tally, _ in both],
-        "texts that never came": [
-            len(tally.lost(texts)) for tally, texts in both
-        ],
+        "texts that never came": [len(tally.lost(texts)) for tally, texts in both],
     }
     for title, counts in rows.items():
         shown.add_row(title, *(f"{count:,}" for count in counts))

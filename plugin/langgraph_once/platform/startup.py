@@ -23,7 +23,10 @@ def serializer_for(settings: Settings) -> OnceSerializer:
     try:
         return OnceSerializer(settings.serde, upstream_aes_key=settings.upstream_aes_key)
     except ConfigError as error:
-        field, *inner = error.key.removeprefix("SerdeConfig.").split(".", 1)
+        owner, _, rest = error.key.partition(".")
+        if owner != "SerdeConfig":
+            raise
+        field, *inner = rest.split(".", 1)
         raise ConfigError(
             f"ONCE_SERDE__{field.upper()}", ": ".join([*inner, error.problem])
         ) from None

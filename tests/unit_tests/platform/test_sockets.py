@@ -77,6 +77,7 @@ def test_types_are_found_in_schemas_and_subgraphs(environ: pytest.MonkeyPatch) -
         ("ONCE_SERDE__ENCRYPTION_KEYS", '{"a": "AAAA"}', "ONCE_SERDE__ENCRYPTION_KEYS: a: 3 bytes"),
         ("ONCE_SERDE__REQUIRE_ENCRYPTION", "true", "ONCE_SERDE__REQUIRE_ENCRYPTION: needs"),
         ("ONCE_SERDE__COMPRESSION", "gzip", "ONCE_SERDE__COMPRESSION"),
+        ("LANGGRAPH_AES_KEY", "too-short", "langgraph-once: LANGGRAPH_AES_KEY: an AES key has"),
     ],
 )
 async def test_a_wrong_setting_stops_every_socket_in_one_line(
@@ -90,6 +91,7 @@ async def test_a_wrong_setting_stops_every_socket_in_one_line(
             pass
     for caught in (by_app, by_saver):
         assert line in str(caught.value)
+        assert "too-short" not in str(caught.value)
         assert "\n" not in str(caught.value)
 
 
