@@ -75,12 +75,29 @@ class TestMessages:
             out = fed(messages, *tokens("ok", id=f"m{step}", task=f"agent:{step}"))
             assert len(out) == 1
 
-    def test_a_parents_repetition_of_its_childs_message_is_dropped(
+    @pytest.mark.parametrize(
+        ("first", "second", "repeated"),
+        [
+            ("team:1|agent:2", "team:1", True),
+            ("team:1", "team:1|agent:2", True),
+            ("team:1|agent:2", "team:10", False),
+            ("team:10|agent:2", "team:1", False),
+            ("team:1", "team:10|agent:2", False),
+        ],
+    )
+    def test_parent_and_child_repeat_each_other_and_others_do_not(
+        self, messages: Deduplicator, first: str, second: str, repeated: bool
+    ) -> None:
+        fed(messages, *tokens("Hello", task=first))
+        whole = AIMessage("Hello", id="m")
+        assert fed(messages, said(whole, second)) == ([] if repeated else [whole])
+
+    def test_a_node_may_return_what_it_streamed_and_say_it_again(
         self, messages: Deduplicator
     ) -> None:
-        fed(messages, *tokens("Hello", task="team:1|agent:2"))
-        assert fed(messages, said(AIMessage("Hello", id="m"), "team:1")) == []
-        assert len(fed(messages, said(AIMessage("Hello", id="m"), "team:10"))) == 1
+        streamed, again = AIMessage("Hello", id="m"), AIMessage("Hello", id="again")
+        out = fed(messages, *tokens("Hello"), said(streamed), said(again))
+        assert out[1:] == [again]
 
     def test_a_human_who_says_what_the_model_said_is_no_copy(self, messages: Deduplicator) -> None:
         fed(messages, *tokens("yes"))

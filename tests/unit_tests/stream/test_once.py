@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -216,22 +215,29 @@ class TestDropIn:
         for delivered, _ in enumerate(dedup(source(), stream_mode="messages")):
             assert len(pulled) == delivered + 1
 
-    def test_a_consumer_that_stops_early_closes_the_source(self) -> None:
-        closed = False
+    async def test_a_consumer_that_stops_early_closes_the_source(self) -> None:
+        closed: list[str] = []
 
         def source() -> Iterator[Any]:
-            nonlocal closed
             try:
                 yield {"n": 1}
-                yield {"n": 2}
             finally:
-                closed = True
+                closed.append("sync")
 
-        chunks = dedup(source(), stream_mode="updates")
+        async def unsync_source() -> AsyncIterator[Any]:
+            try:
+                yield {"n": 1}
+            finally:
+                closed.append("async")
+
+        held, unsync_held = source(), unsync_source()  # not left to the garbage collector
+        chunks: Any = dedup(held, stream_mode="updates")
+        unsync: Any = adedup(unsync_held, stream_mode="updates")
         next(chunks)
-        assert inspect.isgenerator(chunks)
+        await anext(unsync)
         chunks.close()
-        assert closed
+        await unsync.aclose()
+        assert closed == ["sync", "async"]
 
     def test_an_error_of_the_graph_reaches_the_caller(self) -> None:
         def fails(_: Any) -> Any:
