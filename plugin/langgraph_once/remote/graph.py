@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -10,7 +10,17 @@ from langgraph.pregel.remote import RemoteGraph
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.revive import revive
-from langgraph_once.stream import Ledger, Part, StreamModes, Version, chunk_filter, v2_part
+from langgraph_once.stream import (
+    ChunkFilter,
+    Ledger,
+    Part,
+    StreamModes,
+    Version,
+    afiltered,
+    chunk_filter,
+    filtered,
+    v2_part,
+)
 
 __all__ = ["OnceRemoteGraph"]
 
@@ -71,10 +81,9 @@ class OnceRemoteGraph(RemoteGraph):
             version="v2",
             **kwargs,
         )
-        for chunk in chunks:
-            yield from new(chunk)
+        return filtered(chunks, new)
 
-    async def astream(  # type: ignore[override]
+    def astream(  # type: ignore[override]
         self,
         input: Any,
         config: RunnableConfig | None = None,
@@ -96,9 +105,7 @@ class OnceRemoteGraph(RemoteGraph):
             version="v2",
             **kwargs,
         )
-        async for chunk in chunks:
-            for kept in new(chunk):
-                yield kept
+        return afiltered(chunks, new)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`RemoteGraph.invoke`: it takes the last state of a stream, which is left whole."""
@@ -118,7 +125,7 @@ class OnceRemoteGraph(RemoteGraph):
         subgraphs: bool,
         version: Version,
         ledger: Ledger | None,
-    ) -> Callable[[Any], Iterator[Any]]:
+    ) -> ChunkFilter:
         return chunk_filter(
             modes, subgraphs, version, ledger=ledger, config=self.dedup, read=_remote_part
         )

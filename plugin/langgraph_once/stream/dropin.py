@@ -12,7 +12,7 @@ from collections.abc import (
     Iterator,
 )
 from contextlib import AsyncExitStack, ExitStack, aclosing, closing
-from typing import Any
+from typing import Any, TypeAlias
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.deduplicator import Deduplicator
@@ -21,7 +21,10 @@ from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import writer
 
-__all__ = ["adedup", "chunk_filter", "dedup"]
+__all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered"]
+
+ChunkFilter: TypeAlias = Callable[[Any], Iterator[Any]]
+"""Turns one chunk into the chunks that the consumer lacks."""
 
 
 def dedup(
@@ -48,14 +51,10 @@ def dedup(
         StreamError: A chunk has another shape than these arguments say.
     """
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    with ExitStack() as stack:
-        if isinstance(chunks, Generator):
-            stack.enter_context(closing(chunks))
-        for chunk in chunks:
-            yield from new(chunk)
+    return filtered(chunks, new)
 
 
-async def adedup(
+def adedup(
     chunks: AsyncIterable[Any],
     *,
     stream_mode: StreamModes,
@@ -66,12 +65,7 @@ async def adedup(
 ) -> AsyncIterator[Any]:
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    async with AsyncExitStack() as stack:
-        if isinstance(chunks, AsyncGenerator):
-            await stack.enter_async_context(aclosing(chunks))
-        async for chunk in chunks:
-            for kept in new(chunk):
-                yield kept
+    return afiltered(chunks, new)
 
 
 def chunk_filter(
@@ -82,7 +76,7 @@ def chunk_filter(
     ledger: Ledger | None,
     config: DedupConfig | None,
     read: Callable[[Any], Part] | None = None,
-) -> Callable[[Any], Iterator[Any]]:
+) -> ChunkFilter:
     """The function that turns one chunk into the chunks that the consumer lacks.
 
     Args:
@@ -106,3 +100,22 @@ def chunk_filter(
             yield chunk if same_shape and kept is part else write(kept)
 
     return new
+
+
+def filtered(chunks: Iterable[Any], new: ChunkFilter) -> Iterator[Any]:
+    """What `new` makes of each of `chunks`, which are closed at the end, early or not."""
+    with ExitStack() as stack:
+        if isinstance(chunks, Generator):
+            stack.enter_context(closing(chunks))
+        for chunk in chunks:
+            yield from new(chunk)
+
+
+async def afiltered(chunks: AsyncIterable[Any], new: ChunkFilter) -> AsyncIterator[Any]:
+    """`filtered`, async."""
+    async with AsyncExitStack() as stack:
+        if isinstance(chunks, AsyncGenerator):
+            await stack.enter_async_context(aclosing(chunks))
+        async for chunk in chunks:
+            for kept in new(chunk):
+                yield kept

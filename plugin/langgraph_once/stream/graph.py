@@ -81,7 +81,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             return chunks
         return dedup(chunks, **cast("Any", asked), config=self.dedup_config)
 
-    async def astream(  # type: ignore[override]
+    def astream(  # type: ignore[override]
         self,
         input: Any,
         config: RunnableConfig | None = None,
@@ -95,10 +95,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
         chunks = super().astream(input, config, **cast("Any", asked), **kwargs)
-        if not _is_v3(config):
-            chunks = adedup(chunks, **cast("Any", asked), config=self.dedup_config)
-        async for chunk in chunks:
-            yield chunk
+        if _is_v3(config):
+            return chunks
+        return adedup(chunks, **cast("Any", asked), config=self.dedup_config)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
