@@ -18,8 +18,8 @@ def main() -> None:
     lines = [
         "# Results of `make bench`",
         "",
-        f"Python {platform.python_version()}, {found}. Medians of paired rounds in one run;",
-        "times are of the machine that ran it, ratios carry further.",
+        f"Python {platform.python_version()}, {found}.",
+        "Medians of paired rounds in one run; times are of the machine, ratios carry further.",
         "",
     ]
     for line in (*serde.report(), "", *stream.report()):

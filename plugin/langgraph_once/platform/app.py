@@ -28,7 +28,7 @@ async def health(_: Request) -> JSONResponse:
     ---
     summary: Health of langgraph-once
     responses:
-      200:
+      '200':
         description: It serves; the version of the package.
     """
     return JSONResponse({"ok": True, "version": version("langgraph-once")})
@@ -40,9 +40,9 @@ async def config(_: Request) -> JSONResponse:
     ---
     summary: Settings of langgraph-once
     responses:
-      200:
+      '200':
         description: The settings in force, without secrets.
-      404:
+      '404':
         description: The setting `expose_config` is off.
     """
     settings = load_settings()
