@@ -1,45 +1,93 @@
-"""`OnceSerializer` beside `JsonPlusSerializer` on chat threads of about 1 KB a message."""
+"""`OnceSerializer` beside upstream's serializers, in the same run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+import tracemalloc
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+import numpy as np
+import ormsgpack
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from pydantic import SecretStr
 
+from bench import states
 from bench.timing import compare
-from graphs.research.library import LIBRARY
 from langgraph_once import OnceSerializer, SerdeConfig
 
 __all__ = ["report"]
 
-SIZES = (1, 4, 100, 500)
+SIZES = (1, 4, 100, 500, 1000)
+CODECS: tuple[Any, ...] = ("msgpack", "once1")
+ALLOWED = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in states.TYPES)
+KEY = bytes(range(32))
+ARRAY_BYTES = 100_000_000
 
 
 def report() -> Iterator[str]:
     """The lines of the report, as Markdown."""
-    yield "## Serializer"
-    yield ""
-    yield "Chat threads of prose; ratio is JsonPlusSerializer's time over ours. The prose has six"
-    yield "topics that take turns, so long threads compress better than a user's would."
-    yield ""
-    yield "| layers | messages | bytes, upstream | bytes, ours | encode µs | ratio | decode µs | ratio |"  # noqa: E501
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
-    peer = JsonPlusSerializer(allowed_msgpack_modules=None)
-    for layers, config in {
-        "none": SerdeConfig(compression="none"),
-        "zstd": SerdeConfig(),
-    }.items():
-        ours = OnceSerializer(config)
+    yield from (
+        "## Serializer",
+        "",
+        "Chat threads of about 1 KB a message, all of it different prose; lists of objects.",
+        "Ratio: upstream's time over ours. Upstream is `JsonPlusSerializer`, for encrypted rows",
+        "`EncryptedSerializer`. The floor packs the same content as plain dictionaries: nothing",
+        "that makes messages of it can be faster.",
+        "",
+        "| codec | layers | value | bytes, upstream | bytes, ours | encode µs | ratio | decode µs | ratio |",  # noqa: E501
+        "|---|---|---|---:|---:|---:|---:|---:|---:|",
+    )
+    peer = JsonPlusSerializer(allowed_msgpack_modules=states.TYPES)
+    for codec in CODECS:
+        plain = OnceSerializer(_config(codec, compression="none"))
+        for name, value in _values().items():
+            yield _row(codec, "none", name, value, peer, plain)
+    for size in SIZES:
+        yield _floor_row(size, peer)
+    sealed_peer = EncryptedSerializer.from_pycryptodome_aes(peer, key=KEY)
+    keys = {"k": SecretStr(base64.b64encode(KEY).decode())}
+    for codec in CODECS:
+        packed = OnceSerializer(_config(codec))
+        sealed = OnceSerializer(_config(codec, encryption_keys=keys))
         for size in SIZES:
-            yield _row(layers, size, peer, ours)
+            yield _row(codec, "zstd", f"{size} messages", _thread(size), peer, packed)
+        for size in (1, 500):
+            value = _thread(size)
+            yield _row(codec, "zstd+aesgcm", f"{size} messages", value, sealed_peer, sealed)
+    yield ""
+    yield from _array_rows(peer)
 
 
-def _row(layers: str, size: int, peer: JsonPlusSerializer, ours: OnceSerializer) -> str:
-    value = {"messages": thread(size)}
+def _config(codec: Any, **more: Any) -> SerdeConfig:
+    return SerdeConfig(codec=codec, allowed_types=ALLOWED, **more)
+
+
+def _thread(size: int) -> dict[str, Any]:
+    return {"messages": states.thread(size)}
+
+
+def _values() -> dict[str, Any]:
+    return {
+        **{f"{size} messages": _thread(size) for size in SIZES},
+        "400 dataclasses": states.dataclasses(),
+        "400 enums": states.enums(),
+        "50 nested models": states.models(),
+    }
+
+
+def _row(
+    codec: str,
+    layers: str,
+    name: str,
+    value: Any,
+    peer: SerializerProtocol,
+    ours: SerializerProtocol,
+) -> str:
     theirs, mine = peer.dumps_typed(value), ours.dumps_typed(value)
-    repeat = max(1, 200 // size)
+    repeat = max(1, 200_000 // len(theirs[1]))
     encode = compare(
         lambda: peer.dumps_typed(value), lambda: ours.dumps_typed(value), repeat=repeat
     )
@@ -47,33 +95,57 @@ def _row(layers: str, size: int, peer: JsonPlusSerializer, ours: OnceSerializer)
         lambda: peer.loads_typed(theirs), lambda: ours.loads_typed(mine), repeat=repeat
     )
     return (
-        f"| {layers} | {size} | {len(theirs[1]):,} | {len(mine[1]):,} "
-        f"| {encode.ours_us:,.0f} | {encode.ratio:.2f}x "
-        f"| {decode.ours_us:,.0f} | {decode.ratio:.2f}x |"
+        f"| {codec} | {layers} | {name} | {len(theirs[1]):,} | {len(mine[1]):,} "
+        f"| {encode.ours_us:,.1f} | {encode.ratio:.2f}x "
+        f"| {decode.ours_us:,.1f} | {decode.ratio:.2f}x |"
     )
 
 
-def thread(size: int) -> list[BaseMessage]:
-    """A conversation of `size` messages: questions, tool calls, results and answers."""
-    entries = list(LIBRARY.items())
-    made: list[BaseMessage] = []
-    for i in range(size):
-        topic, entry = entries[i // 4 % len(entries)]
-        made.append(_message(i, topic, f"{entry.summary} {entry.pitfall} {entry.lesson}"))
-    return made
+def _floor_row(size: int, peer: JsonPlusSerializer) -> str:
+    value = _thread(size)
+    plain = {"messages": [message.model_dump() for message in value["messages"]]}
+    theirs, data = peer.dumps_typed(value), ormsgpack.packb(plain)
+    repeat = max(1, 200_000 // len(data))
+    encode = compare(lambda: peer.dumps_typed(value), lambda: ormsgpack.packb(plain), repeat=repeat)
+    decode = compare(
+        lambda: peer.loads_typed(theirs), lambda: ormsgpack.unpackb(data), repeat=repeat
+    )
+    return (
+        f"| the floor | none | {size} messages | {len(theirs[1]):,} | {len(data):,} "
+        f"| {encode.ours_us:,.1f} | {encode.ratio:.2f}x "
+        f"| {decode.ours_us:,.1f} | {decode.ratio:.2f}x |"
+    )
 
 
-def _message(i: int, topic: str, prose: str) -> BaseMessage:
-    call: Any = {"name": "search_sources", "args": {"topic": topic, "turn": i}, "id": f"call_{i}"}
-    usage: Any = {"input_tokens": 900 + i, "output_tokens": 120, "total_tokens": 1020 + i}
-    match i % 4:
-        case 0:
-            return HumanMessage(f"Turn {i}: what should I know about {topic}? {prose}", id=f"h{i}")
-        case 1:
-            return AIMessage(
-                f"Let me look. {prose}", id=f"a{i}", tool_calls=[call], usage_metadata=usage
+def _array_rows(peer: JsonPlusSerializer) -> Iterator[str]:
+    """A large array: memory is counted in its own size, beyond what is handed in."""
+    yield f"An array of {ARRAY_BYTES // 10**6} MB in a dictionary, nothing compressed; peak memory"
+    yield "beside the input, in sizes of the array."
+    yield ""
+    yield "| codec | encode ms | ratio | peak, upstream | peak | decode ms | ratio | peak, upstream | peak |"  # noqa: E501
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    value = {"array": np.arange(ARRAY_BYTES // 8, dtype="<f8")}
+    for codec in CODECS:
+        ours = OnceSerializer(_config(codec, compression="none"))
+        theirs, mine = peer.dumps_typed(value), ours.dumps_typed(value)
+        calls: list[tuple[Callable[[], object], Callable[[], object]]] = [
+            (lambda: peer.dumps_typed(value), lambda ours=ours: ours.dumps_typed(value)),
+            (lambda t=theirs: peer.loads_typed(t), lambda o=ours, m=mine: o.loads_typed(m)),
+        ]
+        cells = []
+        for upstreams, own in calls:
+            both = compare(upstreams, own, rounds=3)
+            cells.append(
+                f"{both.ours_us / 1e3:,.0f} | {both.ratio:.2f}x "
+                f"| {_peak(upstreams):.1f} | {_peak(own):.1f}"
             )
-        case 2:
-            return ToolMessage(f"Result {i}: {prose}", tool_call_id=f"call_{i - 1}", id=f"t{i}")
-        case _:
-            return AIMessage(f"Answer {i}: {prose} {prose}", id=f"a{i}", usage_metadata=usage)
+        yield f"| {codec} | {' | '.join(cells)} |"
+
+
+def _peak(call: Callable[[], object]) -> float:
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1] / ARRAY_BYTES
+    finally:
+        tracemalloc.stop()

@@ -57,17 +57,44 @@ def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
+    codec: Literal["once1", "msgpack"] = "msgpack"
+    """What values are written as: "once1" keeps every type, "msgpack" is what upstream writes."""
+
     compression: Literal["zstd", "none"] = "zstd"
     """Compress what is written."""
 
     compression_level: Annotated[int, Field(ge=1, le=19)] = 3
     """zstd level: higher is smaller and slower."""
 
-    min_compress_bytes: Annotated[int, Field(ge=0)] = 256
+    dictionary: bool = True
+    """Compress small values with the zstd dictionary that comes with this package."""
+
+    min_compress_bytes: Annotated[int, Field(ge=0)] = 100
     """Smaller values are written uncompressed; in bytes."""
 
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
+
+    max_decoded_objects: Annotated[int, Field(ge=1024)] = 10_000_000
+    """The most objects one value may decode to."""
+
+    on_unknown: Literal["raise", "opaque"] = "raise"
+    """On writing "once1", a value of a type nobody taught the codec: refuse it, or store what
+    can be stored and read it back as an `Opaque`."""
+
+    on_unavailable: Literal["raise", "opaque"] = "raise"
+    """On reading "once1", a value whose class is gone or refused: refuse it, or hand out an
+    `Opaque` that keeps the raw bytes and writes back unchanged."""
+
+    adapters: tuple[TypeName, ...] = ()
+    """Your own adapters and families for types that "once1" does not know, as "module:name"."""
+
+    aliases: dict[TypeName, TypeName] = Field(default_factory=dict)
+    """Classes that moved: their old "module:Name" to the new one."""
+
+    upgrades: dict[TypeName, TypeName] = Field(default_factory=dict)
+    """Classes that changed: "module:Name" to a function (data, from_version) -> data, as
+    "module:function"."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded from a checkpoint, each as "module:Name"."""

@@ -58,11 +58,17 @@ class SerdeError(OnceError):
 
     Attributes:
         tag: The tag the bytes were stored under, where there is one.
+        path: Where in the value it happened, as in `["docs"][3].owner`; empty for the value
+            itself, None where it is not known. Keys are cut short; nothing else is quoted.
     """
 
-    def __init__(self, message: str, *, tag: str | None = None) -> None:
+    def __init__(self, message: str, *, tag: str | None = None, path: str | None = None) -> None:
         super().__init__(message if tag is None else f"{message} (tag {tag!r})")
         self.tag = tag
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, at {self.path}" if self.path else super().__str__()
 
 
 class UnknownTagError(SerdeError):
@@ -90,15 +96,24 @@ class TypeNotAllowedError(SerdeError):
 
 
 class SizeLimitError(SerdeError):
-    """Decoding would need more bytes than the configuration allows.
+    """Decoding would need more bytes or objects than the configuration allows.
 
     Attributes:
-        limit_bytes: The bound that was reached.
+        limit_bytes: The bound that was reached, where it is one on bytes.
+        limit_objects: The bound that was reached, where it is one on objects.
     """
 
-    def __init__(self, message: str, *, limit_bytes: int, tag: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        limit_bytes: int | None = None,
+        limit_objects: int | None = None,
+        tag: str | None = None,
+    ) -> None:
         super().__init__(message, tag=tag)
         self.limit_bytes = limit_bytes
+        self.limit_objects = limit_objects
 
 
 class EncodeError(SerdeError):

@@ -1,5 +1,7 @@
-"""Objects to tagged bytes and back."""
+"""ROOM 1: objects to tagged bytes and back."""
 
+from langgraph_once.serde.audit import Audit
+from langgraph_once.serde.once1 import Adapter, CyclicFamily, Family, Opaque
 from langgraph_once.serde.serializer import OnceSerializer
 
-__all__ = ["OnceSerializer"]
+__all__ = ["Adapter", "Audit", "CyclicFamily", "Family", "OnceSerializer", "Opaque"]

@@ -1,9 +1,17 @@
-"""The `zstd` layer: smaller bytes, and a bound on what they may grow back to."""
+"""The `zstd` layer: smaller bytes, and a bound on what they may grow back to.
+
+Small values have little in themselves to refer back to. They are compressed with a dictionary
+that comes with this package, trained on checkpoints of made-up chat agents. Each frame says in
+its header which dictionary it needs, so a dictionary is never changed and never removed.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib.resources
 import sys
 import threading
+from typing import Final
 
 from langgraph_once.errors import PayloadError, SizeLimitError
 
@@ -14,12 +22,29 @@ else:
 
 __all__ = ["Compression"]
 
+_DICTIONARIES: Final = (1_654_942_875,)
+"""The ids of all dictionaries ever written with; the last one writes."""
+
+_MAX_DICTIONARY_BYTES: Final = 8 * 1024
+"""Larger values gain too little: they repeat themselves."""
+
 
 class Compression:
     """Compresses where it pays; decompresses up to a bound. Thread-safe."""
 
-    def __init__(self, *, level: int, min_bytes: int, max_decoded_bytes: int) -> None:
+    def __init__(
+        self, *, level: int, min_bytes: int, max_decoded_bytes: int, dictionary: bool = True
+    ) -> None:
+        """Set the bounds.
+
+        Args:
+            level: zstd's.
+            min_bytes: Smaller values are not compressed.
+            max_decoded_bytes: No value is decompressed to more than this.
+            dictionary: Write small values with the dictionary; reading needs no permission.
+        """
         self._level = level
+        self._dictionary = dictionary
         self._min_bytes = min_bytes
         self._max_decoded_bytes = max_decoded_bytes
         # A compressor per thread: making one costs more than compressing a small message.
@@ -32,7 +57,10 @@ class Compression:
         """
         if not self._min_bytes <= len(data) <= self._max_decoded_bytes:
             return None
-        packed = self._compressor().compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+        compressor = self._compressor(
+            with_dictionary=self._dictionary and len(data) <= _MAX_DICTIONARY_BYTES
+        )
+        packed = compressor.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
         return packed if len(packed) < len(data) else None
 
     def decompress(self, data: bytes, *, tag: str) -> bytes:
@@ -40,14 +68,21 @@ class Compression:
 
         Raises:
             SizeLimitError: The result would be larger than `max_decoded_bytes`.
-            PayloadError: Damaged or truncated bytes, or bytes after the end.
+            PayloadError: Damaged or truncated bytes, bytes after the end, or a dictionary that
+                this version does not have.
         """
         limit = self._max_decoded_bytes
         try:
-            declared = zstd.get_frame_info(data).decompressed_size
-            if declared is not None and declared > limit:
+            info = zstd.get_frame_info(data)
+            if info.decompressed_size is not None and info.decompressed_size > limit:
                 raise self._too_large(tag)
-            stream = zstd.ZstdDecompressor()
+            if info.dictionary_id not in (0, *_DICTIONARIES):
+                raise PayloadError(
+                    f"the value needs the zstd dictionary {info.dictionary_id}; a newer "
+                    "version of langgraph-once may have it",
+                    tag=tag,
+                )
+            stream = zstd.ZstdDecompressor(zstd_dict=_dictionary(info.dictionary_id))
             # The header may lie or stay silent, so the output is bounded as well.
             plain = stream.decompress(data, limit + 1)
         except zstd.ZstdError as error:
@@ -60,16 +95,21 @@ class Compression:
             raise PayloadError("bytes after the end of the zstd data", tag=tag)
         return plain
 
-    def _compressor(self) -> zstd.ZstdCompressor:
-        compressor: zstd.ZstdCompressor | None = getattr(self._local, "compressor", None)
+    def _compressor(self, *, with_dictionary: bool) -> zstd.ZstdCompressor:
+        name = "with_dictionary" if with_dictionary else "without_dictionary"
+        compressor: zstd.ZstdCompressor | None = getattr(self._local, name, None)
         if compressor is None:
-            compressor = self._local.compressor = zstd.ZstdCompressor(
+            found = _dictionary(_DICTIONARIES[-1]) if with_dictionary else None
+            compressor = zstd.ZstdCompressor(
                 options={
                     zstd.CompressionParameter.compression_level: self._level,
                     # Four bytes, so that a flipped bit is an error and not another value.
                     zstd.CompressionParameter.checksum_flag: 1,
-                }
+                },
+                # Digested once for each level, not for each thread.
+                zstd_dict=None if found is None else found.as_digested_dict,
             )
+            setattr(self._local, name, compressor)
         return compressor
 
     def _too_large(self, tag: str) -> SizeLimitError:
@@ -79,3 +119,12 @@ class Compression:
             limit_bytes=limit,
             tag=tag,
         )
+
+
+@functools.cache
+def _dictionary(dictionary_id: int) -> zstd.ZstdDict | None:
+    """Return a dictionary of this package; none for 0, which says that there is none."""
+    if dictionary_id == 0:
+        return None
+    folder = importlib.resources.files(__package__) / "dictionaries"
+    return zstd.ZstdDict((folder / f"{dictionary_id}.zstd-dictionary").read_bytes())

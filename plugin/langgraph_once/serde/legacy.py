@@ -1,9 +1,8 @@
-"""What upstream's serializers wrote in other ways: JSON, AES-EAX, pickle. Read only."""
+"""What upstream's serializers wrote in other ways: AES-EAX and pickle. Read only."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
@@ -13,43 +12,9 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import CipherProtocol
     from pydantic import SecretStr
 
-    from langgraph_once.serde.allowlist import Allowlist
-
-__all__ = ["UpstreamCipher", "check_json", "pickle_refusal"]
+__all__ = ["UpstreamCipher", "pickle_refusal"]
 
 _KEY_NAME: Final = "LANGGRAPH_AES_KEY"
-_NETWORKS: Final = ("IPv4Network", "IPv6Network")
-
-
-def check_json(data: bytes, *, allowlist: Allowlist, tag: str) -> None:
-    """Refuse JSON whose envelopes upstream's reader must not be given.
-
-    Raises:
-        TypeNotAllowedError: An envelope names a type that the allowlist refuses.
-        PayloadError: The JSON is damaged, or hands a network to a constructor, which may try to
-            iterate over its up to 2**128 addresses.
-    """
-    try:
-        pending: list[tuple[Any, bool]] = [(json.loads(data), False)]
-    except (ValueError, RecursionError) as error:
-        raise PayloadError("damaged JSON", tag=tag) from error
-    while pending:
-        value, inside = pending.pop()
-        if isinstance(value, dict):
-            named = "lc" in value and isinstance(value.get("id"), list) and bool(value["id"])
-            if named:
-                _check_envelope(value, inside, allowlist, tag)
-            pending += ((item, inside or named) for item in value.values())
-        elif isinstance(value, list):
-            pending += ((item, inside) for item in value)
-
-
-def _check_envelope(value: dict[str, Any], inside: bool, allowlist: Allowlist, tag: str) -> None:
-    *module, name = (str(part) for part in value["id"])
-    if value["lc"] == 2:
-        allowlist.check(".".join(module), name, tag=tag)
-    if inside and name in _NETWORKS:
-        raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
 
 
 def pickle_refusal(tag: str) -> PayloadError:

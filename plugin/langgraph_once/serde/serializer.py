@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -12,14 +12,15 @@ from langgraph_once.errors import (
     ConfigError,
     EncodeError,
     EncryptionError,
-    PayloadError,
-    SerdeError,
 )
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.decode import decode_msgpack
 from langgraph_once.serde.encryption import KeyRing
-from langgraph_once.serde.legacy import UpstreamCipher, check_json, pickle_refusal
+from langgraph_once.serde.json_rows import decode_json
+from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
+from langgraph_once.serde.msgpack_encode import encode_msgpack
+from langgraph_once.serde.once1 import Adapter, Family, Loader, Registry, decode, encode
 from langgraph_once.serde.tag import Layer, Tag
 
 if TYPE_CHECKING:
@@ -29,36 +30,49 @@ if TYPE_CHECKING:
 
 __all__ = ["OnceSerializer"]
 
+_MSGPACK: Final = Tag("msgpack")
+_ONCE1: Final = Tag("once1")
+_PLAIN: Final = frozenset({type(None), bytes, bytearray})
+"""What upstream writes for these is exact and cheap, whatever the codec."""
+
 
 class OnceSerializer(JsonPlusSerializer):
-    """Writes upstream's msgpack, compressed and encrypted as configured; reads by the tag.
+    """Writes the configured codec, compressed and encrypted as configured; reads by the tag.
 
     Takes the place of `JsonPlusSerializer` wherever one is accepted, and reads what that and
     `EncryptedSerializer` wrote. Thread-safe.
     """
 
     def __init__(
-        self, config: SerdeConfig | None = None, *, upstream_aes_key: SecretStr | None = None
+        self,
+        config: SerdeConfig | None = None,
+        *,
+        adapters: Iterable[Adapter | Family] = (),
+        upstream_aes_key: SecretStr | None = None,
     ) -> None:
         """Check the configuration.
 
         Args:
             config: How to write, and what may be read.
+            adapters: Your own types for codec "once1", asked before those in `config`.
             upstream_aes_key: The key of upstream's `EncryptedSerializer`, to read its rows.
 
         Raises:
-            ConfigError: A key is malformed, or encryption is required and there is no key.
+            ConfigError: A key is malformed, encryption is required and there is no key, two
+                adapters claim one name or type, or what `config` names cannot be imported.
         """
-        # Upstream's JSON reader may load any type: `check_json` decides before it sees a byte.
-        super().__init__(allowed_json_modules=True, allowed_msgpack_modules=None)
+        super().__init__(allowed_msgpack_modules=None)
         self.config = config or SerdeConfig()
         self._allowlist = Allowlist.from_config(self.config)
+        self._registry = Registry.from_config(self.config, adapters)
+        self._loader = Loader(self._registry, self._allowlist)
         self._keys = KeyRing(self.config.encryption_keys)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
             level=self.config.compression_level,
             min_bytes=self.config.min_compress_bytes,
             max_decoded_bytes=self.config.max_decoded_bytes,
+            dictionary=self.config.dictionary,
         )
         if self.config.require_encryption and not self._keys:
             raise ConfigError(
@@ -85,6 +99,7 @@ class OnceSerializer(JsonPlusSerializer):
             return self
         clone = copy.copy(self)
         clone._allowlist = allowlist  # noqa: SLF001
+        clone._loader = Loader(self._registry, allowlist)  # noqa: SLF001
         return clone
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
@@ -119,14 +134,20 @@ class OnceSerializer(JsonPlusSerializer):
         return self._decode(tag, payload)
 
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:
-        try:
+        # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
+        plain = type(obj) in _PLAIN
+        if plain or (self.config.codec == "msgpack" and isinstance(obj, (bytes, bytearray))):
             codec, data = super().dumps_typed(obj)
+            # Upstream hands out the caller's own bytearray, which may change before it is stored.
+            return Tag.parse(codec), bytes(data)
+        if self.config.codec == "once1":
+            return _ONCE1, encode(obj, self._registry, on_unknown=self.config.on_unknown)
+        try:
+            return _MSGPACK, encode_msgpack(obj)
         except Exception as error:
             # ormsgpack names the type that stopped it; other messages may quote the value.
             reason = error if type(error) is TypeError else type(error).__name__
             raise EncodeError(f"{_name(obj)} cannot be written: {reason}") from error
-        # Upstream hands out the caller's own bytearray, which may change before it is stored.
-        return Tag.parse(codec), bytes(data)
 
     def _undo(self, layer: Layer, payload: bytes, *, tag: str) -> bytes:
         match layer:
@@ -147,30 +168,28 @@ class OnceSerializer(JsonPlusSerializer):
                 return payload
             case "bytearray":
                 return bytearray(payload)
+            case "once1":
+                return decode(
+                    payload,
+                    self._loader,
+                    max_objects=self.config.max_decoded_objects,
+                    on_unavailable=self.config.on_unavailable,
+                    tag=str(tag),
+                )
             case "msgpack":
                 return decode_msgpack(
                     payload,
                     allowlist=self._allowlist,
                     min_open_bytes=self.config.max_decoded_bytes,
+                    max_objects=self.config.max_decoded_objects,
                     tag=str(tag),
                 )
             case "json":
-                check_json(payload, allowlist=self._allowlist, tag=str(tag))
-                return self._decode_json(payload, tag=str(tag))
+                return decode_json(payload, allowlist=self._allowlist, tag=str(tag))
             case "pickle":
                 raise pickle_refusal(str(tag))
             case _:
                 assert_never(tag.codec)
-
-    def _decode_json(self, payload: bytes, *, tag: str) -> Any:
-        try:
-            return super().loads_typed(("json", payload))
-        except SerdeError:
-            raise
-        except Exception as error:
-            raise PayloadError(
-                f"the JSON could not be rebuilt ({type(error).__name__})", tag=tag
-            ) from error
 
 
 def _name(obj: object) -> str:

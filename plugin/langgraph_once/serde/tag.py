@@ -9,7 +9,7 @@ from langgraph_once.errors import UnknownTagError
 
 __all__ = ["Codec", "Layer", "Tag"]
 
-Codec = Literal["null", "bytes", "bytearray", "msgpack", "json", "pickle"]
+Codec = Literal["null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle"]
 """How a value became bytes."""
 
 Layer = Literal["zstd", "aesgcm", "aes"]

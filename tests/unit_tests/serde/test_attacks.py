@@ -208,6 +208,7 @@ def test_copies_of_nested_data_are_budgeted() -> None:
     assert serde.loads_typed(("msgpack", nested(10, 500_000)))
     with pytest.raises(SizeLimitError) as caught:
         serde.loads_typed(("msgpack", nested(100, 500_000)))
+    assert caught.value.limit_bytes is not None
     assert caught.value.limit_bytes < 17 * 510_000
 
 

@@ -1,0 +1,142 @@
+"""The `json` codec, reading: rows of the first LangGraph versions, and of values with surrogates.
+
+Objects are envelopes: `{"lc": 1, …}` of LangChain, which its own reader revives, and
+`{"lc": 2, "type": "constructor", "id": […], "method": …, "args": […], "kwargs": {…}}` of
+LangGraph. Upstream's reader of those (langgraph-checkpoint 4.3.2) ignores `method` since
+GHSA-fjqc-hq36-qh5p and hands out `None` for what it cannot rebuild; here the methods that the
+writers used are called by name, no other, and what cannot be rebuilt is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.load.load import Reviver
+
+from langgraph_once.errors import PayloadError, SerdeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from langgraph_once.serde.allowlist import Allowlist
+
+__all__ = ["decode_json"]
+
+_NETWORKS: Final = ("IPv4Network", "IPv6Network")
+_LANGCHAIN: Final = Reviver(allowed_objects="core")
+
+_METHODS: Final[dict[tuple[str, str, str], Callable[[str], Any]]] = {
+    ("builtins", "bytes", "fromhex"): bytes.fromhex,
+    ("builtins", "bytearray", "fromhex"): bytearray.fromhex,
+    ("datetime", "date", "fromisoformat"): date.fromisoformat,
+    ("datetime", "datetime", "fromisoformat"): datetime.fromisoformat,
+    ("datetime", "time", "fromisoformat"): time.fromisoformat,
+}
+"""The methods that the writers used, all of them parsers of text."""
+
+_PLAIN_METHODS: Final = (None, [None, "construct"])
+"""The constructor itself; the second was a fallback for models that do not validate."""
+
+
+def decode_json(data: bytes, *, allowlist: Allowlist, tag: str) -> Any:
+    """Return the value that upstream's serializer wrote as `data`.
+
+    Args:
+        data: The JSON.
+        allowlist: The types that it may name.
+        tag: The tag it was stored under, for errors.
+
+    Raises:
+        TypeNotAllowedError: An envelope names a type that the allowlist refuses.
+        PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
+            network to a constructor, which may try to iterate over its up to 2**128 addresses.
+    """
+    try:
+        _check(json.loads(data), allowlist, tag)
+        return json.loads(data, object_hook=lambda value: _revive(value, allowlist, tag))
+    except SerdeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise PayloadError("damaged JSON", tag=tag) from error
+    except Exception as error:
+        raise PayloadError(
+            f"the JSON could not be rebuilt ({type(error).__name__})", tag=tag
+        ) from error
+
+
+def _check(parsed: Any, allowlist: Allowlist, tag: str) -> None:
+    """Refuse what must be refused before anything is imported or built."""
+    pending: list[tuple[Any, bool]] = [(parsed, False)]
+    while pending:
+        value, inside = pending.pop()
+        if isinstance(value, dict):
+            named = _is_envelope(value)
+            if named:
+                _check_envelope(value, inside, allowlist, tag)
+            pending += ((item, inside or named) for item in value.values())
+        elif isinstance(value, list):
+            pending += ((item, inside) for item in value)
+
+
+def _is_envelope(value: dict[str, Any]) -> bool:
+    return value.get("lc") in (1, 2) and value.get("type") == "constructor"
+
+
+def _check_envelope(value: dict[str, Any], inside: bool, allowlist: Allowlist, tag: str) -> None:
+    identity = value.get("id")
+    if not isinstance(identity, list) or not all(isinstance(part, str) for part in identity or [0]):
+        raise PayloadError("a JSON constructor that names no type", tag=tag)
+    *module, name = identity
+    if value["lc"] == 2 and _parser(".".join(module), name, value.get("method")) is None:
+        allowlist.check(".".join(module), name, tag=tag)
+    if inside and name in _NETWORKS:
+        raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
+
+
+def _revive(value: dict[str, Any], allowlist: Allowlist, tag: str) -> Any:
+    if value.get("lc") != 2 or not _is_envelope(value):
+        return _LANGCHAIN(value)
+    *path, name = value["id"]
+    module, method = ".".join(path), value.get("method")
+    args, kwargs = value.get("args") or [], value.get("kwargs") or {}
+    try:
+        parse = _parser(module, name, method)
+        if parse is not None:
+            (text,) = args
+            return parse(text)
+        if method not in _PLAIN_METHODS:
+            raise ValueError(f"unknown method {method!r}")
+        return _construct(allowlist.resolve(module, name, tag=tag), args, kwargs)
+    except SerdeError:
+        raise
+    except Exception as error:
+        raise PayloadError(
+            f"{module}:{name} could not be rebuilt ({type(error).__name__})", tag=tag
+        ) from error
+
+
+def _parser(module: str, name: str, method: Any) -> Callable[[str], Any] | None:
+    return _METHODS.get((module, name, method)) if isinstance(method, str) else None
+
+
+def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    if isinstance(target, type) and issubclass(target, (set, frozenset, deque)):
+        (items,) = args or [[]]
+        if not isinstance(items, list):
+            raise TypeError("a collection is written as a list of its items")
+        # An element of a set was hashable: where a list comes back, a tuple went in.
+        return target(items if issubclass(target, deque) else map(_hashable, items))
+    try:
+        return target(*args, **kwargs)
+    except Exception:
+        unchecked = getattr(target, "model_construct", None) or getattr(target, "construct", None)
+        if unchecked is None or args:
+            raise
+        return unchecked(**kwargs)
+
+
+def _hashable(item: Any) -> Any:
+    return tuple(map(_hashable, item)) if isinstance(item, list) else item

@@ -1,0 +1,233 @@
+"""Messages rebuilt without validation, where validation would change nothing.
+
+A dump of a message is validated on reading, at several times the cost of unpacking it. Of a
+dump that has all the fields in order, each of the very type that it is declared with,
+validation would make an equal message; so one is made around the dump itself. This is known
+of the classes whose fingerprints are listed, and of no others: when langchain-core changes how
+its messages are validated, the fingerprint does not match, and they are validated.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import langchain_core.messages as lc
+from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+from pydantic import BaseModel
+
+from langgraph_once.serde.fingerprint import fingerprint
+
+__all__ = ["rebuild_message"]
+
+_Check = Callable[[str, dict[str, Any]], bool]
+"""Whether validation would leave a dump as it is; the first argument is its `type`."""
+
+
+class _Known(NamedTuple):
+    cls: type[BaseModel]
+    kind: str
+    fields: list[str]
+    fields_set: set[str]
+    check: _Check
+
+
+_METHOD: Final = "model_validate_json"
+"""What upstream writes behind the dump of a model; it is never called."""
+
+_COMMON: Final = ["content", "additional_kwargs", "response_metadata", "type", "name", "id"]
+_CALL: Final = ["name", "args", "id", "type"]
+_USAGE: Final = ["input_tokens", "output_tokens", "total_tokens"]
+
+# `BaseModel` keeps its state in slots; their descriptors skip the checks of its `__setattr__`.
+_new: Final = object.__new__
+_set_fields: Final = vars(BaseModel)["__dict__"].__set__
+_set_fields_set: Final = vars(BaseModel)["__pydantic_fields_set__"].__set__
+_set_extra: Final = vars(BaseModel)["__pydantic_extra__"].__set__
+_set_private: Final = vars(BaseModel)["__pydantic_private__"].__set__
+
+
+def rebuild_message(content: Any) -> Any:
+    """Return the message that an extension `[module, name, dump, method]` stands for.
+
+    None where it is not one that is known to need no validation.
+    """
+    if type(content) is not list or len(content) != 4:
+        return None
+    module, name, dump, method = content
+    known = _known().get((module, name))
+    if known is None or method != _METHOD or type(dump) is not dict:
+        return None
+    cls, kind, fields, fields_set, check = known
+    if [*dump] != fields or not check(kind, dump):
+        return None
+    made = _new(cls)
+    _set_fields(made, dump)
+    _set_fields_set(made, fields_set.copy())
+    _set_extra(made, {})
+    _set_private(made, None)
+    return made
+
+
+@functools.cache
+def _known() -> Mapping[tuple[str, str], _Known]:
+    """Return, by module and name, the classes that are as this file knows them."""
+    return {
+        (cls.__module__, cls.__name__): _Known(
+            cls, cls.model_fields["type"].default, [*_COMMON, *more], {*_COMMON, *more}, check
+        )
+        for cls, more, check in _CLASSES
+        if (cls.__module__, cls.__name__) in SAFE_MSGPACK_TYPES
+        and fingerprint(cls) in _FINGERPRINTS
+    }
+
+
+def _common(kind: str, dump: dict[str, Any]) -> bool:
+    content, additional, metadata, type_, name, id_, *_ = dump.values()
+    return (
+        (type(content) is str or _blocks(content))
+        and type(additional) is dict is type(metadata)
+        and type_ == kind
+        and type(type_) is str
+        and (name is None or type(name) is str)
+        and (type(id_) is str or id_ is None)
+    )
+
+
+def _ai(kind: str, dump: dict[str, Any]) -> bool:
+    calls, invalid, usage = dump["tool_calls"], dump["invalid_tool_calls"], dump["usage_metadata"]
+    return (
+        _common(kind, dump)
+        and type(calls) is list
+        # Without tool calls, validation looks for those of old messages.
+        and (_calls(calls) if calls else "tool_calls" not in dump["additional_kwargs"])
+        and type(invalid) is list
+        and not invalid
+        and (usage is None or _usage(usage))
+    )
+
+
+def _ai_chunk(kind: str, dump: dict[str, Any]) -> bool:
+    # Validation derives the calls of a chunk from its pieces, and the pieces from its calls.
+    pieces = dump["tool_call_chunks"]
+    return (
+        _ai(kind, dump)
+        and not dump["tool_calls"]
+        and type(pieces) is list
+        and not pieces
+        and dump["chunk_position"] is None
+    )
+
+
+def _tool(kind: str, dump: dict[str, Any]) -> bool:
+    status = dump["status"]
+    return (
+        _common(kind, dump)
+        and type(dump["tool_call_id"]) is str
+        and type(status) is str
+        and (status == "success" or status == "error")
+    )
+
+
+def _chat(kind: str, dump: dict[str, Any]) -> bool:
+    return _common(kind, dump) and type(dump["role"]) is str
+
+
+def _function(kind: str, dump: dict[str, Any]) -> bool:
+    return _common(kind, dump) and dump["name"] is not None
+
+
+def _remove(kind: str, dump: dict[str, Any]) -> bool:
+    return _common(kind, dump) and dump["content"] == ""
+
+
+def _blocks(content: Any) -> bool:
+    return type(content) is list and all(type(block) in (dict, str) for block in content)
+
+
+def _calls(calls: list[Any]) -> bool:
+    for call in calls:
+        if type(call) is not dict or [*call] != _CALL:
+            return False
+        name, args, id_, type_ = call.values()
+        if (
+            type(name) is not str
+            or type(args) is not dict
+            or not (id_ is None or type(id_) is str)
+            or type(type_) is not str
+            or type_ != "tool_call"
+        ):
+            return False
+        for key in args:
+            if type(key) is not str:
+                return False
+    return True
+
+
+def _usage(usage: Any) -> bool:
+    if type(usage) is not dict:
+        return False
+    if [*usage] == _USAGE:
+        read, written, total = usage.values()
+        return type(read) is int and type(written) is int and type(total) is int
+    keys = [*usage]
+    return (
+        keys[:3] == _USAGE
+        and keys[3:] in _DETAILS_ORDERS
+        and all(type(usage[key]) is int for key in _USAGE)
+        and all(_counts(usage[key], _DETAILS[key]) for key in keys[3:])
+    )
+
+
+def _counts(details: Any, keys: tuple[str, ...]) -> bool:
+    """Whether `details` holds nothing but numbers under these keys, in this order."""
+    return (
+        type(details) is dict
+        and all(type(value) is int for value in details.values())
+        and tuple(details) == tuple(key for key in keys if key in details)
+    )
+
+
+_DETAILS: Final = {
+    "input_token_details": ("audio", "cache_creation", "cache_read"),
+    "output_token_details": ("audio", "reasoning"),
+}
+_DETAILS_ORDERS: Final = ([*_DETAILS], *([key] for key in _DETAILS))
+
+_TOOL: Final = ("tool_call_id", "artifact", "status")
+_AI: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
+_CLASSES: Final[tuple[tuple[type[BaseModel], tuple[str, ...], _Check], ...]] = (
+    (lc.HumanMessage, (), _common),
+    (lc.HumanMessageChunk, (), _common),
+    (lc.SystemMessage, (), _common),
+    (lc.SystemMessageChunk, (), _common),
+    (lc.FunctionMessage, (), _function),
+    (lc.FunctionMessageChunk, (), _function),
+    (lc.RemoveMessage, (), _remove),
+    (lc.ChatMessage, ("role",), _chat),
+    (lc.ChatMessageChunk, ("role",), _chat),
+    (lc.ToolMessage, _TOOL, _tool),
+    (lc.ToolMessageChunk, _TOOL, _tool),
+    (lc.AIMessage, _AI, _ai),
+    (lc.AIMessageChunk, (*_AI, "tool_call_chunks", "chunk_position"), _ai_chunk),
+)
+
+_FINGERPRINTS: Final = frozenset(
+    {
+        "4ffdc91448d0a060",  # HumanMessage
+        "623b3734ae349965",  # HumanMessageChunk
+        "0b7da0fb18a9299c",  # SystemMessage
+        "e2c03ae9369ee91d",  # SystemMessageChunk
+        "cfced7dfdc80ddd9",  # FunctionMessage
+        "8c83635465c80e34",  # FunctionMessageChunk
+        "16bb2f14344652fe",  # RemoveMessage
+        "703871cc47ebb936",  # ChatMessage
+        "730de068db42f4ab",  # ChatMessageChunk
+        "b268efc16c97805d",  # ToolMessage
+        "f81cd2c73d7e4536",  # ToolMessageChunk
+        "11cdbc8b02967aae",  # AIMessage
+        "bb17b9720edfc57f",  # AIMessageChunk
+    }
+)
+"""Of the classes in langchain-core 1.7; the same under pydantic 2.12 and 2.14."""

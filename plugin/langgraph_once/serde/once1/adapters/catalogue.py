@@ -1,0 +1,58 @@
+"""What is built in, and in which order it is asked."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langgraph_once.serde.once1.adapters import (
+    arrays,
+    containers,
+    generics,
+    identifiers,
+    langgraph_types,
+    scalars,
+    times,
+    validation_errors,
+)
+from langgraph_once.serde.once1.adapters.containers import ChainMapFamily, ContainerFamily
+from langgraph_once.serde.once1.adapters.enums import EnumFamily
+from langgraph_once.serde.once1.adapters.exceptions import ExceptionFamily, ExceptionGroupFamily
+from langgraph_once.serde.once1.adapters.identifiers import UrlFamily
+from langgraph_once.serde.once1.adapters.models import ModelFamily
+from langgraph_once.serde.once1.adapters.ndarrays import NumpyFamily
+from langgraph_once.serde.once1.adapters.pandas_frames import PandasFamily
+from langgraph_once.serde.once1.adapters.records import RecordFamily
+from langgraph_once.serde.once1.adapters.v1_models import V1ModelFamily
+from langgraph_once.serde.once1.adapters.values import NamedTupleFamily, ValueFamily
+from langgraph_once.serde.once1.protocol import Adapter, Family
+
+__all__ = ["BUILTIN_ADAPTERS", "BUILTIN_FAMILIES"]
+
+BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
+    *scalars.ADAPTERS,
+    *times.ADAPTERS,
+    *identifiers.ADAPTERS,
+    *arrays.ADAPTERS,
+    *containers.ADAPTERS,
+    *generics.ADAPTERS,
+    *validation_errors.ADAPTERS,
+    *langgraph_types.ADAPTERS,
+)
+"""For concrete types."""
+
+BUILTIN_FAMILIES: Final[tuple[Family, ...]] = (
+    ModelFamily(),
+    EnumFamily(),  # before the subclasses of `int` and `str` that some enums are
+    NumpyFamily(),  # `numpy.float64` is a subclass of `float`
+    PandasFamily(),  # `pandas.Timestamp` is a subclass of `datetime`
+    ExceptionFamily(),
+    ExceptionGroupFamily(),
+    NamedTupleFamily(),
+    ValueFamily(),
+    ContainerFamily(),
+    ChainMapFamily(),
+    V1ModelFamily(),
+    UrlFamily(),
+    RecordFamily(),  # whatever else is declared as a dataclass or with attrs
+)
+"""For kinds of classes; the first that recognises a class has it."""

@@ -1,0 +1,140 @@
+"""Pydantic models: their parts, without validation.
+
+Validation ran when the model was made. Running it again would drop private attributes, excluded
+fields and the fields of subclasses, and let validators that are not idempotent change values.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, RootModel
+
+from langgraph_once.serde.once1.adapters.shapes import parts
+from langgraph_once.serde.once1.adapters.state import is_plain_subclass, slots_of
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+__all__ = ["ModelFamily"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What instances of a model class may hold.
+
+    Attributes:
+        fields: Its fields.
+        defaulted: Those with a default, which may be missing in older bytes.
+        transient: Cached properties, which are computed anew.
+        private: Private attributes.
+        extra: Whether there may be extra values.
+        root: Whether it is a `RootModel`, which keeps neither extra nor private values.
+    """
+
+    fields: dict[str, FieldInfo]
+    defaulted: frozenset[str]
+    transient: frozenset[str]
+    private: frozenset[str]
+    extra: bool
+    root: bool
+
+
+class ModelFamily:
+    """Subclasses of `pydantic.BaseModel`: values, fields set, extra values, private attributes.
+
+    The fields set are `None` where those are all the fields that have a value.
+    """
+
+    name = "model"
+
+    def matches(self, cls: type) -> bool:
+        return (
+            issubclass(cls, BaseModel)
+            and is_plain_subclass(cls, BaseModel)
+            and slots_of(cls).keys() == slots_of(BaseModel).keys()
+        )
+
+    def encode(self, obj: BaseModel) -> tuple[Any, ...]:
+        plan = _plan(type(obj))
+        try:
+            fields_set: Any = obj.__pydantic_fields_set__
+            extra, private = obj.__pydantic_extra__, obj.__pydantic_private__
+        except AttributeError as error:
+            raise ValueError("a model that was never initialised") from error
+        values = dict(obj.__dict__)
+        if values.keys() != plan.fields.keys():
+            for name in plan.transient:
+                values.pop(name, None)
+            if missing := plan.defaulted - values.keys():
+                raise ValueError(
+                    f"the field {min(missing)!r} was deleted; its default would return"
+                )
+        _check(plan, values, extra, private)
+        return values, None if fields_set == values.keys() else fields_set, extra, private
+
+    def decode(self, cls: type, data: Any) -> Any:
+        obj = self.blank(cls)
+        self.fill(obj, data)
+        return obj
+
+    def blank(self, cls: type) -> Any:
+        return object.__new__(cls)
+
+    def fill(self, obj: Any, data: Any) -> None:
+        plan = _plan(type(obj))
+        values, fields_set, extra, private = parts(data, dict, object, object, object)
+        _check(plan, values, extra, private)
+        values = dict(values)
+        fields_set = set(values) if fields_set is None else fields_set
+        if type(fields_set) is not set or not all(type(name) is str for name in fields_set):
+            raise ValueError("expected the names of the fields set")
+        for name in plan.defaulted - values.keys():
+            values[name] = plan.fields[name].get_default(call_default_factory=True)
+        object.__setattr__(obj, "__dict__", values)
+        object.__setattr__(obj, "__pydantic_fields_set__", fields_set)
+        if not plan.root:
+            object.__setattr__(obj, "__pydantic_extra__", extra)
+            object.__setattr__(obj, "__pydantic_private__", private)
+
+
+def _find_plan(cls: type[BaseModel]) -> _Plan:
+    fields = cls.__pydantic_fields__
+    # A factory that takes the other values cannot be called with what the bytes say.
+    return _Plan(
+        fields=fields,
+        defaulted=frozenset(
+            name
+            for name, field in fields.items()
+            if not field.is_required() and not field.default_factory_takes_validated_data
+        ),
+        transient=frozenset(
+            name
+            for part in cls.__mro__
+            for name, value in vars(part).items()
+            if isinstance(value, functools.cached_property)
+        ),
+        private=frozenset(cls.__private_attributes__),
+        extra=cls.model_config.get("extra") == "allow",
+        root=issubclass(cls, RootModel),
+    )
+
+
+def _check(plan: _Plan, values: dict[Any, Any], extra: Any, private: Any) -> None:
+    if not values.keys() <= plan.fields.keys():
+        raise ValueError("a value for something that is not a field; did the class change?")
+    if plan.root and (extra is not None or private is not None):
+        raise ValueError("a RootModel with more than its root")
+    if extra is not None:
+        if type(extra) is not dict or not all(type(name) is str for name in extra):
+            raise ValueError("expected extra values by name")
+        if not plan.extra or not plan.fields.keys().isdisjoint(extra):
+            raise ValueError("extra values for a class without any")
+    if private is not None and (type(private) is not dict or not private.keys() <= plan.private):
+        raise ValueError("expected private attributes by name")
+
+
+_plan: Final[Callable[[type[BaseModel]], _Plan]] = functools.lru_cache(2048)(_find_plan)

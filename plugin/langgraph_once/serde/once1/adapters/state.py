@@ -1,0 +1,194 @@
+"""The attributes of an instance: read and written without running any code of its class.
+
+They live in its `__dict__` and in the slots that its classes declare. Reading takes them from
+there, not from properties; writing puts them back there, without `__init__`, `__setattr__` or
+`__post_init__`, so that no value drifts from reload to reload.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MemberDescriptorType
+from typing import Any, Final
+
+__all__ = ["fill_state", "is_plain_subclass", "slots_of", "take_state"]
+
+_HEAP_TYPE: Final = 1 << 9
+_POINTER_BYTES: Final = struct.calcsize("P")
+_CACHED_HASH: Final = "_attrs_cached_hash"
+"""Where attrs keeps a hash, which is another in the next process."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where a class keeps the attributes of its instances.
+
+    Attributes:
+        slots: The slots, under the names by which they are reached.
+        has_dict: Whether there is a `__dict__` too.
+        transient: Cached properties, which are computed anew.
+        guarded: Methods, properties and the like, which no attribute may hide.
+        defaulted: Declared attributes with a default, and what makes it.
+    """
+
+    slots: dict[str, MemberDescriptorType]
+    has_dict: bool
+    transient: frozenset[str]
+    guarded: frozenset[str]
+    defaulted: dict[str, Callable[[], Any]]
+
+
+def take_state(obj: Any) -> Any:
+    """Return the attributes of `obj` by name, cached properties left out.
+
+    Where attributes that have a default are not set, their names come second.
+
+    Raises:
+        ValueError: An attribute that could not be put back.
+    """
+    layout = _layout(type(obj))
+    state = dict(object.__getattribute__(obj, "__dict__")) if layout.has_dict else {}
+    for name in layout.transient:
+        state.pop(name, None)
+    for name, slot in layout.slots.items():
+        try:
+            state[name] = slot.__get__(obj)
+        except AttributeError:  # declared and never set
+            continue
+    if _CACHED_HASH in state:
+        state[_CACHED_HASH] = None
+    _check_names(layout, state)
+    absent = layout.defaulted.keys() - state.keys()
+    return (state, tuple(sorted(absent))) if absent else state
+
+
+def fill_state(obj: Any, data: Any) -> None:
+    """Give `obj` the attributes that `take_state` returned.
+
+    Attributes that its class has learned since then get their defaults.
+
+    Raises:
+        ValueError: Not attributes that `obj` may have.
+    """
+    layout = _layout(type(obj))
+    state, absent = data if type(data) is tuple and len(data) == 2 else (data, ())
+    if type(state) is not dict or type(absent) is not tuple:
+        raise ValueError("expected attributes by name")
+    _check_names(layout, state)
+    learned = [name for name in layout.defaulted if name not in state and name not in absent]
+    state = state | {name: layout.defaulted[name]() for name in learned}
+    own = {}
+    for name, value in state.items():
+        if name in layout.slots:
+            layout.slots[name].__set__(obj, value)
+        else:
+            own[name] = value
+    if layout.has_dict:
+        object.__getattribute__(obj, "__dict__").update(own)
+    elif own:
+        raise ValueError(f"there is no attribute {min(own)!r}; did its class change?")
+
+
+def is_plain_subclass(cls: type, base: type) -> bool:
+    """Whether `cls` adds only Python attributes to `base`, and no data of an extension in C."""
+    own = cls.__mro__[: cls.__mro__.index(base)]
+    if any(not p.__flags__ & _HEAP_TYPE and p.__basicsize__ > object.__basicsize__ for p in own):
+        return False
+    words = (cls.__basicsize__ - base.__basicsize__) // _POINTER_BYTES
+    slots = sum(
+        isinstance(value, MemberDescriptorType)
+        for part in own
+        if "__slots__" in vars(part)
+        for value in vars(part).values()
+    )
+    # Besides the slots there may be a `__dict__` and a list of weak references.
+    return words <= slots + 2 and not hasattr(cls, "n_sequence_fields")
+
+
+def _find_slots(cls: type) -> dict[str, MemberDescriptorType]:
+    slots: dict[str, MemberDescriptorType] = {}
+    for part in reversed(cls.__mro__):
+        if "__slots__" not in vars(part):
+            continue
+        for name, value in vars(part).items():
+            if not isinstance(value, MemberDescriptorType):
+                continue
+            if name in slots:
+                raise ValueError(f"{cls.__qualname__} declares the slot {name!r} twice")
+            slots[name] = value
+    return slots
+
+
+def _check_names(layout: _Layout, state: dict[Any, Any]) -> None:
+    for name in state:
+        if type(name) is not str:
+            raise ValueError("an attribute whose name is not text")
+        if name in layout.guarded:
+            raise ValueError(f"the attribute {name!r} hides one of its class")
+
+
+def _find_layout(cls: type) -> _Layout:
+    slots = slots_of(cls)
+    seen: dict[str, Any] = {}
+    for part in reversed(cls.__mro__):
+        seen |= vars(part)
+    declared = {field.name for field in _fields(cls)}
+    return _Layout(
+        slots=slots,
+        has_dict=cls.__dictoffset__ != 0,
+        transient=frozenset(
+            name for name, value in seen.items() if isinstance(value, functools.cached_property)
+        ),
+        guarded=frozenset(
+            name
+            for name, value in seen.items()
+            if (callable(value) or hasattr(type(value), "__get__"))
+            and name not in slots
+            and name not in declared
+        ),
+        defaulted=_defaults(cls, slots),
+    )
+
+
+def _fields(cls: type) -> tuple[Any, ...]:
+    # attrs classes and dataclasses call a field's name, default and factory alike, or nearly so.
+    if hasattr(cls, "__attrs_attrs__"):
+        return tuple(cls.__attrs_attrs__)
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+
+
+def _defaults(cls: type, slots: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    """Return what makes the default of each field that its class does not hold itself."""
+    made: dict[str, Callable[[], Any]] = {}
+    for field in _fields(cls):
+        factory = getattr(field, "default_factory", dataclasses.MISSING)
+        default = field.default
+        attr = sys.modules.get("attr")
+        if attr is not None and isinstance(default, attr.Factory):
+            factory = dataclasses.MISSING if default.takes_self else default.factory
+        elif attr is not None and default is attr.NOTHING:
+            default = dataclasses.MISSING
+        if factory is not dataclasses.MISSING:
+            made[field.name] = factory
+        elif default is not dataclasses.MISSING and (
+            field.name in slots or not hasattr(cls, field.name)
+        ):
+            made[field.name] = functools.partial(_same, default)
+    return made
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+slots_of: Final[Callable[[type], dict[str, MemberDescriptorType]]] = functools.lru_cache(2048)(
+    _find_slots
+)
+"""Return the slots that a class and its bases declare, by the name they are reached by."""
+
+_layout: Final[Callable[[type], _Layout]] = functools.lru_cache(2048)(_find_layout)

@@ -1,0 +1,152 @@
+"""Codec `once1`, writing. `wire` tells the format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import ormsgpack
+
+from langgraph_once.errors import EncodeError, SerdeError
+from langgraph_once.serde.once1.fast import encode_fast
+from langgraph_once.serde.once1.graph import Walk
+from langgraph_once.serde.once1.nodes import Form, Node
+from langgraph_once.serde.once1.opaque import Opaque, renumbered
+from langgraph_once.serde.once1.registry import Registry
+from langgraph_once.serde.once1.scan import deepest
+from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, NESTED, Ext, array_header, pack
+
+__all__ = ["encode", "encode_slow"]
+
+_MAX_BYTES: Final = 2**32 - 1
+
+
+def encode(
+    value: Any, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
+) -> bytes:
+    """Return the bytes that `value` comes back from, equal and of the same types.
+
+    Raises:
+        EncodeError: Some part of it would not; says which.
+    """
+    data = encode_fast(value, registry)
+    return encode_slow(value, registry, on_unknown=on_unknown) if data is None else data
+
+
+def encode_slow(
+    value: Any, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
+) -> bytes:
+    """Do what `encode` does, for every value there is. What `encode` does must equal this."""
+    try:
+        walk = Walk(registry, on_unknown)
+        root = walk.run(value)
+        if not isinstance(root, Node):
+            return pack(root)
+        return _written(root, walk.order)
+    except SerdeError:
+        raise
+    except Exception as error:  # changed by another thread meanwhile, or 4 GiB in one piece
+        kind = type(value)
+        raise EncodeError(
+            f"{kind.__module__}:{kind.__qualname__} cannot be written ({type(error).__name__})"
+        ) from error
+
+
+def _written(root: Node, order: list[Node]) -> bytes:
+    _place(order)
+    entries = [node for node in order if node.apart]
+    if not entries or (entries == [root] and root.seen == 1):
+        for node in order:
+            node.packed = _packed(node)
+        return pack(root.packed)
+    if entries[-1] is not root:
+        entries.append(root)
+    for index, node in enumerate(entries):
+        node.index = index
+    pieces: list[bytes | memoryview] = []
+    for node in order:
+        node.packed = _packed(node)
+        if node.index >= 0:
+            pieces += _entry(node)
+            node.packed = None
+    return _table(pieces)
+
+
+def _place(order: list[Node]) -> None:
+    """Decide which nodes are entries of the table, from the root down."""
+    for node in reversed(order):
+        own = int(node.form in NESTED)
+        if node.seen > 1 or node.level >= MAX_LEVELS or node.objects + own > MAX_OBJECTS:
+            node.apart = True
+        elif node.form == Form.OPAQUE:
+            node.apart = _is_too_deep(node)
+        level = 1 if node.apart else node.level + 1
+        objects = own if node.apart else node.objects + own
+        for part in node.parts:
+            if type(part) is Node:
+                part.level, part.objects = level, objects
+
+
+def _is_too_deep(node: Node) -> bool:
+    """Whether an opaque value, as it was written, is too deep for its new place."""
+    # In the bytes, a node is up to two levels, and a value that is none up to three.
+    levels, objects = deepest(node.value.raw)
+    return 2 * node.level + levels > 2 * MAX_LEVELS + 3 or node.objects + objects >= MAX_OBJECTS + 2
+
+
+def _packed(node: Node) -> Any:
+    """Return what msgpack can write in the place of `node`, whose parts are packed already."""
+    parts = [_placed(part) if type(part) is Node else part for part in node.parts]
+    match node.form:
+        case Form.LIST:
+            return parts
+        case Form.DICT:
+            return dict(zip(node.keys, parts, strict=True))
+        case Form.ATOM:
+            return node.packed
+        case Form.OPAQUE:
+            opaque: Opaque = node.value
+            return ormsgpack.Ext(
+                opaque.code, renumbered(opaque.raw, [part.index for part in node.parts])
+            )
+        case Ext.BYTEARRAY | Ext.MEMORYVIEW:
+            return ormsgpack.Ext(node.form, bytes(node.value)) if node.index < 0 else None
+        case Ext.TUPLE | Ext.MAP:
+            return ormsgpack.Ext(node.form, pack(parts))
+        case Ext.SET | Ext.FROZENSET:
+            return ormsgpack.Ext(
+                node.form, array_header(len(parts)) + b"".join(sorted(map(pack, parts)))
+            )
+        case Ext.RECORD:
+            return ormsgpack.Ext(Ext.RECORD, node.head + pack(parts))
+        case _:
+            return ormsgpack.Ext(node.form, node.head + pack(parts[0]))
+
+
+def _placed(part: Node) -> Any:
+    if part.index < 0:
+        return part.packed
+    return ormsgpack.Ext(Ext.REF, part.index.to_bytes(4, "big"))
+
+
+def _entry(node: Node) -> Iterable[bytes | memoryview]:
+    """Return the pieces of an entry, so that joining them is the one copy of a large buffer."""
+    if node.form not in (Ext.BYTEARRAY, Ext.MEMORYVIEW):
+        content: bytes | memoryview = pack(node.packed)
+        return _header(b"\xc6", len(content)), content
+    content = memoryview(node.value)
+    if content.ndim != 1 or content.format != "B" or not content.contiguous:
+        content = memoryview(content.tobytes())
+    header = _header(b"\xc9", len(content)) + bytes([node.form])
+    return _header(b"\xc6", len(header) + len(content)), header, content
+
+
+def _table(pieces: list[bytes | memoryview]) -> bytes:
+    header = _header(b"\xc9", sum(map(len, pieces))) + bytes([Ext.TABLE])
+    return b"".join((header, *pieces))
+
+
+def _header(kind: bytes, size: int) -> bytes:
+    if size > _MAX_BYTES:
+        raise EncodeError(f"a part of the value takes {size} bytes, and the most is {_MAX_BYTES}")
+    return kind + size.to_bytes(4, "big")

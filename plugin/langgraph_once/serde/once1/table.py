@@ -1,0 +1,172 @@
+"""The entries of a blob while it is read: what is complete, and what is still empty."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.serde.once1.loader import Loader
+from langgraph_once.serde.once1.opaque import Opaque, ref_indices, renumbered
+from langgraph_once.serde.once1.protocol import CyclicFamily
+from langgraph_once.serde.once1.scan import Kind, Token, read_token
+from langgraph_once.serde.once1.wire import NESTED, Ext
+
+__all__ = ["Table", "split", "text_at"]
+
+_MISSING: Final = object()
+_COPIED: Final = frozenset({list, dict, tuple, set, frozenset})
+
+
+def split(data: bytes) -> list[bytes | memoryview]:
+    """Return the entries of a blob; the blob itself where it has no table.
+
+    Raises:
+        ValueError: The bytes are damaged.
+    """
+    top = read_token(data, 0)
+    if top.code != Ext.TABLE:
+        return [data]
+    if top.body + top.size != len(data) or not top.size:
+        raise ValueError("an empty table, or bytes after it")
+    view = memoryview(data)
+    entries: list[bytes | memoryview] = []
+    at = top.body
+    while at < len(data):
+        token = read_token(data, at)
+        if data[at] not in (0xC4, 0xC5, 0xC6):
+            raise ValueError("an entry of the table is not a bin")
+        at = token.body + token.size
+        entries.append(view[token.body : at])
+    return entries
+
+
+class Table:
+    """What `REF` stands for."""
+
+    __slots__ = (
+        *("_blanks", "_left", "_loader", "_max_objects", "_opaque", "_tag"),
+        *("entries", "linked", "referred", "values"),
+    )
+
+    def __init__(self, loader: Loader, *, opaque: bool, max_objects: int, tag: str) -> None:
+        self.entries: list[bytes | memoryview] = []
+        self.values: list[Any] = []
+        """Those that are complete."""
+        self.linked = False
+        """Whether there is a table at all."""
+        self.referred = 0
+        """How long the entries are that were referred to."""
+        self._blanks: dict[int, Any] = {}
+        self._loader = loader
+        self._opaque = opaque
+        self._max_objects = self._left = max_objects
+        self._tag = tag
+
+    @property
+    def current(self) -> int:
+        """The index of the entry that is being read."""
+        return len(self.values)
+
+    def add(self, value: Any) -> None:
+        """Take the value of the current entry."""
+        self.values.append(value)
+
+    def ref(self, index: int) -> Any:
+        """Return what entry `index` stands for, empty if its turn is yet to come."""
+        if index < len(self.values):
+            value = self.values[index]
+            if type(value) in _COPIED:
+                self.referred += len(value)
+            return value
+        blank = self._blanks.get(index, _MISSING)
+        if blank is _MISSING:
+            if index >= len(self.entries) or not self.linked:
+                raise PayloadError("a reference to an entry that does not exist", tag=self._tag)
+            blank = self._blanks[index] = self._blank(self.entries[index])
+        return blank
+
+    def charge(self, value: Any, referred: int) -> None:
+        """Take from the budget what an object may have copied from the entries it refers to.
+
+        Else a kilobyte of objects that each copy one long list would fill the memory.
+        """
+        try:
+            self._left -= min(len(value), referred)
+        except Exception:  # it has no length, or none that can be told
+            return
+        if self._left < 0:
+            raise SizeLimitError(
+                "the value holds copies of more than `max_decoded_objects` "
+                f"({self._max_objects}) objects",
+                limit_objects=self._max_objects,
+                tag=self._tag,
+            )
+
+    def blank(self, index: int) -> Any:
+        """Return what stands for entry `index` already; None if nothing does."""
+        return self._blanks.get(index)
+
+    def fill_native(self, index: int, value: Any) -> Any:
+        """Return `value`, moved into what stands for it already."""
+        blank = self._blanks.get(index)
+        if blank is None:
+            return value
+        if isinstance(blank, list):
+            blank.extend(value)
+        else:
+            blank.update(value)
+        return blank
+
+    def opaque(self, code: int, content: bytes, type_name: str, index: int) -> Opaque:
+        """Return what stands for an extension that cannot be rebuilt."""
+        indices = ref_indices(content) if code in NESTED else []
+        made = self._blanks.get(index)
+        if not isinstance(made, Opaque):
+            made = Opaque(type_name, _local(content, indices), code=code)
+            if index >= 0:
+                self._blanks[index] = made
+        made.parts = tuple(self.ref(i) for i in indices)
+        return made
+
+    def _blank(self, entry: bytes | memoryview) -> Any:
+        top = read_token(entry, 0)
+        if top.kind is Kind.ARRAY:
+            return []
+        if top.kind is Kind.MAP or top.code == Ext.MAP:
+            return {}
+        if top.code == Ext.SET:
+            return set()
+        if top.code in (Ext.FAMILY, Ext.VERSIONED, Ext.RECORD, Ext.UNKNOWN):
+            return self._blank_object(bytes(entry), top)
+        raise PayloadError("a value that cannot contain itself does", tag=self._tag)
+
+    def _blank_object(self, entry: bytes, top: Token) -> Any:
+        first, after = text_at(entry, top.body)
+        try:
+            if top.code == Ext.UNKNOWN:
+                class_name = first
+            else:
+                class_name = text_at(entry, after)[0]
+                family, cls, _version = self._loader.family(first, class_name, tag=self._tag)
+                if not isinstance(family, CyclicFamily):
+                    raise PayloadError(f"{class_name} cannot contain itself", tag=self._tag)
+                return family.blank(cls)
+        except (PayloadError, SizeLimitError, TypeNotAllowedError):
+            if not self._opaque:
+                raise
+        content = entry[top.body :]
+        return Opaque(class_name, _local(content, ref_indices(content)), code=top.code)
+
+
+def _local(content: bytes, indices: list[int]) -> bytes:
+    """Return `content` with `REF`s that count from zero."""
+    return renumbered(content, list(range(len(indices)))) if indices else content
+
+
+def text_at(data: bytes, at: int) -> tuple[str, int]:
+    """Return the string at `at`, and where it ends."""
+    token = read_token(data, at)
+    end = token.body + token.size
+    if token.kind is not Kind.SCALAR or not (0xA0 <= data[at] <= 0xBF or 0xD9 <= data[at] <= 0xDB):
+        raise ValueError("no name where one belongs")
+    return data[token.body : end].decode(), end

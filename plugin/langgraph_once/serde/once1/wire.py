@@ -1,0 +1,155 @@
+"""The bytes of codec `once1`, version 1: msgpack, with the extensions listed in `Ext`.
+
+**A blob** is one msgpack value: either the value itself, or one `TABLE` extension.
+
+**Native** are `None`, `bool`, `float` (always 64 bits), `int` from -2**63 to 2**64 - 1, `str`
+(valid UTF-8), `bytes`, `list`, and `dict` whose keys are all native `str`, in their order, no
+key twice. Every other value is an extension. "An array" below is one msgpack array; "a
+sequence" is msgpack values one after the other, without a header around them.
+
+**A table** holds the parts that cannot be written in place: one that occurs more than once or
+contains itself, one more than `MAX_LEVELS` or `MAX_OBJECTS` deep, a large buffer. The content
+of `TABLE` is a sequence of msgpack `bin`, each an entry: msgpack of one value. The last one is
+the value, and `REF` stands for any of them. They are in the order in which a depth-first walk
+of the value leaves them, so a `REF` points back, to an entry that is complete. Where it points
+forward, or to its own entry, the value contains itself: the entry is a list, dict, set or
+`UNKNOWN`, or an object of a `CyclicFamily`, which a reader makes empty, and fills when its turn
+comes.
+
+**Classes and functions** are named `module:Qual.Name`. A reader loads one only if its allowlist
+names it. **Families and adapters** are named by the name they are registered under.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, Final
+
+import ormsgpack
+
+__all__ = [
+    "ATOMS",
+    "MAX_LEVELS",
+    "MAX_OBJECTS",
+    "MIN_BUFFER_BYTES",
+    "NESTED",
+    "REF_PREFIX",
+    "Ext",
+    "array_header",
+    "frame",
+    "pack",
+    "unframe",
+]
+
+
+class Ext(IntEnum):
+    """The extension codes, and what the content of each is."""
+
+    TUPLE = 1
+    """An array: the items."""
+    MAP = 2
+    """An array: first key, its value, second key, its value; a dict with other keys than `str`."""
+    SET = 3
+    """An array: the items, in the order of their bytes."""
+    FROZENSET = 4
+    """An array: the items, in the order of their bytes."""
+    INT = 5
+    """An integer beyond the native ones: two's complement, big endian, as short as possible."""
+    STR = 6
+    """A string with lone surrogates: UTF-8, with surrogates encoded as if they were characters."""
+    BYTEARRAY = 7
+    """The bytes."""
+    MEMORYVIEW = 8
+    """The bytes, in C order."""
+    ADAPTER = 9
+    """A sequence of two: the adapter's name, the data."""
+    FAMILY = 10
+    """A sequence of three: the family's name, the class, the data, which is no tuple."""
+    VERSIONED = 11
+    """A sequence of four: as `FAMILY`, the class's `__once_version__` before the data, not 0."""
+    CLASS = 12
+    """A class itself: its name in UTF-8."""
+    FUNCTION = 13
+    """A module-level function: its name in UTF-8."""
+    UNKNOWN = 14
+    """A sequence of two: the class of an object nobody knows how to write, its attributes."""
+    REF = 15
+    """The index of an entry of the table, four bytes, big endian."""
+    TABLE = 16
+    """A sequence of `bin`, the entries; only as the whole blob."""
+    RECORD = 17
+    """As `FAMILY`, where the data is a tuple: an array of its items stands for it."""
+
+
+NESTED: Final = frozenset(
+    {Ext.TUPLE, Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.FAMILY, Ext.VERSIONED}
+    | {Ext.UNKNOWN, Ext.RECORD}
+)
+"""The extensions whose content is msgpack."""
+
+ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
+"""The native types that hold no other value; some of their values need an extension."""
+
+MAX_LEVELS: Final = 64
+"""How deep containers and objects may stand in each other before a part moves to the table."""
+
+MAX_OBJECTS: Final = 8
+"""How deep extensions whose content is msgpack may, not counting what an adapter wraps scalars in.
+
+Each of them copies what is in it. So a reader holds at most twice as many copies of a blob.
+"""
+
+MIN_BUFFER_BYTES: Final = 64 * 1024
+"""A memoryview of this size or larger is an entry of its own, so that it is copied once."""
+
+REF_PREFIX: Final = b"\xd6\x0f"
+"""What precedes the four bytes of a `REF`."""
+
+_OPTIONS: Final = (
+    ormsgpack.OPT_PASSTHROUGH_BIG_INT
+    | ormsgpack.OPT_PASSTHROUGH_DATACLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATETIME
+    | ormsgpack.OPT_PASSTHROUGH_ENUM
+    | ormsgpack.OPT_PASSTHROUGH_SUBCLASS
+    | ormsgpack.OPT_PASSTHROUGH_TUPLE
+    | ormsgpack.OPT_PASSTHROUGH_UUID
+)
+
+# ormsgpack ignores what follows the first value. So a sequence is read as an array with this
+# mark as one more item: a sequence with one value too few or too many misplaces it.
+_MARK: Final = b"end of langgraph-once value"
+_END: Final = ormsgpack.packb(_MARK)
+
+
+def pack(value: Any, default: Any = None) -> bytes:
+    """Return the msgpack of `value`; `default` is asked about all that is not native."""
+    return ormsgpack.packb(value, default=default, option=_OPTIONS)
+
+
+def array_header(count: int) -> bytes:
+    """Return the header of an array of `count` values."""
+    if count < 16:
+        return bytes([0x90 + count])
+    if count < 1 << 16:
+        return b"\xdc" + count.to_bytes(2, "big")
+    return b"\xdd" + count.to_bytes(4, "big")
+
+
+def frame(content: bytes | memoryview, count: int) -> bytes:
+    """Return msgpack of one array: the `count` values of the sequence `content` and a mark."""
+    return b"".join((_HEADERS[count], content, _END))
+
+
+def unframe(items: Any) -> Any:
+    """Return `items`, what was read from a frame.
+
+    Raises:
+        ValueError: The sequence holds another number of values than was told.
+    """
+    mark = items[-1]
+    if type(mark) is not bytes or mark != _MARK:
+        raise ValueError("a sequence with the wrong number of values")
+    return items
+
+
+_HEADERS: Final = {count: bytes([0x90 + count + 1]) for count in range(1, 5)}

@@ -1,0 +1,213 @@
+"""Measure what reading hostile rows costs. Run by `test_attacks_bounds` in a process of its own:
+
+    python -m tests.unit_tests.serde.bounds
+
+Peak memory is a fact about a process, so each row is read in a fork.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import struct
+import sys
+import time
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, Final
+
+import ormsgpack
+from langchain_core.messages import HumanMessage
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import SerdeError
+from langgraph_once.serde import OnceSerializer
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MB = 1024 * 1024
+_CAP_BYTES = 3 * 1024 * _MB
+"""A reader gets no more address space, so that a failing test does not take the machine."""
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A hostile row.
+
+    Attributes:
+        tag: Its tag.
+        make: Makes its bytes.
+        outcomes: What reading must end in: the name of an error, or of a type.
+        max_mb: How far reading it may raise the peak memory of the process.
+        settings: Of the serializer that reads it.
+        not_yet: Why it is not refused in time or memory so far, if it is not.
+    """
+
+    tag: str
+    make: Callable[[], bytes]
+    outcomes: tuple[str, ...]
+    max_mb: int
+    settings: dict[str, Any] = field(default_factory=dict)
+    not_yet: str = ""
+
+
+def packed(chunk: bytes, times: int, head: bytes = b"") -> bytes:
+    """Return a zstd frame that does not say how much comes out."""
+    stream = zstd.ZstdCompressor(level=1)
+    return b"".join(
+        (stream.compress(head), *(stream.compress(chunk) for _ in range(times)), stream.flush())
+    )
+
+
+def arrays(count: int, item: bytes = b"\x90") -> bytes:
+    """Return compressed msgpack: an array of `count` equal items, empty arrays by default."""
+    return packed(item * _MB, count // _MB, b"\xdd" + struct.pack(">I", count))
+
+
+def boxes(levels: int, code: int = 7, payload: bytes = b"") -> bytes:
+    """Return extensions in extensions."""
+    head = b"\x91" if code == 1 else b""
+    blob = ormsgpack.packb(payload)
+    for _ in range(levels):
+        blob = ormsgpack.packb(ormsgpack.Ext(code, head + blob))
+    return blob
+
+
+def laughs() -> bytes:
+    """Return a table of lists, each of ten times the one before, in codec `once1`."""
+    ten = (b"\x9a" + (b"\xd6\x0f" + struct.pack(">I", number)) * 10 for number in range(40))
+    entries = map(ormsgpack.packb, (b"\x90", *ten))
+    return ormsgpack.packb(ormsgpack.Ext(16, b"".join(entries)))
+
+
+def big_integers(count: int) -> bytes:
+    """Return different integers of one hash, as keys of None, in codec `once1`."""
+    numbers = ((index + 9) * (2**61 - 1) for index in range(count))
+    return b"".join(
+        ormsgpack.packb(ormsgpack.Ext(5, number.to_bytes(12, "big"))) + b"\xc0"
+        for number in numbers
+    )
+
+
+def claiming(code: bytes) -> bytes:
+    """Return a value whose length field is not true."""
+    return code + b"\xff\xff\xff\xff" + b"\xc0" * 1000
+
+
+def named(code: int, name: str, argument: object) -> bytes:
+    """Return an extension that names a type."""
+    return ormsgpack.packb(ormsgpack.Ext(code, ormsgpack.packb([*name.split(":"), argument])))
+
+
+def twins(between: bytes) -> bytes:
+    """Return 12,000 different arrays that, read as tuples, have the same hash."""
+    tuples = islice(product((-1, -2), repeat=14), 12_000)
+    return b"".join(ormsgpack.packb(list(keys)) + between for keys in tuples)
+
+
+HUMAN: Final = f"{HumanMessage.__module__}:HumanMessage"
+NETWORK: Final = ormsgpack.Ext(0, ormsgpack.packb(["ipaddress", "IPv6Network", "::/64"]))
+
+SIZE: Final = ("SizeLimitError",)
+PAYLOAD: Final = ("PayloadError",)
+
+ATTACKS: Final[dict[str, Attack]] = {
+    # Both the pieces that come out of zstd and the whole made of them are held for a moment.
+    "zeros that become 2 GB": Attack(
+        "bytes+zstd", lambda: packed(bytes(_MB), 2048), SIZE, 2 * 256 + 50
+    ),
+    "zeros that become 64 MB": Attack(
+        "bytes+zstd", lambda: packed(bytes(_MB), 64), SIZE, 40, {"max_decoded_bytes": 16 * _MB}
+    ),
+    "a frame said to hold 2**62 bytes": Attack(
+        "bytes+zstd",
+        lambda: b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", 2**62) + b"\x01\x00\x00",
+        SIZE, 20,
+    ),
+    "24 million empty lists": Attack("msgpack+zstd", lambda: arrays(24 * _MB), SIZE, 150),
+    "16 million empty dicts": Attack("msgpack+zstd", lambda: arrays(16 * _MB, b"\x80"), SIZE, 150),
+    "10 MB in 1,000 boxes": Attack(
+        "msgpack", lambda: boxes(1000, payload=bytes(10 * _MB)), SIZE, 2 * 256 + 50
+    ),
+    "100,000 boxes": Attack("msgpack", lambda: boxes(100_000), SIZE + PAYLOAD, 2 * 256 + 50),
+    "100,000 lists in lists": Attack("msgpack", lambda: b"\x91" * 100_000, PAYLOAD, 20),
+    "100,000 dicts in dicts": Attack("msgpack", lambda: b"\x81\xc0" * 100_000, PAYLOAD, 20),
+    "100,000 JSON lists": Attack("json", lambda: b"[" * 100_000, PAYLOAD, 20),
+    "a list said to have 2**32 items": Attack("msgpack", lambda: claiming(b"\xdd"), PAYLOAD, 20),
+    "a dict said to have 2**32 items": Attack("msgpack", lambda: claiming(b"\xdf"), PAYLOAD, 20),
+    "a text said to have 2**32 bytes": Attack("msgpack", lambda: claiming(b"\xdb"), PAYLOAD, 20),
+    "an extension of 2**32 bytes": Attack("msgpack", lambda: claiming(b"\xc9"), PAYLOAD, 20),
+    "a network in a set": Attack("msgpack", lambda: named(0, "builtins:set", NETWORK), PAYLOAD, 20),
+    "a network as a message": Attack(
+        "msgpack", lambda: named(5, HUMAN, {"content": NETWORK}), PAYLOAD, 20
+    ),
+    "12,000 keys of one hash": Attack(
+        "msgpack", lambda: b"\xdf" + struct.pack(">I", 12_000) + twins(b"\xc0"), SIZE + PAYLOAD, 50,
+        not_yet="tuples of -1 and -2 share a hash, and a dict of them takes quadratic time",
+    ),
+    "12,000 members of one hash": Attack(
+        "msgpack", lambda: ormsgpack.packb(ormsgpack.Ext(0, b"\x93\xa8builtins\xa3set\xdd"
+                                                         + struct.pack(">I", 12_000) + twins(b""))),
+        SIZE + PAYLOAD, 50, not_yet="as above, in a set",
+    ),
+    "once1: 24 million empty lists": Attack("once1+zstd", lambda: arrays(24 * _MB), SIZE, 150),
+    "once1: 16 million empty dicts": Attack(
+        "once1+zstd", lambda: arrays(16 * _MB, b"\x80"), SIZE, 150
+    ),
+    "once1: 8 million empty tuples": Attack(
+        "once1+zstd", lambda: arrays(8 * _MB, b"\xc7\x01\x01\x90"), SIZE, 150,
+        not_yet="each tuple is rebuilt before the next is counted: seconds for ten million",
+    ),
+    "once1: 100,000 lists in lists": Attack("once1", lambda: b"\x91" * 100_000, PAYLOAD, 20),
+    "once1: 100,000 tuples in tuples": Attack("once1", lambda: boxes(100_000, 1), PAYLOAD, 300),
+    "once1: a list said to have 2**32 items": Attack(
+        "once1", lambda: claiming(b"\xdd"), PAYLOAD, 20
+    ),
+    # Shared, not copied: whoever walks it meets 10**40 items, and reading takes none of them.
+    "once1: a billion laughs": Attack("once1", laughs, ("list",), 20),
+    "once1: 12,000 keys of one hash": Attack(
+        "once1", lambda: ormsgpack.packb(ormsgpack.Ext(2, b"\xdd" + struct.pack(">I", 24_000)
+                                                       + big_integers(12_000))),
+        SIZE + PAYLOAD, 50, not_yet="multiples of 2**61 - 1 share a hash",
+    ),
+}  # fmt: skip
+
+
+def measure(attack: Attack, blob: bytes) -> dict[str, Any]:
+    """Return what reading raises and costs."""
+    serde = OnceSerializer(SerdeConfig(**attack.settings))
+    resource.setrlimit(resource.RLIMIT_AS, (_CAP_BYTES, _CAP_BYTES))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.process_time()
+    try:
+        outcome: object = type(serde.loads_typed((attack.tag, blob))).__name__
+    except (SerdeError, MemoryError) as error:
+        outcome = type(error).__name__
+    seconds = time.process_time() - started
+    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return {"outcome": outcome, "seconds": seconds, "mb": peak_kb / 1024}
+
+
+def main() -> None:
+    """Write one line of JSON for each attack."""
+    for name, attack in ATTACKS.items():
+        blob = attack.make()
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            facts = measure(attack, blob)
+            sys.stdout.write(json.dumps({"name": name, "bytes": len(blob)} | facts) + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,265 @@
+"""Whether two values are the same: equal, of the same types, and so are all their parts.
+
+Not `==`: `1 == True`, `0.0 == -0.0`, and pydantic models compare neither private attributes nor
+the classes of what is in them. Every value is taken apart, and the parts are compared down to
+numbers, text and bytes. Parts that are one object in the first value must be one in the second.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import enum
+import functools
+import re
+import struct
+from collections import OrderedDict, deque
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MemberDescriptorType
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+import pydantic
+import pydantic.v1
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["difference"]
+
+Part = tuple[str, Any]
+
+_LEAVES = (int, str, bytes, type(None), type(...), type(NotImplemented))
+_IDENTICAL = (type, FunctionType, BuiltinFunctionType, enum.Enum)
+_ADDRESSES = (IPv4Address, IPv6Address, IPv4Network, IPv6Network)
+_ALIKE = (pydantic.SecretStr, pydantic.SecretBytes, PurePath, *_ADDRESSES)
+"""Has attributes, but nobody changes them, so that it may be one object or two."""
+
+_EXCEPTION_FIELDS = (
+    *("__cause__", "__context__", "__suppress_context__", "value", "code", "msg", "name", "path"),
+    *("errno", "strerror", "filename", "filename2", "characters_written", "lineno", "offset"),
+    *("text", "end_lineno", "end_offset", "encoding", "object", "start", "end", "reason"),
+    *("message", "exceptions"),
+)
+
+
+def difference(first: Any, second: Any) -> str | None:
+    """Return where and how the values differ; None where they are the same."""
+    return _Comparison().run(first, second, "value")
+
+
+class _Comparison:
+    def __init__(self) -> None:
+        self.twins: dict[int, Any] = {}
+        self.kept: list[Any] = []  # an id is an object's own only while it lives
+
+    def run(self, first: Any, second: Any, path: str) -> str | None:
+        if type(first) is not type(second):
+            return f"{path}: {type(first).__name__} became {type(second).__name__}"
+        if isinstance(first, _IDENTICAL):
+            return None if first is second else f"{path}: another {first!r}"
+        if type(first) in _LEAVES:
+            return None if first == second else f"{path}: {first!r:.60} became {second!r:.60}"
+        if id(first) in self.twins:
+            return None if self.twins[id(first)] is second else f"{path}: one became two"
+        if _is_mutable(first):
+            if any(second is twin for twin in self.twins.values()):
+                return f"{path}: two became one"
+            self.twins[id(first)] = second
+            self.kept.append(first)
+        mine, other = [*_parts(first)], [*_parts(second)]
+        if [label for label, _ in mine] != [label for label, _ in other]:
+            return f"{path}: has parts {[a for a, _ in mine]}, then {[a for a, _ in other]}"
+        for (label, one), (_, two) in zip(mine, other, strict=True):
+            found = self.run(one, two, path + label)
+            if found:
+                return found
+        return None
+
+
+def _is_mutable(value: Any) -> bool:
+    """Whether it matters if `value` is one object or two."""
+    if isinstance(value, (list, dict, set, bytearray, np.ndarray)):
+        return True
+    return hasattr(value, "__dict__") and not isinstance(value, _ALIKE)
+
+
+def _parts(value: Any) -> Iterator[Part]:
+    """Yield what `value` consists of, most of it by its built-in kind, then its attributes."""
+    for kind, take in _KINDS:
+        if isinstance(value, kind):
+            yield from take(value)
+            break
+    if isinstance(value, pydantic.BaseModel):
+        yield ".fields_set", value.__pydantic_fields_set__
+        yield ".extra", value.__pydantic_extra__
+        yield ".private", value.__pydantic_private__
+    if not isinstance(value, PurePath) and not type(value).__module__.startswith("pandas"):
+        yield from _attributes(value)  # theirs are caches
+
+
+def _attributes(value: Any) -> Iterator[Part]:
+    cls = type(value)
+    cached = {
+        name
+        for part in cls.__mro__
+        for name, found in vars(part).items()
+        if isinstance(found, functools.cached_property)
+    }
+    for name, found in getattr(value, "__dict__", {}).items():
+        if name not in cached:
+            yield f".{name}", found
+    for part in cls.__mro__:
+        for name, slot in vars(part).items():
+            own = isinstance(slot, MemberDescriptorType) and "__slots__" in vars(part)
+            if own and hasattr(value, name) and not name.startswith("__pydantic"):
+                yield f".{name}", slot.__get__(value)
+
+
+def _items(value: Any) -> Iterator[Part]:
+    for place, item in enumerate(value):
+        yield f"[{place}]", item
+
+
+def _pairs(value: Any) -> Iterator[Part]:
+    pairs = OrderedDict.items(value) if isinstance(value, OrderedDict) else dict.items(value)
+    for place, (key, item) in enumerate(pairs):
+        yield f"(key {place})", key
+        yield f"[{key!r}]" if isinstance(key, str) else f"[{place}]", item
+    yield ".default_factory", getattr(value, "default_factory", None)
+
+
+def _members(value: Any) -> Iterator[Part]:
+    for item in sorted(value, key=_rank):
+        yield "{...}", item
+
+
+def _rank(item: Any) -> str:
+    """Return what puts the members of equal sets in the same order."""
+    if isinstance(item, (tuple, frozenset)):
+        ranks = map(_rank, item)
+        return f"{type(item).__name__}{sorted(ranks) if isinstance(item, frozenset) else [*ranks]}"
+    return f"{type(item).__name__}{item!r}"
+
+
+def _queue(value: deque[Any]) -> Iterator[Part]:
+    yield ".maxlen", value.maxlen
+    yield from _items(value)
+
+
+def _moment(value: datetime) -> Iterator[Part]:
+    yield "", value.replace(tzinfo=None, fold=0).isoformat()
+    yield ".fold", value.fold
+    yield ".tzinfo", value.tzinfo
+
+
+def _clock(value: time) -> Iterator[Part]:
+    yield "", value.replace(tzinfo=None, fold=0).isoformat()
+    yield ".fold", value.fold
+    yield ".tzinfo", value.tzinfo
+
+
+def _exception(value: BaseException) -> Iterator[Part]:
+    with contextlib.suppress(TypeError):  # `Command` cannot show every value that it holds
+        yield "str", str(value)
+    yield ".args", value.args
+    if isinstance(value, pydantic.ValidationError):
+        yield ".errors()", [[*line.items()] for line in value.errors()]
+    for name in _EXCEPTION_FIELDS:
+        if hasattr(BaseException, name) or hasattr(value, name):
+            yield f".{name}", getattr(value, name)
+
+
+def _ndarray(value: np.ndarray[Any, Any]) -> Iterator[Part]:
+    yield ".dtype", repr((value.dtype, value.dtype.num, value.dtype.isalignedstruct))
+    yield ".shape", value.shape
+    yield ".order", "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+    yield ".bytes", value.tobytes()
+    yield ".writeable", value.flags.writeable
+
+
+def _scalar(value: np.generic) -> Iterator[Part]:
+    yield ".dtype", repr((value.dtype, value.dtype.num))
+    yield ".bytes", value.tobytes()
+
+
+def _stamp(value: Any) -> Iterator[Part]:
+    yield "", repr(value)
+    yield ".unit", getattr(value, "unit", None)
+    yield ".tz", getattr(value, "tz", None)
+
+
+def _pandas(value: Any) -> Iterator[Part]:
+    yield ".attrs", getattr(value, "attrs", None)
+    if isinstance(value, pd.DataFrame):
+        yield ".flags", value.flags.allows_duplicate_labels
+        yield ".index", value.index
+        yield ".columns", value.columns
+        for place in range(value.shape[1]):
+            yield f".iloc[{place}]", value.iloc[:, place].array
+        return
+    if isinstance(value, pd.MultiIndex):
+        yield ".levels", [*value.levels]
+        yield ".codes", [np.array(part) for part in value.codes]
+        yield ".names", [*value.names]
+        return
+    yield ".name", value.name
+    yield ".freq", repr(getattr(value, "freq", None))
+    if isinstance(value, pd.RangeIndex):
+        yield "", (value.start, value.stop, value.step)
+        return
+    if isinstance(value, pd.Series):
+        yield ".flags", value.flags.allows_duplicate_labels
+        yield ".index", value.index
+    yield ".array", value.array
+
+
+def _extension_array(value: Any) -> Iterator[Part]:
+    yield ".dtype", repr(value.dtype)
+    yield ".dtype.na_value", repr(getattr(value.dtype, "na_value", None))
+    yield ".freq", repr(getattr(value, "freq", None))
+    if isinstance(value, pd.Categorical):
+        yield ".categories", value.categories
+        yield ".codes", np.array(value.codes)
+        return
+    yield from _items(value)
+
+
+_KINDS: tuple[tuple[Any, Any], ...] = (
+    (np.ndarray, _ndarray),
+    (np.generic, _scalar),
+    ((pd.Timestamp, pd.Timedelta, pd.Period, type(pd.NaT)), _stamp),
+    ((pd.DataFrame, pd.Series, pd.Index), _pandas),
+    (pd.api.extensions.ExtensionArray, _extension_array),
+    (BaseException, _exception),
+    (float, lambda value: [("", struct.pack("<d", value))]),
+    (complex, lambda value: [(".real", value.real), (".imag", value.imag)]),
+    ((int, str, bytes), lambda value: [("", _bare(value))]),
+    (deque, _queue),
+    ((list, tuple), _items),
+    (dict, _pairs),
+    ((set, frozenset), _members),
+    (bytearray, lambda value: [("", bytes(value))]),
+    (memoryview, lambda value: [("", value.tobytes())]),
+    (MappingProxyType, lambda value: [("", dict(value))]),
+    (range, lambda value: [("", (value.start, value.stop, value.step))]),
+    (slice, lambda value: [("", (value.start, value.stop, value.step))]),
+    (Decimal, lambda value: [("", value.as_tuple())]),
+    (datetime, _moment),
+    (time, _clock),
+    ((date, timedelta), lambda value: [("", repr(value))]),
+    (ZoneInfo, lambda value: [(".key", value.key)]),
+    (timezone, lambda value: [("", value.__getinitargs__())]),
+    (re.Pattern, lambda value: [(".pattern", value.pattern), (".flags", value.flags)]),
+    (array.array, lambda value: [("", value.typecode), (".bytes", value.tobytes())]),
+    ((pydantic.AnyUrl, PurePath), lambda value: [("", str(value))]),
+)
+
+
+def _bare(value: Any) -> Any:
+    return next(kind for kind in (int, str, bytes) if isinstance(value, kind))(value)
