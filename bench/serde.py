@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,10 @@ def report() -> Iterator[str]:
         packed = OnceSerializer(_config(codec))
         sealed = OnceSerializer(_config(codec, encryption_keys=keys))
         for size in SIZES:
-            yield _row(codec, "zstd", f"{size} messages", _thread(size), peer, packed)
+            yield _row(codec, "zstd", _messages(size), _thread(size), peer, packed)
         for size in (1, 500):
             value = _thread(size)
-            yield _row(codec, "zstd+aesgcm", f"{size} messages", value, sealed_peer, sealed)
+            yield _row(codec, "zstd+aesgcm", _messages(size), value, sealed_peer, sealed)
     yield ""
     yield from _array_rows(peer)
 
@@ -65,13 +66,17 @@ def _config(codec: Any, **more: Any) -> SerdeConfig:
     return SerdeConfig(codec=codec, allowed_types=ALLOWED, **more)
 
 
+def _messages(size: int) -> str:
+    return f"{size} message{'s' if size > 1 else ''}"
+
+
 def _thread(size: int) -> dict[str, Any]:
     return {"messages": states.thread(size)}
 
 
 def _values() -> dict[str, Any]:
     return {
-        **{f"{size} messages": _thread(size) for size in SIZES},
+        **{_messages(size): _thread(size) for size in SIZES},
         "400 dataclasses": states.dataclasses(),
         "400 enums": states.enums(),
         "50 nested models": states.models(),
@@ -111,7 +116,7 @@ def _floor_row(size: int, peer: JsonPlusSerializer) -> str:
         lambda: peer.loads_typed(theirs), lambda: ormsgpack.unpackb(data), repeat=repeat
     )
     return (
-        f"| the floor | none | {size} messages | {len(theirs[1]):,} | {len(data):,} "
+        f"| the floor | none | {_messages(size)} | {len(theirs[1]):,} | {len(data):,} "
         f"| {encode.ours_us:,.1f} | {encode.ratio:.2f}x "
         f"| {decode.ours_us:,.1f} | {decode.ratio:.2f}x |"
     )
@@ -129,8 +134,8 @@ def _array_rows(peer: JsonPlusSerializer) -> Iterator[str]:
         ours = OnceSerializer(_config(codec, compression="none"))
         theirs, mine = peer.dumps_typed(value), ours.dumps_typed(value)
         calls: list[tuple[Callable[[], object], Callable[[], object]]] = [
-            (lambda: peer.dumps_typed(value), lambda ours=ours: ours.dumps_typed(value)),
-            (lambda t=theirs: peer.loads_typed(t), lambda o=ours, m=mine: o.loads_typed(m)),
+            (partial(peer.dumps_typed, value), partial(ours.dumps_typed, value)),
+            (partial(peer.loads_typed, theirs), partial(ours.loads_typed, mine)),
         ]
         cells = []
         for upstreams, own in calls:

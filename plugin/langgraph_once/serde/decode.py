@@ -22,7 +22,7 @@ from ormsgpack import OPT_NON_STR_KEYS, packb, unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.messages import rebuild_message
-from langgraph_once.serde.msgpack_scan import count_values, end_of_value
+from langgraph_once.serde.msgpack_scan import count_values, depth, end_of_value, may_nest
 from langgraph_once.serde.networks import hold, is_network, release
 from langgraph_once.serde.rebuild import CONSTRUCTORS, array, array_parts
 
@@ -49,6 +49,9 @@ _OPEN_BYTES_FACTOR: Final = 16
 
 _SMALL_BYTES: Final = 4096
 """What is no larger is not worth counting: a thousand levels of it are 4 MB."""
+
+_MAX_LEVELS: Final = 2000
+"""How deep the contents of extensions inside each other may nest, added up."""
 
 _COPY_BYTES: Final = 1024 * 1024
 """What is larger is not copied to see where it ends, if it consists of few values."""
@@ -85,6 +88,8 @@ def decode_msgpack(
         decoder.max_open_bytes = max(min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
     if len(data) > max_objects:
         decoder.max_objects = max_objects
+    if len(data) > _MAX_LEVELS and may_nest(data) > _MAX_LEVELS:
+        decoder.levels_left = _MAX_LEVELS
     value = decoder.unpack(_TOP, data)
     if any(list(map(release, decoder.networks))):  # all of them are released
         raise PayloadError("a network stands where a collection was expected", tag=tag)
@@ -100,6 +105,7 @@ class _Decoder:
     objects = 0
     max_open_bytes = 0
     open_bytes = 0
+    levels_left: int | None = None
 
     def __init__(self, allowlist: Allowlist, tag: str) -> None:
         self.allowlist = allowlist
@@ -114,6 +120,7 @@ class _Decoder:
         upstream spends one frame on each level too.
         """
         try:
+            levels = self.entered(data) if self.levels_left is not None and code != _TOP else 0
             if len(data) <= _SMALL_BYTES and self.max_objects is None:
                 framed = b"".join((_START, data, _END))
                 content, mark = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
@@ -130,6 +137,8 @@ class _Decoder:
                 self.open_bytes -= len(data)
             if code == _TOP:
                 return content
+            if levels and self.levels_left is not None:
+                self.levels_left += levels
             if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
                 return message
             return self.build(code, content)
@@ -137,6 +146,21 @@ class _Decoder:
             if self.error is None:
                 self.error = self.explain(error)
             raise self.error  # noqa: B904  (it has its own cause)
+
+    def entered(self, data: bytes) -> int:
+        """Take the levels of an extension's content from the budget; return how many.
+
+        ormsgpack 1.13 bounds the nesting of each content, not of those inside each other, and
+        a thousand levels take a megabyte of the C stack: a few of them would end the process.
+        """
+        left = self.levels_left or 0
+        levels = may_nest(data)
+        if levels > left:
+            levels = depth(data, left)
+        if levels > left:
+            raise PayloadError("too deeply nested msgpack", tag=self.tag)
+        self.levels_left = left - levels
+        return levels
 
     def measured(self, data: bytes) -> bytes:
         """Count `data` into the budgets; return it as it is if it ends where it should.

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Final
 
-__all__ = ["count_values", "end_of_value"]
+__all__ = ["count_values", "depth", "end_of_value", "may_nest"]
 
 _FIXED: Final[dict[int, int]] = {
     **dict.fromkeys((*range(0xA1), 0xC0, 0xC1, 0xC2, 0xC3, *range(0xE0, 0x100)), 1),
@@ -34,6 +34,9 @@ _SIZED: Final = {
 
 _COUNTED: Final = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 """Large arrays and maps: width of the count that follows, values for each that it counts."""
+
+_CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
+"""What starts an array or a map that is not empty; text may hold these bytes too."""
 
 
 def count_values(data: bytes, max_values: int) -> int:
@@ -65,6 +68,33 @@ def end_of_value(data: bytes, max_values: int) -> int:
         needed += _children(data, at) - 1
         at += _length(data, at)
     return at if not needed and at <= len(data) else -1
+
+
+def may_nest(data: bytes) -> int:
+    """Return a bound on how deep `data` nests, extensions included: it may be far too high."""
+    return len(data) - len(data.translate(None, _CONTAINER_STARTS))
+
+
+def depth(data: bytes, max_depth: int) -> int:
+    """Return how deep the values of `data` nest; a number above `max_depth` may be too small.
+
+    Extensions count as one level, whatever they hold.
+    """
+    open_children: list[int] = []
+    deepest = at = 0
+    while at < len(data) and deepest <= max_depth:
+        children = _children(data, at)
+        at += _length(data, at)
+        if children:
+            open_children.append(children)
+            deepest = max(deepest, len(open_children))
+            continue
+        while open_children:
+            open_children[-1] -= 1
+            if open_children[-1]:
+                break
+            open_children.pop()
+    return deepest
 
 
 def _length(data: bytes, at: int) -> int:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import ipaddress
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, time, timedelta, timezone
 from decimal import Decimal
-from enum import Enum, Flag, IntEnum, IntFlag, StrEnum, auto
 from pathlib import Path, PurePosixPath
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -22,283 +19,47 @@ import pydantic.v1
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
-from langgraph.store.base import Item
 from langgraph.types import Command, Interrupt, Overwrite, Send, TimeoutPolicy
-from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import TypedDict
 
-NOW = datetime(2025, 3, 1, tzinfo=UTC)
-
-
-class Shade(Enum):
-    LIGHT = "light"
-    PAIR = (1, [2])
-    NESTED = {"a": date(2025, 1, 1)}  # noqa: RUF012
-
-
-class Word(StrEnum):
-    YES = "yes"
-
-
-class Rank(IntEnum):
-    LOW = 1
-
-
-class Access(IntFlag):
-    READ = 1
-    WRITE = 2
-
-
-class Mode(Flag):
-    A = auto()
-    B = auto()
-
-
-class Answering(Enum):
-    """Has an attribute that upstream asks for before it asks for the type."""
-
-    ONE = 1
-
-    def dict(self) -> dict[str, int]:
-        return {"one": 1}
-
-
-class Renamed(Enum):
-    ONE = 1
-
-    @property
-    def value(self) -> Any:  # type: ignore[override]
-        return "renamed"
-
-
-class Text(str):
-    __slots__ = ()
-
-
-class Number(int):
-    pass
-
-
-class Mapping(dict[Any, Any]):
-    pass
-
-
-class Listing(list[Any]):
-    pass
-
-
-class Pair(NamedTuple):
-    left: Any
-    right: Any = None
-
-
-class Bag(set[Any]):
-    pass
-
-
-@dataclass
-class Plain:
-    a: Any
-    b: Any = None
-
-
-@dataclass(slots=True, frozen=True, eq=False)
-class Slotted:
-    a: Any
-    b: Any = 3
-
-
-@dataclass
-class Late(Plain):
-    """Sets a field in another order, and one that is no field."""
-
-    c: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        b = self.b
-        del self.b
-        self.c = 1
-        self.b = b
-        self.extra = 2
-
-
-@dataclass
-class LikeSend:
-    node: Any
-    arg: Any
-
-
-@dataclass
-class LikeModel:
-    a: Any
-
-    def dict(self) -> dict[str, Any]:
-        return {"a": 0}
-
-
-@dataclass
-class HalfSend:
-    node: Any
-
-
-@dataclass
-class Computed:
-    a: Any
-
-    @property
-    def b(self) -> int:
-        return 1
-
-    @functools.cached_property
-    def c(self) -> int:
-        return 2
-
-
-@dataclass
-class Delegating:
-    a: Any = 1
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_asdict":
-            return lambda: {"a": 5}
-        raise AttributeError(name)
-
-
-class Leaf(BaseModel):
-    x: Any = None
-    when: datetime | None = None
-
-
-class SubLeaf(Leaf):
-    more: int = 1
-
-
-class Tree(BaseModel):
-    leaf: Leaf | None = None
-    leaves: list[Leaf] = []
-    by_name: dict[Any, Any] = {}
-    child: Tree | None = None
-    shade: Shade | None = None
-
-
-class Info(TypedDict, total=False):
-    a: int
-
-
-class Typed(BaseModel):
-    info: Any = None
-    known: Info = {}
-
-
-class Awkward(BaseModel):
-    """A bit of everything that changes a dump."""
-
-    model_config = ConfigDict(extra="allow", serialize_by_alias=True, populate_by_name=True)
-
-    named: Any = Field(None, serialization_alias="other")
-    hidden: Any = Field(None, exclude=True)
-    secret: pydantic.SecretStr = pydantic.SecretStr("s")
-    _private: int = 3
-    constant: ClassVar[int] = 1
-
-    @pydantic.computed_field  # type: ignore[prop-decorator]
-    @property
-    def twice(self) -> int:
-        return 2
-
-
-class Serializing(BaseModel):
-    a: Any = 1
-
-    @pydantic.field_serializer("a")
-    def _a(self, value: Any) -> Any:
-        return repr(value)
-
-
-class WholeSerializing(BaseModel):
-    a: Any = 1
-
-    @pydantic.model_serializer
-    def _whole(self) -> Any:
-        return {"whole": self.a}
-
-
-class Validating(BaseModel):
-    a: Any = 1
-    _seen: list[int] = pydantic.PrivateAttr(default_factory=list)
-
-    @pydantic.field_validator("a", mode="before")
-    @classmethod
-    def _a(cls, value: Any) -> Any:
-        return value
-
-    @pydantic.model_validator(mode="after")
-    def _after(self) -> Any:
-        return self
-
-
-class Caching(BaseModel):
-    a: Any = 1
-
-    @functools.cached_property
-    def cached(self) -> int:
-        return 7
-
-
-class Extra(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    a: Any = 1
-
-
-class Dumping(BaseModel):
-    a: Any = 1
-
-    def model_dump(self, **_: Any) -> Any:  # type: ignore[override]
-        return {"dumped": self.a}
-
-
-class Aliased(BaseModel):
-    model_config = ConfigDict(serialize_by_alias=True, populate_by_name=True)
-
-    a: Any = Field(1, serialization_alias="b")
-
-
-class Excluding(BaseModel):
-    a: Any = Field(1, exclude=True)
-
-
-class Deriving(BaseModel):
-    a: Any = 1
-
-    @pydantic.computed_field  # type: ignore[prop-decorator]
-    @property
-    def b(self) -> int:
-        return 2
-
-
-class Root(pydantic.RootModel[Any]):
-    pass
-
-
-class Day(date, Enum):
-    FIRST = 2025, 1, 1
-
-
-@dataclass
-class Amount(Decimal):
-    a: Any = 1
-
-
-class Older(pydantic.v1.BaseModel):
-    a: Any = 1
-
-
-class MyMessage(lc.HumanMessage):
-    """A subclass of a message, with a field of its own."""
-
-    mine: Any = None
-
+from .msgpack_classes import (
+    NOW,
+    Access,
+    Answering,
+    Bag,
+    Computed,
+    Delegating,
+    HalfSend,
+    Late,
+    LikeModel,
+    LikeSend,
+    Listing,
+    Mapping,
+    Mode,
+    Number,
+    Pair,
+    Plain,
+    Rank,
+    Renamed,
+    Shade,
+    Slotted,
+    Text,
+    Word,
+)
+from .msgpack_kinds import item, touched, trees
+from .msgpack_models import (
+    Awkward,
+    Caching,
+    Dumping,
+    Extra,
+    Leaf,
+    MyMessage,
+    Older,
+    Root,
+    Serializing,
+    Typed,
+    Validating,
+    WholeSerializing,
+)
 
 TEXT = st.text(max_size=4) | st.sampled_from(["type", "tool_calls", "content", "\ud800"])
 
@@ -360,14 +121,14 @@ def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.lists(inner, max_size=3).map(Listing),
         *(st.builds(cls, inner, inner) for cls in (Plain, Slotted, Late, LikeSend, Pair)),
         *(st.builds(cls, inner) for cls in (HalfSend, LikeModel, Computed, Delegating)),
-        st.builds(_touched, st.builds(Computed, inner)),
+        st.builds(touched, st.builds(Computed, inner)),
         *(st.builds(cls, a=inner) for cls in (Serializing, WholeSerializing, Validating, Dumping)),
         *(st.builds(cls, a=inner) for cls in (Extra, Caching, Older)),
         st.builds(Extra, a=inner, b=inner),
-        st.builds(_touched, st.builds(Caching, a=inner)),
+        st.builds(touched, st.builds(Caching, a=inner)),
         st.builds(Root, inner),
         st.builds(Awkward, named=inner, hidden=inner, more=inner),
-        st.builds(_trees, inner, inner, pairs),
+        st.builds(trees, inner, inner, pairs),
         st.builds(lambda a, b: Typed.model_construct(info=a, known=b), inner, pairs),
         st.builds(lambda v: Leaf(x=v), inner),
         st.builds(Document, st.just("p"), metadata=pairs),
@@ -377,7 +138,7 @@ def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(Overwrite, inner),
         st.builds(lambda v: Command(update=v, goto=[Send("a", v)]), inner),
         st.builds(_DeltaSnapshot, inner),
-        st.builds(_item, inner),
+        st.builds(item, inner),
         messages(inner, pairs),
     )
 
@@ -388,23 +149,6 @@ def _hashable(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _touched(value: Any) -> Any:
-    getattr(value, "c", None), getattr(value, "cached", None)
-    return value
-
-
-def _item(value: Any) -> Item:
-    return Item(value={"v": value}, key="k", namespace=("n",), created_at=NOW, updated_at=NOW)
-
-
-def _trees(one: Any, two: Any, pairs: dict[Any, Any]) -> Tree:
-    leaf = Leaf(x=one, when=NOW)
-    tree = Tree(leaf=leaf, leaves=[leaf, Leaf(x=two)], by_name=pairs, shade=Shade.LIGHT)
-    tree.child = Tree(leaf=SubLeaf(x=one))
-    tree.child.leaves = two
-    return tree
 
 
 @st.composite
@@ -424,7 +168,7 @@ def messages(draw: Any, inner: st.SearchStrategy[Any], pairs: st.SearchStrategy[
                 lc.ChatMessage(content="x", role="r"),
                 lc.FunctionMessage(content="x", name="f"),
                 lc.RemoveMessage("4"),
-                MyMessage("x", mine=1),
+                MyMessage(content="x", mine=1),
                 lc.HumanMessage("x", extra_field=Shade.LIGHT),
             ]
         )
@@ -459,88 +203,6 @@ _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "artifact": SCALARS,
 }
 
-
-def _altered(value: Any, **own: Any) -> Any:
-    """Change what lies in an instance's dictionary, past its checks."""
-    vars(value).update(own)
-    return value
-
-
-def _without(value: Any, name: str) -> Any:
-    del vars(value)[name]
-    return value
-
-
-CALL = {"name": "f", "args": {1: 2}, "id": "c", "type": "tool_call"}
-
-KINDS: list[Any] = [
-    *(Plain(1, Plain(2)), Slotted(1), Late(1, 2), LikeSend("n", 1), LikeModel(1), HalfSend("n")),
-    *(Computed(1), _touched(Computed(1)), Delegating(), Pair(1, [Pair(2)]), Day.FIRST, Amount()),
-    *(
-        _altered(Plain(1), node=1, arg=2),
-        _altered(Plain(1), dict=dict),
-        _altered(HalfSend(1), arg=2),
-    ),
-    *(_without(Plain(1), "a"), _altered(_without(Plain(1), "b"), c=2)),
-    *(Leaf(x=1), SubLeaf(), Tree(leaf=Leaf()), Tree(leaf=SubLeaf()), Tree(child=Tree())),
-    *(Tree(by_name={1: Leaf(x=SubLeaf())}), Tree(leaves=[Leaf(x={Leaf().x})]), Leaf(x=Plain(1))),
-    *(
-        Awkward(named=1, hidden=2, more=3),
-        Aliased(),
-        Excluding(),
-        Deriving(),
-        Caching(),
-        Extra(b=1),
-    ),
-    *(
-        _touched(Caching()),
-        _altered(Leaf(), z=1),
-        _without(Leaf(), "x"),
-        Serializing(),
-        Validating(),
-    ),
-    *(WholeSerializing(), Dumping(), Root([1]), Older(), [Leaf(x=Caching()), Leaf(x=Excluding())]),
-    *(
-        _touched(Leaf(x=_touched(Caching()))),
-        Leaf(x=Aliased()),
-        Leaf(x=Deriving()),
-        Leaf(x=Root(1)),
-    ),
-    *(
-        Leaf(x=_altered(Leaf(), z=1)),
-        Leaf(x=Extra(b=1)),
-        Leaf(x=WholeSerializing()),
-        Leaf(x=(1, {2})),
-    ),
-    *(
-        Leaf(x=Shade.LIGHT),
-        Leaf(x=Pair(1)),
-        Leaf(x={Word.YES: Rank.LOW}),
-        Leaf(x=Mapping(a=Text("x"))),
-    ),
-    *(
-        Typed.model_construct(known={"a": 1, "b": 2}),
-        Typed(known={"a": 1}),
-        Leaf(x=lc.AIMessage("x")),
-    ),
-    *(
-        lc.HumanMessage("x", foo=1),
-        MyMessage("x", mine=Leaf()),
-        _without(lc.HumanMessage("x"), "id"),
-    ),
-    *(
-        _altered(lc.AIMessage("x"), tool_calls=[CALL | {1: 2}]),
-        lc.AIMessage("x", tool_calls=[CALL | {"args": {}}]),
-    ),
-    *(
-        _altered(lc.AIMessage("x"), usage_metadata={1: 2}),
-        _altered(lc.AIMessage("x"), tool_calls=5),
-    ),
-    lc.AIMessage("x", additional_kwargs={1: {2: NOW}, "deep": {"m": lc.HumanMessage("y")}}),
-    *(*Shade, *Word, *Rank, Access(0), Access(3), Access(8), Access(16), Mode(0), ~Mode.A),
-    *(Answering.ONE, Renamed.ONE, Bag([1]), Counter("aab"), bytearray(b"x"), {Shade.LIGHT: 1}),
-]
-"""One of each kind at least."""
 
 VALUES = st.recursive(SCALARS, _containers, max_leaves=8)
 """Anything, much of which upstream cannot write."""

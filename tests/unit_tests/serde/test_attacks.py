@@ -6,6 +6,8 @@ import copy
 import dataclasses
 import ipaddress
 import json
+import subprocess
+import sys
 import time
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -243,3 +245,35 @@ def test_garbage_under_any_tag_is_our_error_or_a_value(tag: str, layers: str) ->
         result = outcome(OnceSerializer(), (tag + layers, blob))
         if isinstance(result, SerdeError):
             assert str(result.tag).startswith(tag)
+
+
+@pytest.mark.parametrize("levels", [4, 16, 128])
+@pytest.mark.parametrize("place", ["main thread", "other thread"])
+def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack(
+    levels: int, place: str
+) -> None:
+    """Each content is within ormsgpack's own limit; a process of its own, as it may end."""
+    program = f"""
+import threading, ormsgpack
+from langgraph_once import OnceSerializer
+from langgraph_once.errors import PayloadError
+data = b"\\xc0"
+for _ in range({levels}):
+    name = ormsgpack.packb("builtins") + ormsgpack.packb("set")
+    data = ormsgpack.packb(ormsgpack.Ext(0, b"\\x93" + name + b"\\x91" * 1000 + data))
+def read():
+    try:
+        OnceSerializer().loads_typed(("msgpack", data))
+    except PayloadError:
+        print("refused")
+if {place == "main thread"}:
+    read()
+else:
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "refused\n")

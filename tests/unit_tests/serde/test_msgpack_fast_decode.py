@@ -9,105 +9,13 @@ import langchain_core.messages as lc
 import pydantic
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde import messages as fast
 from langgraph_once.serde.fingerprint import fingerprint
 
-from .msgpack_values import Rank, Text, Word
-
-CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]
-METHOD = "model_validate_json"
-
-TEXT = st.text("abc\u00e9", max_size=3)
-ODD = st.sampled_from(
-    [
-        *(None, 0, 1.5, True, "", b"x", [], {}, [1], ["a"], [None], {"a": 1}, {1: 2}, (), set()),
-        *(Word.YES, Rank.LOW, Text("x"), [{"type": "text"}], [[]], {"tool_calls": [{}]}, "tool"),
-    ]
-)
-DICTS = st.dictionaries(TEXT | st.integers(0, 3), ODD | TEXT, max_size=2)
-PLENTY: dict[str, list[Any]] = {
-    "additional_kwargs": [
-        {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]},
-        {"tool_calls": []},
-    ],
-    "usage_metadata": [
-        {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "extra": 4},
-        {"output_tokens": 1, "input_tokens": 2, "total_tokens": 3},
-        {"input_tokens": 1, "output_tokens": 2.0, "total_tokens": True},
-        {"input_tokens": 1, "output_tokens": 2, "total_tokens": "3"},
-    ],
-    "tool_calls": [
-        [{"args": {}, "name": "f", "id": None, "type": "tool_call"}],
-        [{"name": "f", "args": {}, "id": "c"}],
-        [{"name": "f", "args": {1: 2}, "id": "c", "type": "tool_call"}],
-        [{"name": Text("f"), "args": {}, "id": 1, "type": "tool_call"}],
-        [{"name": "f", "args": {}, "id": "c", "type": "tool_call", "extras": {}}],
-        [{"name": "f", "args": {}, "id": "c", "type": "other"}],
-    ],
-    "tool_call_chunks": [[{"name": "f", "args": "{}", "id": "c", "index": 0, "type": "x"}]],
-    "invalid_tool_calls": [
-        [{"name": "f", "args": "{", "id": "c", "error": None, "type": "invalid_tool_call"}]
-    ],
-}
-COUNTS = st.fixed_dictionaries(
-    {}, optional=dict.fromkeys(("audio", "cache_creation", "cache_read", "more"), st.integers())
-)
-USAGE = st.fixed_dictionaries(
-    {name: st.integers() for name in ("input_tokens", "output_tokens", "total_tokens")},
-    optional={"input_token_details": COUNTS | ODD, "output_token_details": COUNTS | ODD},
-)
-CALLS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "name": TEXT,
-            "args": st.dictionaries(TEXT | ODD.filter(lambda v: isinstance(v, str)), ODD),
-            "id": st.none() | TEXT,
-            "type": st.just("tool_call"),
-        }
-    ),
-    max_size=2,
-)
-USUAL: dict[str, st.SearchStrategy[Any]] = {
-    "content": TEXT | st.lists(TEXT | DICTS, max_size=2),
-    "additional_kwargs": DICTS,
-    "response_metadata": DICTS,
-    "name": st.none() | TEXT,
-    "id": st.none() | TEXT,
-    "tool_calls": CALLS,
-    "invalid_tool_calls": st.just([]),
-    "usage_metadata": st.none() | USAGE,
-    "tool_call_id": TEXT,
-    "artifact": ODD,
-    "status": st.sampled_from(["success", "error"]),
-    "role": TEXT,
-    "tool_call_chunks": st.just([]),
-    "chunk_position": st.none(),
-}
-
-
-@st.composite
-def dumps(draw: Any) -> tuple[type[lc.BaseMessage], dict[str, Any]]:
-    """A class, and what might be the dump of one of its messages."""
-    cls = draw(st.sampled_from(CLASSES))
-    dump = {
-        name: copy.deepcopy(draw(USUAL.get(name, st.just(field.default))))
-        for name, field in cls.model_fields.items()
-    }
-    for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
-        name = draw(st.sampled_from([*dump, "content_blocks", "more"]))
-        odd = draw(ODD | st.sampled_from(PLENTY.get(name, [None])))
-        match draw(st.sampled_from(["set", "set", "set", "drop", "reorder"])):
-            case "set":
-                dump[name] = copy.deepcopy(odd)
-            case "drop":
-                dump.pop(name, None)
-            case "reorder" if name in dump:
-                dump[name] = dump.pop(name)
-    return cls, dump
+from .message_dumps import CALL, CLASSES, METHOD, PLENTY, VALUES, dumps
 
 
 def exactly(one: Any, other: Any) -> bool:
@@ -135,26 +43,73 @@ def unvalidated(cls: type, dump: Any) -> Any:
     return fast.rebuild_message([cls.__module__, cls.__name__, copy.deepcopy(dump), METHOD])
 
 
+def agrees(cls: type[lc.BaseMessage], dump: Any) -> bool:
+    """Whether the short way gives up, or ends where the long way does."""
+    message = unvalidated(cls, dump)
+    if message is None:
+        return True
+    validated = cls(**copy.deepcopy(dump))
+    return type(message) is cls and exactly(state(message), state(validated))
+
+
 @settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=500)
 @given(dumps())
 def test_what_is_rebuilt_without_validation_is_what_validation_makes(
     made: tuple[type[lc.BaseMessage], dict[str, Any]],
 ) -> None:
-    cls, dump = made
-    message = unvalidated(cls, dump)
-    if message is not None:
-        validated = cls(**copy.deepcopy(dump))
-        assert type(message) is cls
-        assert exactly(state(message), state(validated))
+    assert agrees(*made)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_no_odd_value_passes_without_validation(cls: type[lc.BaseMessage]) -> None:
+    usual = ordinary(cls, "x").model_dump()
+    assert unvalidated(cls, usual) is not None
+    for name in usual:
+        for value in (*VALUES, *PLENTY.get(name, ())):
+            assert agrees(cls, usual | {name: value}), (name, value)
+        rest = {k: v for k, v in usual.items() if k != name}
+        assert agrees(cls, rest), name
+        assert agrees(cls, rest | {name: usual[name]}), name
+    assert agrees(cls, usual | {"more": 1})
+
+
+def test_no_odd_value_passes_beside_calls_either() -> None:
+    usual = lc.AIMessage("x", tool_calls=[CALL]).model_dump()
+    for cls in (lc.AIMessage, lc.AIMessageChunk):
+        fields = cls(content="x").model_dump()
+        for raw in PLENTY["additional_kwargs"]:
+            assert agrees(
+                cls, fields | {"tool_calls": usual["tool_calls"], "additional_kwargs": raw}
+            )
+        for invalid in PLENTY["invalid_tool_calls"]:
+            assert agrees(cls, fields | {"invalid_tool_calls": invalid})
+
+
+@pytest.mark.parametrize("method", ["", "construct", b"model_validate_json", None])
+def test_an_extension_of_another_form_is_left_to_the_long_way(method: Any) -> None:
+    dump = lc.HumanMessage("x").model_dump()
+    name = [lc.HumanMessage.__module__, "HumanMessage"]
+    assert fast.rebuild_message([*name, dump, METHOD]) is not None
+    for content in (
+        [*name, dump, method],
+        [*name, dump],
+        (*name, dump, METHOD),
+        [*name, [], METHOD],
+    ):
+        assert fast.rebuild_message(content) is None
+
+
+def ordinary(cls: type[lc.BaseMessage], content: Any) -> lc.BaseMessage:
+    fields = {"content": content, "id": "1", "name": "f", "role": "r", "tool_call_id": "c"}
+    if cls is lc.RemoveMessage:
+        fields["content"] = ""
+    return cls(**{k: v for k, v in fields.items() if k in cls.model_fields})
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("content", ["", "text", ["a", {"type": "text"}]])
 def test_ordinary_messages_need_no_validation(cls: type[lc.BaseMessage], content: Any) -> None:
-    fields = {"content": content, "id": "1", "name": "f", "role": "r", "tool_call_id": "c"}
-    if cls is lc.RemoveMessage:
-        fields["content"] = ""
-    dump = cls(**{k: v for k, v in fields.items() if k in cls.model_fields}).model_dump()
+    dump = ordinary(cls, content).model_dump()
     assert exactly(state(unvalidated(cls, dump)), state(cls(**copy.deepcopy(dump))))
 
 

@@ -13,7 +13,10 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.serde.msgpack_encode import encode_msgpack
 
-from .msgpack_values import KINDS, VALUES, Leaf, Plain
+from .msgpack_classes import Plain
+from .msgpack_kinds import KINDS
+from .msgpack_models import Leaf
+from .msgpack_values import VALUES
 from .samples import OWN_VALUES, SAFE_VALUES
 
 UPSTREAM = JsonPlusSerializer()
@@ -53,7 +56,7 @@ def test_deep_values_are_written_where_upstream_writes_them(wrap: Any, levels: i
 
 
 def test_a_value_that_changed_is_written_as_it_is_now() -> None:
-    member = Changing.ONE
+    member: Any = Changing.ONE
     message = HumanMessage("x")
     for value in ("a", "b"):
         member._value_ = value

@@ -166,7 +166,7 @@ def _clock(value: time) -> Iterator[Part]:
 
 def _exception(value: BaseException) -> Iterator[Part]:
     with contextlib.suppress(TypeError):  # `Command` cannot show every value that it holds
-        yield "str", str(value)
+        yield "str", sorted(str(value))  # the items of a set have no order
     yield ".args", value.args
     if isinstance(value, pydantic.ValidationError):
         yield ".errors()", [[*line.items()] for line in value.errors()]
