@@ -50,10 +50,8 @@ _OPEN_BYTES_FACTOR: Final = 16
 _SMALL_BYTES: Final = 4096
 """What is no larger is not worth counting: a thousand levels of it are 4 MB."""
 
-_UNCOUNTED: Final = 2
-"""The blob and an extension in it: ormsgpack's own bound, some 1,000 levels for each, will do."""
 _MAX_LEVELS: Final = 2000
-"""How deep the contents of further extensions inside each other may nest, added up."""
+"""How deep the contents of extensions inside each other may nest, added up."""
 
 _COPY_BYTES: Final = 1024 * 1024
 """What is larger is not copied to see where it ends, if it consists of few values."""
@@ -90,6 +88,8 @@ def decode_msgpack(
         decoder.max_open_bytes = max(min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
     if len(data) > max_objects:
         decoder.max_objects = max_objects
+    if len(data) > _MAX_LEVELS and may_nest(data) > _MAX_LEVELS:
+        decoder.levels_left = _MAX_LEVELS
     value = decoder.unpack(_TOP, data)
     if any(list(map(release, decoder.networks))):  # all of them are released
         raise PayloadError("a network stands where a collection was expected", tag=tag)
@@ -105,8 +105,7 @@ class _Decoder:
     objects = 0
     max_open_bytes = 0
     open_bytes = 0
-    opened = 0
-    levels_left = _MAX_LEVELS
+    levels_left: int | None = None
 
     def __init__(self, allowlist: Allowlist, tag: str) -> None:
         self.allowlist = allowlist
@@ -121,8 +120,7 @@ class _Decoder:
         upstream spends one frame on each level too.
         """
         try:
-            self.opened += 1
-            levels = self.entered(data) if self.opened > _UNCOUNTED else 0
+            levels = self.entered(data) if self.levels_left is not None and code != _TOP else 0
             if len(data) <= _SMALL_BYTES and self.max_objects is None:
                 framed = b"".join((_START, data, _END))
                 content, mark = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
@@ -137,10 +135,9 @@ class _Decoder:
                     content = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
                     content = content if framed is data else self.unframed(content)
                 self.open_bytes -= len(data)
-            self.opened -= 1
             if code == _TOP:
                 return content
-            if levels:
+            if levels and self.levels_left is not None:
                 self.levels_left += levels
             if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
                 return message
@@ -156,12 +153,13 @@ class _Decoder:
         ormsgpack 1.13 bounds the nesting of each content, not of those inside each other, and
         a thousand levels take a megabyte of the C stack: a few of them would end the process.
         """
+        left = self.levels_left or 0
         levels = may_nest(data)
-        if levels > self.levels_left:
-            levels = depth(data, self.levels_left)
-        if levels > self.levels_left:
+        if levels > left:
+            levels = depth(data, left)
+        if levels > left:
             raise PayloadError("too deeply nested msgpack", tag=self.tag)
-        self.levels_left -= levels
+        self.levels_left = left - levels
         return levels
 
     def measured(self, data: bytes) -> bytes:

@@ -22,9 +22,6 @@ from langgraph_once.serde.msgpack_scan import count_values, end_of_value
 
 from .samples import SAFE_VALUES
 
-BYTES = 2_000_000
-"""Of an array that is read without a copy to frame it."""
-
 ALLOWLIST = Allowlist.from_config(SerdeConfig())
 UPSTREAM = JsonPlusSerializer(allowed_msgpack_modules=None)
 
@@ -36,7 +33,6 @@ PLAIN = st.recursive(
     | st.text()
     | st.binary()
     | st.binary(max_size=40).map(lambda data: ormsgpack.Ext(5, data))
-    | st.sampled_from([ormsgpack.Ext(5, b"x" * 300), ormsgpack.Ext(5, b"x" * 70_000)])
     | st.sampled_from(["x" * 300, b"x" * 70_000, "y" * 70_000, [0] * 70_000, [1.5] * 20]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
@@ -144,16 +140,16 @@ def test_a_large_array_is_read_with_two_copies_at_most() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        ["<f8", [BYTES // 8], "C", b"x" * BYTES],
-        ["<f8", [BYTES // 8], "C", b"x" * (BYTES - 1)],
-        ["<f8", [BYTES // 8], "C"],
-        ["<f8", [BYTES // 8], "C", "x" * BYTES],
-        ["<f8", [[BYTES // 8]], "C", b"x" * BYTES],
-        ["<f8", [BYTES // 8], "C", b"x" * BYTES, 1],
-        ["O", [BYTES // 8], "C", b"x" * BYTES],
-        [1, 2, 3, b"x" * BYTES],
-        [b"x" * BYTES] * 4,
-        {"a": b"x" * BYTES},
+        ["<f8", [1000], "C", b"x" * 8000],
+        ["<f8", [1000], "C", b"x" * 7999],
+        ["<f8", [1000], "C"],
+        ["<f8", [1000], "C", "x" * 8000],
+        ["<f8", [[1000]], "C", b"x" * 8000],
+        ["<f8", [1000], "C", b"x" * 8000, 1],
+        ["O", [1000], "C", b"x" * 8000],
+        [1, 2, 3, b"x" * 8000],
+        [b"x" * 8000] * 4,
+        {"a": b"x" * 8000},
     ],
 )
 def test_a_large_array_of_a_wrong_shape_is_refused(content: Any) -> None:
@@ -165,7 +161,7 @@ def test_a_large_array_of_a_wrong_shape_is_refused(content: Any) -> None:
         except SerdeError:
             found = None
         assert (found is not None) == (
-            data is packed and content == ["<f8", [BYTES // 8], "C", b"x" * BYTES]
+            data is packed and content == ["<f8", [1000], "C", b"x" * 8000]
         )
 
 
