@@ -17,6 +17,7 @@ from langgraph_once.stream import Part
 __all__ = ["report"]
 
 TOKENS = 2_000
+ROUNDS = 16
 ASKED: Any = {"messages": [("user", "Count.")]}
 
 
@@ -61,23 +62,33 @@ def _feed_us(known: int) -> float:
     """Time of `feed` for one token, beside a loop that only passes the parts on."""
     dedup = Deduplicator()
     for i in range(known):
-        _drain(dedup.feed(_token(f"old{i}", f"task:{i}")))
-    parts = [_token(f"m{i // 100}", "task:now") for i in range(TOKENS)]
+        _drain(dedup.feed(_token(f"old{i}", f"task:{i}", is_last=True)))
+    rounds = iter([_message_parts(i) for i in range(ROUNDS)] * 2)
+    parts = _message_parts(0)
 
     def feed_all() -> None:
-        for part in parts:
+        for part in next(rounds):
             _drain(dedup.feed(part))
 
     def pass_all() -> None:
         for part in parts:
             _drain((part,))
 
-    both = compare(pass_all, feed_all)
+    both = compare(pass_all, feed_all, rounds=ROUNDS - 1)
     return (both.ours_us - both.peer_us) / TOKENS
 
 
-def _token(message_id: str, task: str) -> Part:
-    chunk = AIMessageChunk(content="token ", id=message_id)
+def _message_parts(at: int) -> list[Part]:
+    """The tokens of messages that one task after the other streams."""
+    return [
+        _token(f"m{at}.{i // 100}", f"task:{at}.{i // 100}", is_last=i % 100 == 99)
+        for i in range(TOKENS)
+    ]
+
+
+def _token(message_id: str, task: str, *, is_last: bool = False) -> Part:
+    position: Any = "last" if is_last else None
+    chunk = AIMessageChunk(content="token ", id=message_id, chunk_position=position)
     return Part((), "messages", chunk, {"langgraph_checkpoint_ns": task})
 
 

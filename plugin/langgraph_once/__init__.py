@@ -9,7 +9,7 @@ points at).
 
 from langgraph_once.config import DedupConfig, SerdeConfig
 from langgraph_once.remote import OnceRemoteGraph
-from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "adedup",
     "dedup",
     "once",
+    "storable",
 ]

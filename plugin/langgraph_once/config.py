@@ -57,8 +57,9 @@ def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
-    codec: Literal["once1", "msgpack"] = "msgpack"
-    """What values are written as: "once1" keeps every type, "msgpack" is what upstream writes."""
+    codec: Literal["once1", "msgpack"] = "once1"
+    """What values are written as: "once1" keeps every type, "msgpack" is what upstream writes, the
+    way back to its serializer."""
 
     compression: Literal["zstd", "none"] = "zstd"
     """Compress what is written."""
@@ -76,7 +77,9 @@ class SerdeConfig:
     """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
 
     max_decoded_objects: Annotated[int, Field(ge=1024)] = 10_000_000
-    """The most objects one value may decode to."""
+    """The most objects one value may decode to. Of those that "once1" rebuilds one by one, it
+    allows fewer, so that reading ends within seconds: by default 1,250,000 tuples, or 500,000
+    sets, or about 350,000 dates or instances of your own classes."""
 
     on_unknown: Literal["raise", "opaque"] = "raise"
     """On writing "once1", a value of a type nobody taught the codec: refuse it, or store what
@@ -97,10 +100,12 @@ class SerdeConfig:
     "module:function"."""
 
     allowed_types: tuple[TypeName, ...] = ()
-    """Your own types that may be loaded from a checkpoint, each as "module:Name"."""
+    """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked
+    with the decorator `storable` may be, too, once their module is imported."""
 
     enforcement: Literal["strict", "warn", "open"] = "strict"
-    """What happens to a type that is not allowed: refuse it, load it with a warning, load it."""
+    """What happens to a type that is not allowed: refuse it, load it with a warning, load it.
+    Under "strict", "once1" refuses to write it, too."""
 
     require_encryption: bool = False
     """Refuse to write or read a value that is not encrypted."""
@@ -119,11 +124,35 @@ class CheckpointConfig:
 
 @config
 class DedupConfig:
-    """What counts as a repetition, and how state modes avoid one."""
+    """What counts as a repetition, and how one is avoided."""
 
-    state: Literal["full", "new_messages", "auto"] = "full"
-    """What `updates` and `values` carry: all messages, only those not yet delivered, or "auto":
-    only new ones where several modes would repeat them, all where one mode is alone."""
+    state: Literal["full", "changed", "new_messages", "auto"] = "full"
+    """What `updates` and `values` carry. "full": everything, only an unchanged state is not
+    repeated; "changed": of a state the keys that changed; "new_messages": of message lists what
+    was not delivered yet; "auto": as "new_messages" where several modes would repeat messages,
+    as "full" where one mode is alone."""
+
+    reexecution: Literal["retract", "hold", "mark"] = "retract"
+    """When a task runs again, after an error or an interrupt: "retract" what it said with a
+    `RemoveMessage`; "hold" what it says now while that repeats what it said; or let both stand
+    and "mark" the later one's attempt in the metadata."""
+
+    history: Literal["suppress", "emit"] = "suppress"
+    """Messages of the thread that a node returns as it got them: leave them out of `messages`,
+    or emit each once."""
+
+    tool_results: Literal["always", "content"] = "always"
+    """Tool results: each with an id of its own is new, or only one for each call and content."""
+
+    malformed: Literal["raise", "pass"] = "raise"
+    """A chunk of another shape than was asked for: raise `StreamError`, or pass it on."""
+
+    max_messages: Annotated[int, Field(ge=1)] = 20_000
+    """The most messages the ledger knows; the oldest finished ones are forgotten first, and a
+    copy of a forgotten message is delivered again."""
+
+    max_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
+    """The most text the ledger keeps of them; in bytes."""
 
 
 @config

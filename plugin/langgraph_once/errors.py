@@ -11,6 +11,7 @@
     │   └── EncryptionError         no key, a wrong key, or plaintext where it is refused
     ├── StorageError                the database cannot be opened or written
     └── StreamError                 a chunk whose shape contradicts what was asked for
+        └── LedgerError             bytes that no ledger of this version can be read from
 
 The message says what happened and what to do; the facts are attributes, so that a
 program can act on them without reading the message. No message carries a payload,
@@ -23,6 +24,7 @@ __all__ = [
     "ConfigError",
     "EncodeError",
     "EncryptionError",
+    "LedgerError",
     "OnceError",
     "PayloadError",
     "SerdeError",
@@ -86,10 +88,12 @@ class TypeNotAllowedError(SerdeError):
         type_name: The refused type as `module:Name`, ready for `SerdeConfig.allowed_types`.
     """
 
-    def __init__(self, type_name: str, *, tag: str | None = None) -> None:
+    def __init__(self, type_name: str, *, tag: str | None = None, imported: bool = True) -> None:
+        module = type_name.partition(":")[0]
+        marked = "" if imported else f", and if it is marked `@storable`, import {module} first"
         super().__init__(
             f"{type_name} is not allowed to be loaded from a checkpoint; if it is yours, add "
-            f'"{type_name}" to `allowed_types`',
+            f'"{type_name}" to `allowed_types`{marked}',
             tag=tag,
         )
         self.type_name = type_name
@@ -146,3 +150,15 @@ class StorageError(OnceError):
 
 class StreamError(OnceError, ValueError):
     """A chunk has a shape that contradicts the stream modes it was asked for with."""
+
+
+class LedgerError(StreamError):
+    """These bytes are no ledger: damaged, or written by a newer version.
+
+    Attributes:
+        version: The version they claim, where it could be read.
+    """
+
+    def __init__(self, message: str, *, version: int | None = None) -> None:
+        super().__init__(f"{message}; pass `on_error='fresh'` to start with an empty ledger")
+        self.version = version

@@ -106,7 +106,7 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
             " ORDER BY checkpoint_id DESC",
             [thread_id],
         ).fetchone()
-    assert stored[0].startswith("msgpack")
+    assert stored[0].startswith("once1")
     values = OnceSerializer().loads_typed(stored)["channel_values"]
     assert [message.text for message in values["messages"]] == [
         "What is the answer?",

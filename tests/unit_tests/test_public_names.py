@@ -18,6 +18,7 @@ def test_the_public_names_are_these() -> None:
         "adedup",
         "dedup",
         "once",
+        "storable",
     ]
     assert all(hasattr(langgraph_once, name) for name in langgraph_once.__all__)
 

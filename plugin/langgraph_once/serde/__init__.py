@@ -1,7 +1,25 @@
 """ROOM 1: objects to tagged bytes and back."""
 
 from langgraph_once.serde.audit import Audit
-from langgraph_once.serde.once1 import Adapter, CyclicFamily, Family, Opaque
+from langgraph_once.serde.once1 import (
+    Adapter,
+    CyclicFamily,
+    Family,
+    Opaque,
+    Unstored,
+    UnstoredError,
+)
 from langgraph_once.serde.serializer import OnceSerializer
+from langgraph_once.serde.storable import storable
 
-__all__ = ["Adapter", "Audit", "CyclicFamily", "Family", "OnceSerializer", "Opaque"]
+__all__ = [
+    "Adapter",
+    "Audit",
+    "CyclicFamily",
+    "Family",
+    "OnceSerializer",
+    "Opaque",
+    "Unstored",
+    "UnstoredError",
+    "storable",
+]

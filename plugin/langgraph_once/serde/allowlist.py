@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import logging
+import sys
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
+from langgraph_once.serde.storable import find_storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from langgraph_once.config import SerdeConfig
 
@@ -30,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Allowlist:
-    """The types that may be loaded besides upstream's safe ones.
+    """The types that may be loaded besides upstream's safe ones and those marked `storable`.
 
     Attributes:
         enforcement: What happens to a type that is not listed.
@@ -55,8 +58,7 @@ class Allowlist:
             ConfigError: Two nested classes that the bytes could not tell apart.
         """
         paths = dict(self.paths)
-        for entry in types:
-            module, path = _locate(entry)
+        for module, path in chain.from_iterable(map(_locate, types)):
             key = (module, path[-1])
             known = paths.get(key, ())
             if len(known) > 1 and len(path) > 1 and known != path:
@@ -97,11 +99,12 @@ class Allowlist:
     def check(self, module: str, name: str, *, tag: str) -> None:
         """Refuse, report or accept a type that the bytes name, without importing anything."""
         key = (module, name)
-        if key in SAFE_MSGPACK_TYPES or key in self.paths:
+        if key in SAFE_MSGPACK_TYPES or key in self.paths or find_storable(module, (name,)):
             return
         if self.enforcement == "strict":
             emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": name})
-            raise TypeNotAllowedError(f"{module}:{name}", tag=tag)
+            imported = module in sys.modules
+            raise TypeNotAllowedError(f"{module}:{name}", tag=tag, imported=imported)
         emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": name})
         if self.enforcement == "warn" and self._is_news(key):
             logger.warning(
@@ -130,10 +133,20 @@ class Allowlist:
         return True
 
 
-def _locate(entry: tuple[str, ...] | type) -> tuple[str, tuple[str, ...]]:
-    """Return the module of a type and its path inside the module."""
+def _locate(entry: tuple[str, ...] | type) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the module of a type and its path inside the module."""
     module, name = (
         (entry.__module__, entry.__qualname__) if isinstance(entry, type) else (entry[0], entry[-1])
     )
-    # The name of a parametrised pydantic model, `Page[int]`, is one name.
-    return module, (name,) if "[" in name else tuple(name.split("."))
+    if "[" not in name:
+        yield module, tuple(name.split("."))
+        return
+    # A schema names the parametrised pydantic model `Page[int]`, which is one name. Codec `once1`
+    # names `Page` and its parameters instead; that may be of another module.
+    yield module, (name,)
+    found = entry if isinstance(entry, type) else getattr(sys.modules.get(module), name, None)
+    origin = getattr(found, "__pydantic_generic_metadata__", {}).get("origin")
+    if origin is not None:
+        yield origin.__module__, tuple(origin.__qualname__.split("."))
+    else:
+        yield module, tuple(name.partition("[")[0].split("."))

@@ -28,17 +28,26 @@ _DICTIONARIES: Final = (1_654_942_875,)
 _MAX_DICTIONARY_BYTES: Final = 8 * 1024
 """Larger values gain too little: they repeat themselves."""
 
+_ADAPTIVE_LEVEL: Final = 3
+_MAX_ADAPTIVE_BYTES: Final = 64 * 1024
+_LARGE_OPTIONS: Final[dict[int, int]] = {
+    zstd.CompressionParameter.compression_level: 1,
+    # 16 KB, which fits into the first cache: a quarter sooner than level 3, a sixth larger.
+    zstd.CompressionParameter.hash_log: 12,
+}
+"""For larger values, of which compression takes most of the time, where no level is asked for."""
+
 
 class Compression:
     """Compresses where it pays; decompresses up to a bound. Thread-safe."""
 
     def __init__(
-        self, *, level: int, min_bytes: int, max_decoded_bytes: int, dictionary: bool = True
+        self, *, level: int | None, min_bytes: int, max_decoded_bytes: int, dictionary: bool = True
     ) -> None:
         """Set the bounds.
 
         Args:
-            level: zstd's.
+            level: zstd's. None is 3, and for values above 64 KB something faster than 1.
             min_bytes: Smaller values are not compressed.
             max_decoded_bytes: No value is decompressed to more than this.
             dictionary: Write small values with the dictionary; reading needs no permission.
@@ -57,10 +66,7 @@ class Compression:
         """
         if not self._min_bytes <= len(data) <= self._max_decoded_bytes:
             return None
-        compressor = self._compressor(
-            with_dictionary=self._dictionary and len(data) <= _MAX_DICTIONARY_BYTES
-        )
-        packed = compressor.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+        packed = self._compressor(len(data)).compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
         return packed if len(packed) < len(data) else None
 
     def decompress(self, data: bytes, *, tag: str) -> bytes:
@@ -95,22 +101,31 @@ class Compression:
             raise PayloadError("bytes after the end of the zstd data", tag=tag)
         return plain
 
-    def _compressor(self, *, with_dictionary: bool) -> zstd.ZstdCompressor:
-        name = "with_dictionary" if with_dictionary else "without_dictionary"
-        compressor: zstd.ZstdCompressor | None = getattr(self._local, name, None)
-        if compressor is None:
-            found = _dictionary(_DICTIONARIES[-1]) if with_dictionary else None
-            compressor = zstd.ZstdCompressor(
-                options={
-                    zstd.CompressionParameter.compression_level: self._level,
-                    # Four bytes, so that a flipped bit is an error and not another value.
-                    zstd.CompressionParameter.checksum_flag: 1,
-                },
-                # Digested once for each level, not for each thread.
-                zstd_dict=None if found is None else found.as_digested_dict,
-            )
-            setattr(self._local, name, compressor)
-        return compressor
+    def _compressor(self, size: int) -> zstd.ZstdCompressor:
+        """Return this thread's compressor for values of this size."""
+        if self._dictionary and size <= _MAX_DICTIONARY_BYTES:
+            name = "with_dictionary"
+        else:
+            name = "large" if self._level is None and size > _MAX_ADAPTIVE_BYTES else "plain"
+        found: zstd.ZstdCompressor | None = getattr(self._local, name, None)
+        if found is None:
+            found = self._new_compressor(name)
+            setattr(self._local, name, found)
+        return found
+
+    def _new_compressor(self, name: str) -> zstd.ZstdCompressor:
+        dictionary = _dictionary(_DICTIONARIES[-1]) if name == "with_dictionary" else None
+        level = _ADAPTIVE_LEVEL if self._level is None else self._level
+        options: dict[int, int] = {zstd.CompressionParameter.compression_level: level}
+        if name == "large":
+            options |= _LARGE_OPTIONS
+        # Four bytes, so that a flipped bit is an error and not another value.
+        options[zstd.CompressionParameter.checksum_flag] = 1
+        return zstd.ZstdCompressor(
+            options=options,
+            # Digested once for each level, not for each thread.
+            zstd_dict=None if dictionary is None else dictionary.as_digested_dict,
+        )
 
     def _too_large(self, tag: str) -> SizeLimitError:
         limit = self._max_decoded_bytes

@@ -8,6 +8,7 @@ first error is kept aside and raised at the end.
 from __future__ import annotations
 
 import secrets
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
@@ -22,12 +23,14 @@ from ormsgpack import OPT_NON_STR_KEYS, packb, unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.messages import rebuild_message
+from langgraph_once.serde.msgpack_arrays import array, array_parts
+from langgraph_once.serde.msgpack_keys import has_large_maps, takes_long
 from langgraph_once.serde.msgpack_scan import count_values, depth, end_of_value, may_nest
 from langgraph_once.serde.networks import hold, is_network, release
-from langgraph_once.serde.rebuild import CONSTRUCTORS, array, array_parts
+from langgraph_once.serde.rebuild import CONSTRUCTORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
     from langgraph_once.serde.allowlist import Allowlist
@@ -47,15 +50,24 @@ _END: Final = packb(_MARK)
 _OPEN_BYTES_FACTOR: Final = 16
 """Each level of nesting copies what it holds: deeper blobs may hold this many copies at once."""
 
-_SMALL_BYTES: Final = 4096
-"""What is no larger is not worth counting: a thousand levels of it are 4 MB."""
-
 _MAX_LEVELS: Final = 2000
-"""How deep the contents of extensions inside each other may nest, added up."""
+"""How deep the contents of extensions inside each other may nest, added up.
+
+What is no longer, in bytes, cannot nest deeper, and is not worth counting otherwise either: a
+thousand levels of it are 2 MB.
+"""
+
+_UNCOUNTED_LEVELS: Final = 1 << 60
 
 _COPY_BYTES: Final = 1024 * 1024
 """What is larger is not copied to see where it ends, if it consists of few values."""
 _FEW_VALUES: Final = 1000
+
+_EXTENSION_OBJECTS: Final = 20
+"""Rebuilding the value of an extension costs as much as so many objects."""
+_MIN_EXTENSION_BYTES: Final = 3
+_SMALL_EXTENSION_BYTES: Final = 128
+"""Extensions that hold more than this are few, for the size of a blob, and not counted."""
 
 
 def decode_msgpack(
@@ -74,8 +86,8 @@ def decode_msgpack(
         min_open_bytes: Nested copies of the data may take this much memory, and more only in
             proportion to the size of `data`.
         tag: The tag it was stored under, for errors.
-        max_objects: The most objects that may be made. Each takes a byte of `data` at least, so
-            they are counted only where `data` is longer than this.
+        max_objects: The most objects that may be made; an extension counts as 20. They are
+            counted only where `data` is long enough to hold more.
 
     Raises:
         TypeNotAllowedError: It names a type that the allowlist refuses.
@@ -84,14 +96,12 @@ def decode_msgpack(
         PayloadError: It is damaged, or names a value that cannot be rebuilt.
     """
     decoder = _Decoder(allowlist, tag)
-    if len(data) > min(_SMALL_BYTES, max_objects):
+    if len(data) > _MAX_LEVELS or len(data) > max_objects:
         decoder.max_open_bytes = max(min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
-    if len(data) > max_objects:
-        decoder.max_objects = max_objects
-    if len(data) > _MAX_LEVELS and may_nest(data) > _MAX_LEVELS:
-        decoder.levels_left = _MAX_LEVELS
+        decoder.limit_objects(len(data), max_objects)
+        decoder.large_maps = has_large_maps(data)
     value = decoder.unpack(_TOP, data)
-    if any(list(map(release, decoder.networks))):  # all of them are released
+    if decoder.networks and any(list(map(release, decoder.networks))):  # all of them are released
         raise PayloadError("a network stands where a collection was expected", tag=tag)
     return value
 
@@ -101,107 +111,150 @@ class _Decoder:
 
     # Small blobs change none of these, and what a decoder costs, each of them pays.
     error: BaseException | None = None
-    max_objects: int | None = None
-    objects = 0
+    constructors: Mapping[tuple[int, str, str, str], Callable[[Any], Any]] = MappingProxyType({})
+    networks: list[IPv4Network | IPv6Network] | None = None
+    may_be_flat = True
+    levels_left = _MAX_LEVELS
     max_open_bytes = 0
     open_bytes = 0
-    levels_left: int | None = None
+    max_objects = 0
+    objects_left: int | None = None
+    extensions_left: int | None = None
+    large_maps = False
 
     def __init__(self, allowlist: Allowlist, tag: str) -> None:
         self.allowlist = allowlist
         self.tag = tag
-        self.constructors: dict[tuple[int, str, str, str], Callable[[Any], Any]] = {}
-        self.networks: list[IPv4Network | IPv6Network] = []
+        self.counted_bytes = -1
+        self.unmeasured_bytes = _MAX_LEVELS
+
+    def limit_objects(self, size: int, max_objects: int) -> None:
+        """Count objects, and extensions, where `size` bytes may hold more than they may."""
+        self.max_objects = max_objects
+        if size > max_objects:
+            self.objects_left = max_objects
+            self.unmeasured_bytes = -1
+        if size * _EXTENSION_OBJECTS > max_objects * _MIN_EXTENSION_BYTES:
+            self.extensions_left = max_objects // _EXTENSION_OBJECTS
+            self.counted_bytes = _SMALL_EXTENSION_BYTES
 
     def unpack(self, code: int, data: bytes) -> Any:
         """Unpack and rebuild one extension, or the whole. Called by ormsgpack for nested ones.
 
         Unpacking happens in this very frame: Python's recursion limit bounds the nesting, and
         upstream spends one frame on each level too.
+
+        Most messages are flat: they hold no extensions and no keys but text. ormsgpack is sooner
+        done with these without a hook and options; that is tried until it first fails.
         """
         try:
-            levels = self.entered(data) if self.levels_left is not None and code != _TOP else 0
-            if len(data) <= _SMALL_BYTES and self.max_objects is None:
+            levels = -1
+            if not self.counted_bytes < len(data) <= self.unmeasured_bytes:
+                levels, framed = self.enter(code, data)
+            else:
                 framed = b"".join((_START, data, _END))
+                if code == EXT_PYDANTIC_V2 and self.may_be_flat:
+                    try:
+                        content, mark = unpackb(framed)
+                        if mark == _MARK and (message := rebuild_message(content)) is not None:
+                            return message
+                    except ValueError:
+                        self.may_be_flat = False
+            if framed is not data:
                 content, mark = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
                 if type(mark) is not bytes or mark != _MARK:
                     raise PayloadError("bytes after the end of the msgpack", tag=self.tag)
-            else:
-                self.open_bytes += len(data)
-                framed = self.measured(data)
-                if code == EXT_NUMPY_ARRAY and framed is data and (parts := array_parts(data)):
-                    content = parts
-                else:
-                    content = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
-                    content = content if framed is data else self.unframed(content)
-                self.open_bytes -= len(data)
-            if code == _TOP:
-                return content
-            if levels and self.levels_left is not None:
-                self.levels_left += levels
-            if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
-                return message
-            return self.build(code, content)
+            elif code != EXT_NUMPY_ARRAY or (content := array_parts(data)) is None:
+                content = unpackb(data, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
+            if levels >= 0:
+                self.leave(levels, data)
+            return content if code == _TOP else self.build(code, content)
         except BaseException as error:
-            if self.error is None:
-                self.error = self.explain(error)
-            raise self.error  # noqa: B904  (it has its own cause)
+            raise self.first(error)  # noqa: B904  (it has its own cause)
 
-    def entered(self, data: bytes) -> int:
-        """Take the levels of an extension's content from the budget; return how many.
+    def enter(self, code: int, data: bytes) -> tuple[int, bytes]:
+        """Take what reading `data` costs from the budgets.
 
-        ormsgpack 1.13 bounds the nesting of each content, not of those inside each other, and
-        a thousand levels take a megabyte of the C stack: a few of them would end the process.
+        Returns:
+            How many levels to give back, and `data` as it is if it ends where it should.
+            Otherwise `data` with the mark behind it.
         """
-        left = self.levels_left or 0
-        levels = may_nest(data)
-        if levels > left:
-            levels = depth(data, left)
-        if levels > left:
-            raise PayloadError("too deeply nested msgpack", tag=self.tag)
-        self.levels_left = left - levels
-        return levels
-
-    def measured(self, data: bytes) -> bytes:
-        """Count `data` into the budgets; return it as it is if it ends where it should.
-
-        Otherwise return it with the mark, for `unframed`.
-        """
+        self.open_bytes += len(data)
         if self.open_bytes > self.max_open_bytes:
             raise SizeLimitError(
                 "the value is large and deeply nested",
                 limit_bytes=self.max_open_bytes,
                 tag=self.tag,
             )
-        if self.max_objects is not None:
-            self.objects += count_values(data, self.max_objects - self.objects)
-            if self.objects > self.max_objects:
-                raise SizeLimitError(
-                    f"the value holds more than {self.max_objects:,} objects",
-                    limit_bytes=self.max_objects,
-                    tag=self.tag,
-                )
-        whole = len(data) > _COPY_BYTES and end_of_value(data, _FEW_VALUES) == len(data)
-        return data if whole else b"".join((_START, data, _END))
+        few = len(data) > _COPY_BYTES and end_of_value(data, _FEW_VALUES) == len(data)
+        levels = 0
+        if code != _TOP:
+            levels = self.count_levels(data, few=few)
+            self.count_extension()
+        if self.objects_left is not None:
+            self.objects_left -= count_values(data, self.objects_left)
+            if self.objects_left < 0:
+                raise self.too_many()
+        if few:
+            return levels, data
+        if self.large_maps and len(data) > _MAX_LEVELS and takes_long(data):
+            raise PayloadError("too many keys of a dict share a hash", tag=self.tag)
+        return levels, b"".join((_START, data, _END))
 
-    def unframed(self, content: Any) -> Any:
-        """Return the value that was framed, if the mark follows it."""
-        value, mark = content
-        if type(mark) is not bytes or mark != _MARK:
-            raise PayloadError("bytes after the end of the msgpack", tag=self.tag)
-        return value
+    def leave(self, levels: int, data: bytes) -> None:
+        """Give back what stayed taken only while `data` was being read."""
+        self.open_bytes -= len(data)
+        self.take_levels(-levels)
 
-    def explain(self, error: BaseException) -> BaseException:
+    def count_levels(self, data: bytes, *, few: bool) -> int:
+        """Take the levels of an extension's content from the budget; return how many.
+
+        ormsgpack 1.13 bounds the nesting of each content, not of those inside each other, and
+        a thousand levels take a megabyte of the C stack: a few of them would end the process.
+        """
+        if len(data) <= self.levels_left:
+            levels = 0
+        elif not few and may_nest(data) <= self.levels_left:
+            levels = -_UNCOUNTED_LEVELS  # not even all that is inside, added up, is too much
+        elif (levels := depth(data, self.levels_left)) > self.levels_left:
+            raise PayloadError("too deeply nested msgpack", tag=self.tag)
+        self.take_levels(levels)
+        return levels
+
+    def take_levels(self, levels: int) -> None:
+        self.levels_left -= levels
+        if self.objects_left is None:
+            self.unmeasured_bytes = min(self.levels_left, _MAX_LEVELS)
+
+    def count_extension(self) -> None:
+        if self.extensions_left is not None:
+            self.extensions_left -= 1
+            if self.extensions_left < 0:
+                raise self.too_many()
+
+    def too_many(self) -> SizeLimitError:
+        return SizeLimitError(
+            f"the value holds more than {self.max_objects:,} objects, or rebuilds more than "
+            f"{self.max_objects // _EXTENSION_OBJECTS:,}",
+            limit_bytes=self.max_objects,
+            tag=self.tag,
+        )
+
+    def first(self, error: BaseException) -> BaseException:
         """Return what to raise for `error`: ours, and interrupts, as they are."""
-        if isinstance(error, SerdeError) or not isinstance(error, Exception):
-            return error
-        # At the recursion limit, ormsgpack says no more than that its hook failed.
-        explained = PayloadError("damaged or too deeply nested msgpack", tag=self.tag)
-        explained.__cause__ = error
-        return explained
+        if self.error is not None:
+            return self.error
+        if isinstance(error, Exception) and not isinstance(error, SerdeError):
+            # At the recursion limit, ormsgpack says no more than that its hook failed.
+            cause, error = error, PayloadError("damaged or too deeply nested msgpack", tag=self.tag)
+            error.__cause__ = cause
+        self.error = error
+        return error
 
     def build(self, code: int, content: Any) -> Any:
         """Return the value that an extension of kind `code` stands for."""
+        if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
+            return message
         if code not in CONSTRUCTORS:
             return self.build_unnamed(code, content)
         if type(content) is not list or len(content) not in (3, 4):
@@ -215,6 +268,7 @@ class _Decoder:
             raise self.failed(f"{module}:{name}", error) from error
         if is_network(built):
             hold(built)
+            self.networks = self.networks or []
             self.networks.append(built)
         return built
 
@@ -244,7 +298,7 @@ class _Decoder:
         made = CONSTRUCTORS[code](target)
         # Of a type that is not listed, each occurrence is reported.
         if (module, name) in SAFE_MSGPACK_TYPES or (module, name) in self.allowlist.paths:
-            self.constructors[key] = made
+            self.constructors = {**self.constructors, key: made}
         return made
 
     def failed(self, type_name: str, error: Exception) -> PayloadError:

@@ -11,34 +11,40 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from operator import itemgetter
+from typing import Any, Final
 
 import langchain_core.messages as lc
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+from ormsgpack import packb, unpackb
 from pydantic import BaseModel
 
 from langgraph_once.serde.fingerprint import fingerprint
 
 __all__ = ["rebuild_message"]
 
-_Check = Callable[[str, dict[str, Any]], bool]
-"""Whether validation would leave a dump as it is; the first argument is its `type`."""
+_Check = Callable[[dict[str, Any]], bool]
+"""Whether validation would leave a dump as it is, what all messages have in common aside."""
 
-
-class _Known(NamedTuple):
-    cls: type[BaseModel]
-    kind: str
-    fields: list[str]
-    fields_set: set[str]
-    check: _Check
-
+_Known = tuple[str, type[BaseModel], str, list[str], set[str], _Check | None]
+"""Module, class, `type`, fields in order and as a set, and the check; a tuple unpacks soonest."""
 
 _METHOD: Final = "model_validate_json"
 """What upstream writes behind the dump of a model; it is never called."""
 
-_COMMON: Final = ["content", "additional_kwargs", "response_metadata", "type", "name", "id"]
-_CALL: Final = ["name", "args", "id", "type"]
-_USAGE: Final = ["input_tokens", "output_tokens", "total_tokens"]
+
+def _as_read(*names: str) -> list[str]:
+    """Return `names` as the very strings that ormsgpack hands out: these are compared sooner."""
+    return [*unpackb(packb(dict.fromkeys(names)))]
+
+
+_COMMON: Final = ("content", "additional_kwargs", "response_metadata", "type", "name", "id")
+_common: Final = itemgetter(*_as_read(*_COMMON))
+_of_ai: Final = itemgetter(*_as_read("tool_calls", "invalid_tool_calls", "usage_metadata"))
+_of_tool: Final = itemgetter(*_as_read("tool_call_id", "status"))
+
+_CALL: Final = _as_read("name", "args", "id", "type")
+_USAGE: Final = _as_read("input_tokens", "output_tokens", "total_tokens")
 
 # `BaseModel` keeps its state in slots; their descriptors skip the checks of its `__setattr__`.
 _new: Final = object.__new__
@@ -56,11 +62,23 @@ def rebuild_message(content: Any) -> Any:
     if type(content) is not list or len(content) != 4:
         return None
     module, name, dump, method = content
-    known = _known().get((module, name))
-    if known is None or method != _METHOD or type(dump) is not dict:
+    known = _known().get(name)
+    if known is None or type(dump) is not dict or method != _METHOD:
         return None
-    cls, kind, fields, fields_set, check = known
-    if [*dump] != fields or not check(kind, dump):
+    its_module, cls, kind, fields, fields_set, check = known
+    if [*dump] != fields or module != its_module:
+        return None
+    text, additional, metadata, type_, name, id_ = _common(dump)
+    if (
+        (type(text) is not str and not _blocks(text))
+        or type(additional) is not dict
+        or type(metadata) is not dict
+        or type(type_) is not str
+        or type_ != kind
+        or (name is not None and type(name) is not str)
+        or (type(id_) is not str and id_ is not None)
+        or (check is not None and not check(dump))
+    ):
         return None
     made = _new(cls)
     _set_fields(made, dump)
@@ -71,11 +89,16 @@ def rebuild_message(content: Any) -> Any:
 
 
 @functools.cache
-def _known() -> Mapping[tuple[str, str], _Known]:
-    """Return, by module and name, the classes that are as this file knows them."""
+def _known() -> Mapping[str, _Known]:
+    """Return, by name, the classes that are as this file knows them."""
     return {
-        (cls.__module__, cls.__name__): _Known(
-            cls, cls.model_fields["type"].default, [*_COMMON, *more], {*_COMMON, *more}, check
+        cls.__name__: (
+            cls.__module__,
+            cls,
+            cls.model_fields["type"].default,
+            _as_read(*_COMMON, *more),
+            {*_COMMON, *more},
+            check,
         )
         for cls, more, check in _CLASSES
         if (cls.__module__, cls.__name__) in SAFE_MSGPACK_TYPES
@@ -83,23 +106,10 @@ def _known() -> Mapping[tuple[str, str], _Known]:
     }
 
 
-def _common(kind: str, dump: dict[str, Any]) -> bool:
-    content, additional, metadata, type_, name, id_, *_ = dump.values()
+def _ai(dump: dict[str, Any]) -> bool:
+    calls, invalid, usage = _of_ai(dump)
     return (
-        (type(content) is str or _blocks(content))
-        and type(additional) is dict is type(metadata)
-        and type_ == kind
-        and type(type_) is str
-        and (name is None or type(name) is str)
-        and (type(id_) is str or id_ is None)
-    )
-
-
-def _ai(kind: str, dump: dict[str, Any]) -> bool:
-    calls, invalid, usage = dump["tool_calls"], dump["invalid_tool_calls"], dump["usage_metadata"]
-    return (
-        _common(kind, dump)
-        and type(calls) is list
+        type(calls) is list
         # Without tool calls, validation looks for those of old messages.
         and (_calls(calls) if calls else "tool_calls" not in dump["additional_kwargs"])
         and type(invalid) is list
@@ -108,11 +118,11 @@ def _ai(kind: str, dump: dict[str, Any]) -> bool:
     )
 
 
-def _ai_chunk(kind: str, dump: dict[str, Any]) -> bool:
+def _ai_chunk(dump: dict[str, Any]) -> bool:
     # Validation derives the calls of a chunk from its pieces, and the pieces from its calls.
     pieces = dump["tool_call_chunks"]
     return (
-        _ai(kind, dump)
+        _ai(dump)
         and not dump["tool_calls"]
         and type(pieces) is list
         and not pieces
@@ -120,26 +130,23 @@ def _ai_chunk(kind: str, dump: dict[str, Any]) -> bool:
     )
 
 
-def _tool(kind: str, dump: dict[str, Any]) -> bool:
-    status = dump["status"]
+def _tool(dump: dict[str, Any]) -> bool:
+    call_id, status = _of_tool(dump)
     return (
-        _common(kind, dump)
-        and type(dump["tool_call_id"]) is str
-        and type(status) is str
-        and (status == "success" or status == "error")
+        type(call_id) is str and type(status) is str and (status == "success" or status == "error")
     )
 
 
-def _chat(kind: str, dump: dict[str, Any]) -> bool:
-    return _common(kind, dump) and type(dump["role"]) is str
+def _chat(dump: dict[str, Any]) -> bool:
+    return type(dump["role"]) is str
 
 
-def _function(kind: str, dump: dict[str, Any]) -> bool:
-    return _common(kind, dump) and dump["name"] is not None
+def _function(dump: dict[str, Any]) -> bool:
+    return dump["name"] is not None
 
 
-def _remove(kind: str, dump: dict[str, Any]) -> bool:
-    return _common(kind, dump) and dump["content"] == ""
+def _remove(dump: dict[str, Any]) -> bool:
+    return bool(dump["content"] == "")
 
 
 def _blocks(content: Any) -> bool:
@@ -197,11 +204,11 @@ _DETAILS_ORDERS: Final = ([*_DETAILS], *([key] for key in _DETAILS))
 
 _TOOL: Final = ("tool_call_id", "artifact", "status")
 _AI: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
-_CLASSES: Final[tuple[tuple[type[BaseModel], tuple[str, ...], _Check], ...]] = (
-    (lc.HumanMessage, (), _common),
-    (lc.HumanMessageChunk, (), _common),
-    (lc.SystemMessage, (), _common),
-    (lc.SystemMessageChunk, (), _common),
+_CLASSES: Final[tuple[tuple[type[BaseModel], tuple[str, ...], _Check | None], ...]] = (
+    (lc.HumanMessage, (), None),
+    (lc.HumanMessageChunk, (), None),
+    (lc.SystemMessage, (), None),
+    (lc.SystemMessageChunk, (), None),
     (lc.FunctionMessage, (), _function),
     (lc.FunctionMessageChunk, (), _function),
     (lc.RemoveMessage, (), _remove),

@@ -37,6 +37,7 @@ from langgraph.checkpoint.serde.jsonplus import (
     EXT_CONSTRUCTOR_SINGLE_ARG,
     EXT_DELTA_SNAPSHOT,
     EXT_METHOD_SINGLE_ARG,
+    EXT_NUMPY_ARRAY,
     JsonPlusSerializer,
 )
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
@@ -44,6 +45,7 @@ from langgraph.types import Send
 from ormsgpack import Ext, Fragment, packb
 from pydantic import BaseModel
 
+from langgraph_once.serde.msgpack_arrays import array_content, is_array_type
 from langgraph_once.serde.msgpack_models import OPTIONS, ModelEncoders
 
 __all__ = ["encode_msgpack"]
@@ -114,6 +116,8 @@ class _Encoders(dict[type, Encoder]):
 
 def _encoder(cls: type) -> Encoder:
     """Return the encoder for a class of which the table knows nothing."""
+    if is_array_type(cls):
+        return lambda obj: Ext(EXT_NUMPY_ARRAY, _pack(array_content(obj)))
     names = _attributes(cls)
     if "__class__" in names or not _looks_up_as_usual(cls):
         return _upstream

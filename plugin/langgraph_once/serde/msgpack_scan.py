@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Final
 
-__all__ = ["count_values", "depth", "end_of_value", "may_nest"]
+__all__ = ["count_values", "depth", "end_of_value", "keys_of_large_maps", "may_nest"]
 
 _FIXED: Final[dict[int, int]] = {
     **dict.fromkeys((*range(0xA1), 0xC0, 0xC1, 0xC2, 0xC3, *range(0xE0, 0x100)), 1),
@@ -38,6 +38,11 @@ _COUNTED: Final = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 _CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
 """What starts an array or a map that is not empty; text may hold these bytes too."""
 
+_ARRAY_STARTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
+
+_MAX_DEPTH: Final = 2000
+"""ormsgpack does not follow containers in containers as far as that."""
+
 
 def count_values(data: bytes, max_values: int) -> int:
     """Return how many values `data` holds; a number above `max_values` may be too small.
@@ -47,7 +52,9 @@ def count_values(data: bytes, max_values: int) -> int:
     """
     count, at, size = 0, 0, len(data)
     while at < size and count <= max_values:
-        for step, run in _runs():
+        for step, run in _runs(b""):
+            if step > size - at:
+                continue
             while count <= max_values and (found := run.match(data, at)):
                 count, at = count + step, found.end()
         if at < size:  # something long, or cut off
@@ -55,13 +62,13 @@ def count_values(data: bytes, max_values: int) -> int:
     return count
 
 
-def end_of_value(data: bytes, max_values: int) -> int:
-    """Return where the first value of `data` ends.
+def end_of_value(data: bytes, max_values: int, start: int = 0) -> int:
+    """Return where the value at `start` ends.
 
     Returns:
         -1 where that is beyond the end of `data`, or after more than `max_values` values.
     """
-    needed, at = 1, 0
+    needed, at = 1, start
     for _ in range(max_values):
         if not needed or at >= len(data):
             break
@@ -97,6 +104,61 @@ def depth(data: bytes, max_depth: int) -> int:
     return deepest
 
 
+def keys_of_large_maps(data: bytes, few: int) -> list[list[tuple[int, bytes]]]:
+    """Return what tells the keys of each map of more than `few` keys that starts in `data`.
+
+    Extensions are not looked into.
+
+    Returns:
+        For each map, parts of it: how many values follow each other, from a key on, and their
+        bytes. A part of one value is a key that is an array; other single keys are left out.
+    """
+    found: list[list[tuple[int, bytes]]] = []
+    # Of each open container: how many values are to come, and the parts if it is a large map.
+    still_open: list[tuple[int, list[tuple[int, bytes]] | None]] = [(1, None)]
+    at = 0
+    while still_open and 0 <= at < len(data) and len(still_open) <= _MAX_DEPTH:
+        left, parts = still_open.pop()
+        if parts is None:
+            at, left = _after_scalars(data, at, left)
+        elif left % 2 == 0:
+            at, left = _after_keys(data, at, left, parts)
+        if not left or not 0 <= at < len(data):
+            continue
+        children = _children(data, at)
+        large_map = data[at] in (0xDE, 0xDF) and children > 2 * few
+        at += _length(data, at)
+        if left > 1:
+            still_open.append((left - 1, parts))
+        if large_map:
+            found.append([])
+        if children:
+            still_open.append((children, found[-1] if large_map else None))
+    return found
+
+
+def _after_scalars(data: bytes, at: int, left: int) -> tuple[int, int]:
+    """Return where the first container is, and how many of `left` values begin there."""
+    for step, run in _runs(_CONTAINER_STARTS):
+        while step <= left and (found := run.match(data, at)):
+            at, left = found.end(), left - step
+    return at, left
+
+
+def _after_keys(data: bytes, at: int, left: int, parts: list[tuple[int, bytes]]) -> tuple[int, int]:
+    """Return where a value of a map begins, after a key, and how many of `left` values do there."""
+    step, run = _pairs()
+    while step <= left and (found := run.match(data, at)):
+        parts.append((step, found[0]))
+        at, left = found.end(), left - step
+    if not left or at >= len(data):
+        return at, left
+    end = end_of_value(data, len(data), at)
+    if data[at] in _ARRAY_STARTS:
+        parts.append((1, data[at:end]))
+    return end, left - 1
+
+
 def _length(data: bytes, at: int) -> int:
     first = data[at]
     if first in _FIXED:
@@ -117,18 +179,36 @@ def _children(data: bytes, at: int) -> int:
 
 
 @functools.cache
-def _runs() -> tuple[tuple[int, re.Pattern[bytes]], ...]:
-    """Return patterns of so many values, none of them longer than some 260 bytes."""
+def _runs(without: bytes) -> tuple[tuple[int, re.Pattern[bytes]], ...]:
+    """Return patterns of so many values, none of them longer than some 260 bytes.
+
+    Args:
+        without: The first bytes of values that break a run.
+    """
+    one = _short_value(without)
+    return tuple((n, re.compile(b"%s{%d}+" % (one, n), re.DOTALL)) for n in (4096, 256, 16, 1))
+
+
+@functools.cache
+def _pairs() -> tuple[int, re.Pattern[bytes]]:
+    """Return a pattern of so many keys and values, of which keys may be short arrays."""
+    one = _short_value(_CONTAINER_STARTS)
+    key = b"(?:%s|\\x91%s|\\x92%s{2}|\\x93%s{3})" % (one, one, one, one)
+    return 256, re.compile(b"(?:%s%s){128}+" % (key, one), re.DOTALL)
+
+
+def _short_value(without: bytes) -> bytes:
+    """Return the pattern of a value of up to some 260 bytes."""
     by_length: dict[int, bytes] = {}
     for first, length in sorted(_FIXED.items()):
-        by_length[length] = by_length.get(length, b"") + b"\\x%02x" % first
+        if first not in without:
+            by_length[length] = by_length.get(length, b"") + b"\\x%02x" % first
     fixed = [b"[%s].{%d}" % (firsts, n - 1) for n, firsts in sorted(by_length.items())]
     sized = [
         b"\\x%02x\\x00{%d}(?:%s)" % (first, width - 1, _HELD[more])
         for first, (width, more) in _SIZED.items()
     ]
-    one = b"(?:%s)" % b"|".join((*fixed, *sized))
-    return tuple((n, re.compile(b"%s{%d}+" % (one, n), re.DOTALL)) for n in (4096, 256, 16, 1))
+    return b"(?:%s)" % b"|".join((*fixed, *sized))
 
 
 _HELD: Final = [b"|".join(b"\\x%02x.{%d}" % (n, n + more) for n in range(256)) for more in (0, 1)]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-import ormsgpack
 from langgraph.checkpoint.serde.jsonplus import (
     EXT_CONSTRUCTOR_KW_ARGS,
     EXT_CONSTRUCTOR_POS_ARGS,
@@ -18,29 +16,40 @@ from langgraph.checkpoint.serde.jsonplus import (
 )
 from langgraph.types import Send
 
-from langgraph_once.serde.msgpack_scan import end_of_value
+from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
 
-__all__ = ["CONSTRUCTORS", "array", "array_parts"]
+__all__ = ["CONSTRUCTORS"]
 
 
 Target = Callable[..., Any]
-
-_MAX_HEAD_BYTES: Final = 1024
-_BYTES_WIDTHS: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}
-"""What starts bytes in msgpack, and the width of the length that follows."""
 
 
 def _from_value(target: Target) -> Target:
     if isinstance(target, type) and issubclass(target, deque):
         return lambda argument: target(_listed(argument))
-    if isinstance(target, type) and issubclass(target, (set, frozenset)):
-        # An element of a set was hashable: where a list comes back, a tuple went in.
-        return lambda argument: target(map(_hashable, _listed(argument)))
-    return target
+    return _from_members(target) if _is_set(target) else target
 
 
 def _from_positional(target: Target) -> Target:
+    if _is_set(target):
+        made = _from_members(target)
+        return lambda argument: made(*_listed(argument))
     return _send if target is Send else lambda argument: target(*_listed(argument))
+
+
+def _is_set(target: Target) -> bool:
+    return isinstance(target, type) and issubclass(target, (set, frozenset))
+
+
+def _from_members(target: Target) -> Target:
+    def construct(argument: Any = ()) -> Any:
+        # An element of a set was hashable: where a list comes back, a tuple went in.
+        members = [*map(as_tuple, _listed(argument))]
+        if share_hashes(members):
+            raise ValueError("too many members share a hash")
+        return target(members)
+
+    return construct
 
 
 def _send(argument: Any) -> Send:
@@ -72,41 +81,10 @@ def _from_fields(target: Target) -> Target:
     return construct
 
 
-def array(content: Any) -> Any:
-    """Return the numpy array that `[dtype, shape, order, buffer]` describes."""
-    np = importlib.import_module("numpy")  # only a process that keeps arrays has it
-    dtype, shape, order, buffer = _listed(content)
-    found = np.frombuffer(buffer, dtype=np.dtype(dtype)).reshape(shape, order=order)
-    if not found.flags.aligned:
-        found = found.copy(order="K")
-        found.flags.writeable = False
-    return found
-
-
-def array_parts(data: bytes) -> list[Any] | None:
-    """Return `[dtype, shape, order, buffer]`, the buffer a view of `data` and not a copy.
-
-    None where `data` is not what upstream writes for an array, to the last byte.
-    """
-    head = b"\x93" + data[1:_MAX_HEAD_BYTES]
-    end = end_of_value(head, _MAX_HEAD_BYTES)
-    width = _BYTES_WIDTHS.get(data[end]) if data[:1] == b"\x94" and 0 < end < len(head) else None
-    if width is None:
-        return None
-    start = end + 1 + width
-    if int.from_bytes(data[end + 1 : start]) != len(data) - start:
-        return None
-    return [*ormsgpack.unpackb(head[:end]), memoryview(data)[start:]]
-
-
 def _listed(argument: Any) -> list[Any]:
     if not isinstance(argument, list):
         raise TypeError(f"expected an array, found {type(argument).__name__}")
     return argument
-
-
-def _hashable(item: Any) -> Any:
-    return tuple(map(_hashable, item)) if isinstance(item, list) else item
 
 
 CONSTRUCTORS: Final[dict[int, Callable[[Target], Target]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -20,7 +21,15 @@ from langgraph_once.serde.encryption import KeyRing
 from langgraph_once.serde.json_rows import decode_json
 from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
 from langgraph_once.serde.msgpack_encode import encode_msgpack
-from langgraph_once.serde.once1 import Adapter, Family, Loader, Registry, decode, encode
+from langgraph_once.serde.once1 import (
+    Adapter,
+    Encoder,
+    Family,
+    Loader,
+    Registry,
+    decode,
+    encode_error,
+)
 from langgraph_once.serde.tag import Layer, Tag
 
 if TYPE_CHECKING:
@@ -34,6 +43,9 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
+
+
+logger = logging.getLogger(__name__)
 
 
 class OnceSerializer(JsonPlusSerializer):
@@ -63,9 +75,8 @@ class OnceSerializer(JsonPlusSerializer):
         """
         super().__init__(allowed_msgpack_modules=None)
         self.config = config or SerdeConfig()
-        self._allowlist = Allowlist.from_config(self.config)
         self._registry = Registry.from_config(self.config, adapters)
-        self._loader = Loader(self._registry, self._allowlist)
+        self._obey(Allowlist.from_config(self.config))
         self._keys = KeyRing(self.config.encryption_keys)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
@@ -98,9 +109,14 @@ class OnceSerializer(JsonPlusSerializer):
         if allowlist is self._allowlist:
             return self
         clone = copy.copy(self)
-        clone._allowlist = allowlist  # noqa: SLF001
-        clone._loader = Loader(self._registry, allowlist)  # noqa: SLF001
+        clone._obey(allowlist)  # noqa: SLF001
         return clone
+
+    def _obey(self, allowlist: Allowlist) -> None:
+        self._allowlist = allowlist
+        self._loader = Loader(self._registry, allowlist)
+        self._writers = self._registry.under(allowlist)
+        self._encoder = Encoder(self._writers, on_unknown=self.config.on_unknown)
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """Return the tag and the bytes for `obj`.
@@ -141,13 +157,23 @@ class OnceSerializer(JsonPlusSerializer):
             # Upstream hands out the caller's own bytearray, which may change before it is stored.
             return Tag.parse(codec), bytes(data)
         if self.config.codec == "once1":
-            return _ONCE1, encode(obj, self._registry, on_unknown=self.config.on_unknown)
+            return _ONCE1, self._encode_once1(obj)
         try:
             return _MSGPACK, encode_msgpack(obj)
         except Exception as error:
             # ormsgpack names the type that stopped it; other messages may quote the value.
             reason = error if type(error) is TypeError else type(error).__name__
             raise EncodeError(f"{_name(obj)} cannot be written: {reason}") from error
+
+    def _encode_once1(self, obj: Any) -> bytes:
+        try:
+            return self._encoder.encode(obj)
+        except EncodeError as error:
+            # What a task failed with, which LangGraph stores alone, must not fail its checkpoint.
+            if not isinstance(obj, BaseException):
+                raise
+            logger.warning("An exception was stored without some of its parts: %s", error)
+            return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
 
     def _undo(self, layer: Layer, payload: bytes, *, tag: str) -> bytes:
         match layer:

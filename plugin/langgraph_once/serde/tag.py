@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from langgraph_once.errors import UnknownTagError
@@ -24,24 +24,31 @@ _ORDERS: Final[tuple[tuple[Layer, ...], ...]] = (
 )
 
 
+_CIPHERS: Final = frozenset({"aesgcm", "aes"})
+
+
 @dataclass(frozen=True, slots=True)
 class Tag:
     """A codec and the layers around it, in the order in which they were applied."""
 
     codec: Codec
     layers: tuple[Layer, ...] = ()
+    text: str = field(init=False, repr=False, compare=False)
+    """How the tag is spelt."""
+    encrypted: bool = field(init=False, repr=False, compare=False)
+    """Whether one of the layers is a cipher."""
 
-    @property
-    def encrypted(self) -> bool:
-        """Whether one of the layers is a cipher."""
-        return "aesgcm" in self.layers or "aes" in self.layers
+    def __post_init__(self) -> None:
+        # Each blob asks for these, and there are few tags.
+        object.__setattr__(self, "text", "+".join((self.codec, *self.layers)))
+        object.__setattr__(self, "encrypted", not _CIPHERS.isdisjoint(self.layers))
 
     def under(self, layer: Layer) -> Tag:
         """Return this tag with one more layer around it."""
-        return Tag(self.codec, (*self.layers, layer))
+        return _TAGS.get(f"{self.text}+{layer}") or Tag(self.codec, (*self.layers, layer))
 
     def __str__(self) -> str:
-        return "+".join((self.codec, *self.layers))
+        return self.text
 
     @classmethod
     def parse(cls, text: str) -> Tag:

@@ -11,7 +11,14 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    BaseMessageChunk,
+    ToolCallChunk,
+    ToolMessage,
+)
 
 __all__ = ["Content", "StreamedContent", "content_of"]
 
@@ -47,6 +54,30 @@ class Content(NamedTuple):
             return None
         return longer.text[len(self.text) :]
 
+    def begins_with(self, other: Content) -> bool:
+        """Whether this says all that `other`, which was cut short, says as far as it goes."""
+        said = dict(self.rest)
+        return (
+            bool(other.text or other.rest)
+            and self.text.startswith(other.text)
+            and all(said.get(kind, "").startswith(words) for kind, words in other.rest)
+        )
+
+    def is_copy_of(self, original: Content, *, in_any_role: bool = False) -> bool:
+        """Whether this repeats what `original` says, perhaps without its thoughts.
+
+        Whoever makes a new message of an answer takes the text and the calls; blocks of other
+        kinds may be left behind. With `in_any_role` somebody else may say it: a supervisor
+        hands on what an agent said as if a human had.
+        """
+        if self == original:
+            return True
+        if not self.text or self.rest:
+            return False
+        if in_any_role and self.kind == "human":
+            return self.text == original.text
+        return self == original._replace(rest=())
+
 
 def content_of(message: BaseMessage) -> Content:
     """What a whole message says."""
@@ -71,7 +102,7 @@ def content_of(message: BaseMessage) -> Content:
 class StreamedContent:
     """What the chunks of one message have said so far; cheap to extend by a token."""
 
-    __slots__ = ("_blocks", "_calls", "_content", "_kind", "_texts")
+    __slots__ = ("_blocks", "_calls", "_content", "_kind", "_texts", "has_usage", "size")
 
     def __init__(self, first: BaseMessageChunk) -> None:
         self._kind = _kind(first)
@@ -79,7 +110,16 @@ class StreamedContent:
         self._calls: dict[Any, list[str]] = {}
         self._blocks: dict[str, list[str]] = {}
         self._content: Content | None = None
+        self.has_usage = False
+        self.size = 0
         self.extend(first)
+
+    def add_text(self, text: str) -> None:
+        """`extend` by a chunk that is nothing but text."""
+        self._content = None
+        if text:
+            self._texts.append(text)
+            self.size += len(text)
 
     def extend(self, chunk: BaseMessageChunk) -> None:
         """Add what a chunk says."""
@@ -88,15 +128,35 @@ class StreamedContent:
         if type(content) is str:
             if content:
                 self._texts.append(content)
+                self.size += len(content)
         else:
-            _read_blocks(content, self._texts, self._blocks)
-        for piece in getattr(chunk, "tool_call_chunks", ()):
-            place = piece.get("index")
+            self.size += _read_blocks(content, self._texts, self._blocks)
+        if type(chunk) is AIMessageChunk:
+            if chunk.tool_call_chunks:
+                self._read_calls(chunk.tool_call_chunks)
+            if chunk.usage_metadata is not None:
+                self.has_usage = True
+
+    def _read_calls(self, pieces: Iterable[ToolCallChunk]) -> None:
+        for piece in pieces:
+            place: Any = piece.get("index")
             if place is None:
                 place = piece.get("id") or len(self._calls)
             call = self._calls.setdefault(place, ["", "", ""])
             for field, key in enumerate(("id", "name", "args")):
-                call[field] += piece.get(key) or ""
+                call[field] += piece.get(key) or ""  # type: ignore[operator]
+
+    def accumulates(self, chunk: AIMessageChunk) -> bool:
+        """Whether a last chunk says all over again what the chunks before it said (D8)."""
+        content, pieces = chunk.content, chunk.tool_call_chunks
+        if not isinstance(content, str) or not (content or pieces):
+            return False
+        if content and (len(self._texts) < 2 or content != "".join(self._texts)):
+            return False
+        calls = list(self._calls.values())
+        return all(
+            piece["id"] and [piece["id"], piece["name"], piece["args"]] in calls for piece in pieces
+        )
 
     def content(self) -> Content:
         """The content so far, comparable with `content_of` a whole message."""
@@ -114,24 +174,28 @@ def _kind(message: BaseMessage) -> str:
     return message.type.removesuffix("MessageChunk").lower()
 
 
-def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -> None:
+def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -> int:
     """Sort content into text and other blocks; tool calls are read from `tool_calls`.
 
     Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
-    so each kind is compared by its joined strings.
+    so each kind is compared by its joined strings. Returns how much was said.
     """
     if isinstance(content, str):
         texts.append(content)
-        return
+        return len(content)
+    size = 0
     for block in content:
-        if isinstance(block, str):
-            texts.append(block)
+        kind = "text" if isinstance(block, str) else str(block.get("type", ""))
+        if kind in CALL_BLOCKS:
             continue
-        kind = str(block.get("type", ""))
         if kind in TEXT_BLOCKS:
-            texts.append(str(block.get("text", "")))
-        elif kind not in CALL_BLOCKS:
-            blocks.setdefault(kind, []).extend(_strings(block))
+            said = [block if isinstance(block, str) else str(block.get("text", ""))]
+            texts += said
+        else:
+            said = list(_strings(block))
+            blocks.setdefault(kind, []).extend(said)
+        size += sum(map(len, said))
+    return size
 
 
 def _strings(block: dict[str, Any]) -> Iterable[str]:

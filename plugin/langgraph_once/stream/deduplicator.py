@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from langchain_core.messages import (
-    AIMessage,
     AIMessageChunk,
     BaseMessage,
     BaseMessageChunk,
@@ -13,20 +13,26 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.content import content_of
-from langgraph_once.stream.ledger import NS_SEP, Ledger
+from langgraph_once.stream.annotation import ANNOTATION_KEY
+from langgraph_once.stream.hints import Hints
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.messages import MessageParts
+from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.part import Part
-from langgraph_once.stream.state import new_in_update, new_in_values
+from langgraph_once.stream.repeats import changed_keys, is_repeated_update, is_unchanged
+from langgraph_once.stream.state import IsMessageKeyIn, StateParts, is_default_key
+from langgraph_once.stream.stats import DedupStats
 
-__all__ = ["Deduplicator"]
+__all__ = ["Deduplicator", "cuts_states"]
 
 MESSAGE_MODES = frozenset({"messages", "updates", "values"})
+OTHER_MODES = frozenset({"custom", "debug", "tasks", "checkpoints", "tools", "events"})
 
 
 class Deduplicator:
     """Passes each piece of a stream on once.
 
-    `feed` compares a part with the ledger and returns what is new in it: the part itself, a
+    `feed` compares a part with the ledger and gives what is new in it: the part itself, a
     chunk with a missing rest of a text, a removal and the message that takes its place, a
     state without the messages already delivered, or nothing. Modes that carry no messages
     pass through, and so does whatever is not understood: to show something twice is better
@@ -36,6 +42,11 @@ class Deduplicator:
         config: What counts as a repetition.
         ledger: What the consumer has from earlier streams; by default nothing.
         modes: The modes that the stream was asked for, which `DedupConfig(state="auto")` needs.
+        hints: What is known of the run beside its parts.
+        is_message_key: Which keys of a graph hold messages, for values that are none yet.
+
+    Attributes:
+        stats: Counts of the decisions.
     """
 
     def __init__(
@@ -44,57 +55,102 @@ class Deduplicator:
         *,
         ledger: Ledger | None = None,
         modes: Collection[str] = (),
+        hints: Hints | None = None,
+        is_message_key: IsMessageKeyIn = is_default_key,
     ) -> None:
         self.config = config or DedupConfig()
-        self.ledger = Ledger() if ledger is None else ledger
-        self._cuts_states = self.config.state == "new_messages" or (
-            self.config.state == "auto" and len(MESSAGE_MODES & set(modes)) > 1
-        )
-
-    def feed(self, part: Part) -> Iterable[Part]:
-        """What the consumer lacks of `part`, in order; `part` itself is not changed."""
-        if part.mode == "messages":
-            return self._message(part)
-        if self._cuts_states and part.mode in MESSAGE_MODES:
-            return (self._state(part),)
-        return (part,)
-
-    def _message(self, part: Part) -> Iterable[Part]:
-        message = part.data
-        if not isinstance(message, BaseMessage) or not message.id:
-            return (part,)
-        task = part.meta.get("langgraph_checkpoint_ns") or NS_SEP.join(part.ns)
-        if isinstance(message, BaseMessageChunk):
-            self.ledger.stream(task, message)
-            return (part,)
-        if isinstance(message, RemoveMessage):
-            return [
-                part if known_id == message.id else part._replace(data=RemoveMessage(id=known_id))
-                for known_id in self.ledger.forget(message.id)
-            ]
-        return self._whole_message(part, message, task)
-
-    def _whole_message(self, part: Part, message: BaseMessage, task: str) -> Iterable[Part]:
-        message_id, content = str(message.id), content_of(message)
-        known = next((e for e in reversed(self.ledger.entries(message_id)) if e.akin(task)), None)
-        if known is None:
-            if self.ledger.match_copy(task, message_id, content):
-                return ()
-            self.ledger.deliver(message_id, content, task=task)
-            return (part,)
-        known.copied = True
-        if known.content == content:
-            return ()
-        missing, had_id = known.content.suffix_of(content), known.id
-        if missing is not None and isinstance(message, AIMessage):
-            known.replace(had_id, content)
-            return (part._replace(data=AIMessageChunk(content=missing, id=had_id)),)
-        known.replace(message_id, content)
-        return (part._replace(data=RemoveMessage(id=had_id)), part)
-
-    def _state(self, part: Part) -> Part:
-        if part.mode == "values":
-            data = new_in_values(part.data, self.ledger, ns=part.ns)
+        if ledger is None:
+            ledger = Ledger(max_messages=self.config.max_messages, max_bytes=self.config.max_bytes)
         else:
-            data = new_in_update(part.data, self.ledger, ns=part.ns)
-        return part if data is part.data else part._replace(data=data)
+            ledger.begin()
+        self.ledger = ledger
+        self.stats = DedupStats()
+        self._messages = MessageParts(ledger, self.config, self.stats)
+        self._states = StateParts(ledger, hints, is_message_key)
+        self._open_entry = ledger.open_entries
+        self._echoes = self._messages.echoes
+        self._rivals = self._messages.rivals
+        self._last_meta: Any = None
+        self._last_id: str | None = None
+        self._last_said: Any = None
+        self._cuts_states = cuts_states(self.config, modes)
+
+    def feed(self, part: Part) -> Iterator[Part]:
+        """What the consumer lacks of `part`, in order; `part` itself is not changed."""
+        mode = part.mode
+        if mode == "messages":
+            if self.passes(part.data, part.meta):
+                return iter((part,))
+            self._last_meta = None
+            return self._message(part)
+        if mode in MESSAGE_MODES:
+            return iter(self._state(part))
+        if mode not in OTHER_MODES:
+            self.stats.unknown[mode] += 1
+        return iter((part,))
+
+    def passes(self, message: Any, meta: Any) -> bool:
+        """Whether this is the next token of a message, as nearly all parts of a stream are.
+
+        If so, it is noted; nothing else needs to be decided. What it is not is for `feed`.
+        """
+        if type(message) is not AIMessageChunk:
+            return False
+        fields = message.__dict__  # past pydantic, which would cost half of the time
+        if fields["chunk_position"] is not None or self._echoes or self._rivals:
+            return False
+        if meta is not self._last_meta or fields["id"] != self._last_id:
+            entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
+            if entry is None or not entry.is_of(meta.get(ANNOTATION_KEY)):
+                return False
+            self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
+        content = fields["content"]
+        if type(content) is str and not fields["tool_call_chunks"] and not fields["usage_metadata"]:
+            self._last_said.add_text(content)
+        else:
+            self._last_said.extend(message)
+        return True
+
+    def close(self, error: BaseException | None = None) -> Iterator[Part]:
+        """End the stream: what is still to be said, now that nothing more comes.
+
+        Args:
+            error: What ended the stream, if it did not end by itself. The caller raises it.
+        """
+        if error is None:
+            yield from self._messages.close()
+
+    def _message(self, part: Part) -> Iterator[Part]:
+        message = part.data
+        if not isinstance(message, BaseMessage) or message.id is None:
+            return iter((part,))
+        if isinstance(message, BaseMessageChunk):
+            return iter(self._messages.chunk(part))
+        if not message.id:
+            return iter((part,))
+        if isinstance(message, RemoveMessage):
+            return iter(self._messages.removal(part))
+        return iter(self._messages.whole(part))
+
+    def _state(self, part: Part) -> tuple[Part, ...]:
+        is_values = part.mode == "values"
+        if not is_values and is_repeated_update(part, self.ledger):
+            self.stats.suppressed += 1
+            return ()
+        if self._cuts_states:
+            data = self._states.values(part) if is_values else self._states.update(part)
+        elif is_values and is_unchanged(part, self.ledger):
+            self.stats.suppressed += 1
+            return ()
+        elif is_values and self.config.state == "changed":
+            data = changed_keys(part, self.ledger)
+        else:
+            data = part.data
+        return (part if data is part.data else part._replace(data=data),)
+
+
+def cuts_states(config: DedupConfig, modes: Collection[str]) -> bool:
+    """Whether states go without the messages that the consumer has."""
+    if config.state == "auto":
+        return len(MESSAGE_MODES & set(modes)) > 1
+    return config.state == "new_messages"

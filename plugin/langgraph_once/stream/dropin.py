@@ -15,16 +15,47 @@ from contextlib import AsyncExitStack, ExitStack, aclosing, closing
 from typing import Any, TypeAlias
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.errors import StreamError
 from langgraph_once.stream.deduplicator import Deduplicator
-from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader
+from langgraph_once.stream.hints import Hints
+from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader, token_reader
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import writer
+from langgraph_once.stream.run import Run, afirst_chunk, first_chunk
+from langgraph_once.stream.state import IsMessageKeyIn, is_default_key
 
 __all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered"]
 
-ChunkFilter: TypeAlias = Callable[[Any], Iterator[Any]]
-"""Turns one chunk into the chunks that the consumer lacks."""
+Passes: TypeAlias = Callable[[Any], bool]
+
+
+class ChunkFilter:
+    """Turns one chunk into the chunks that the consumer lacks.
+
+    Args:
+        new: Does so.
+        passes: Whether a chunk is a token that simply goes on, which is noted then: a way
+            around the parts for nearly all chunks of a stream.
+        close: What remains to be said at the end of a stream that did not fail.
+    """
+
+    __slots__ = ("close", "new", "passes")
+
+    def __init__(
+        self,
+        new: Callable[[Any], Iterable[Any]],
+        passes: Passes | None = None,
+        *,
+        close: Callable[[], Iterable[Any]] = tuple,
+    ) -> None:
+        self.new = new
+        self.passes = passes or _never
+        self.close = close
+
+    def __call__(self, chunk: Any) -> Iterable[Any]:
+        """What the consumer lacks of `chunk`."""
+        return (chunk,) if self.passes(chunk) else self.new(chunk)
 
 
 def dedup(
@@ -76,6 +107,8 @@ def chunk_filter(
     ledger: Ledger | None,
     config: DedupConfig | None,
     read: Callable[[Any], Part] | None = None,
+    hints: Hints | None = None,
+    is_message_key: IsMessageKeyIn = is_default_key,
 ) -> ChunkFilter:
     """The function that turns one chunk into the chunks that the consumer lacks.
 
@@ -86,36 +119,86 @@ def chunk_filter(
         ledger: As `dedup`.
         config: As `dedup`.
         read: Reads a chunk, where it does not come in the shape that is written.
+        hints: As `Deduplicator`.
+        is_message_key: As `Deduplicator`.
     """
     same_shape = read is None
     read = read or reader(stream_mode, subgraphs=subgraphs, version=version)
     write = writer(stream_mode, subgraphs=subgraphs, version=version)
-    feed = Deduplicator(
-        config or DedupConfig(state="auto"), ledger=ledger, modes=mode_set(stream_mode)
-    ).feed
+    dedup = Deduplicator(
+        config or DedupConfig(state="auto"),
+        ledger=ledger,
+        modes=mode_set(stream_mode),
+        hints=hints,
+        is_message_key=is_message_key,
+    )
+    feed = dedup.feed
 
-    def new(chunk: Any) -> Iterator[Any]:
-        part = read(chunk)
-        for kept in feed(part):
-            yield chunk if same_shape and kept is part else write(kept)
+    def new(chunk: Any) -> Iterable[Any]:
+        try:
+            part = read(chunk)
+        except StreamError:
+            if dedup.config.malformed == "raise":
+                raise
+            dedup.stats.malformed += 1
+            return (chunk,)
+        return [chunk if same_shape and kept is part else write(kept) for kept in feed(part)]
 
-    return new
+    def close() -> Iterable[Any]:
+        return [write(kept) for kept in dedup.close()]
+
+    if not same_shape:
+        return ChunkFilter(new, close=close)
+    passes = token_reader(dedup.passes, stream_mode, subgraphs, version)
+    return ChunkFilter(new, passes, close=close)
 
 
-def filtered(chunks: Iterable[Any], new: ChunkFilter) -> Iterator[Any]:
-    """What `new` makes of each of `chunks`, which are closed at the end, early or not."""
+def filtered(chunks: Iterable[Any], new: ChunkFilter, run: Run | None = None) -> Iterator[Any]:
+    """What `new` makes of each of `chunks`, which are closed at the end, early or not.
+
+    Args:
+        chunks: The chunks.
+        new: The filter.
+        run: What the handler of the graph that streams them is to take.
+    """
+    passes, make = new.passes, new.new
     with ExitStack() as stack:
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
+        if run is not None:
+            chunks = iter(chunks)
+            for first in first_chunk(chunks, run):
+                yield from make(first)
         for chunk in chunks:
-            yield from new(chunk)
+            if passes(chunk):
+                yield chunk
+            else:
+                yield from make(chunk)
+        yield from new.close()
 
 
-async def afiltered(chunks: AsyncIterable[Any], new: ChunkFilter) -> AsyncIterator[Any]:
+async def afiltered(
+    chunks: AsyncIterable[Any], new: ChunkFilter, run: Run | None = None
+) -> AsyncIterator[Any]:
     """`filtered`, async."""
+    passes, make = new.passes, new.new
     async with AsyncExitStack() as stack:
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
+        if run is not None:
+            chunks = aiter(chunks)
+            for first in await afirst_chunk(chunks, run):
+                for kept in make(first):
+                    yield kept
         async for chunk in chunks:
-            for kept in new(chunk):
-                yield kept
+            if passes(chunk):
+                yield chunk
+            else:
+                for kept in make(chunk):
+                    yield kept
+        for kept in new.close():
+            yield kept
+
+
+def _never(chunk: Any) -> bool:
+    return False

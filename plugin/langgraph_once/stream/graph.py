@@ -8,16 +8,27 @@ langgraph 1.2.22 and langgraph-api 0.16.7).
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.dropin import adedup, dedup
-from langgraph_once.stream.intake import StreamModes, Version
+from langgraph_once.stream.deduplicator import cuts_states
+from langgraph_once.stream.dropin import ChunkFilter, chunk_filter
+from langgraph_once.stream.events import event_filter
+from langgraph_once.stream.hints import Hints, HintsHandler
+from langgraph_once.stream.install import install
+from langgraph_once.stream.intake import StreamModes, Version, mode_set
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.resume import InMemoryStreamStateStore, StreamStateStore
+from langgraph_once.stream.run import Run
+from langgraph_once.stream.session import Thread, astreamed, streamed
+from langgraph_once.stream.transformer import HideRemovals, OnceChannel
 
 __all__ = ["once"]
 
@@ -29,13 +40,21 @@ TASK_ID_KEY = "__pregel_task_id"
 V3_KEY = "__pregel_stream_messages_v2"
 
 
-def once(graph: G, config: DedupConfig | None = None) -> G:
+def once(
+    graph: G,
+    config: DedupConfig | None = None,
+    *,
+    stream_state: StreamStateStore | None = None,
+) -> G:
     """A copy of `graph` whose streams deliver each thing once; all else is as it was.
 
     Args:
         graph: A compiled graph: `StateGraph`, prebuilt agent or functional API. Not changed.
         config: What counts as a repetition. By default states stay whole, since the clients
             that read them (Studio, `useStream`) take each `values` for the entire state.
+        stream_state: Where a graph with a checkpointer keeps what its consumers have, so that
+            a resumed run does not repeat it. By default the checkpointer, if it is a
+            `StreamStateStore`, else the memory of this process.
 
     Raises:
         ConfigError: `graph` is no compiled graph.
@@ -45,10 +64,18 @@ def once(graph: G, config: DedupConfig | None = None) -> G:
             "once(graph)",
             f"must be a compiled graph, got {type(graph).__name__}; compile a builder first",
         )
+    install()
     plain = type(graph).plain_class if isinstance(graph, OnceStreams) else type(graph)
-    wrapped = _once_class(plain)(**_fields(graph), auto_validate=False)
+    fields = _fields(graph)
+    fields["stream_transformers"] = _with_channel(fields.get("stream_transformers") or ())
+    wrapped = _once_class(plain)(**fields, auto_validate=False)
     wrapped.dedup_config = config or DedupConfig()
+    wrapped.stream_state = stream_state
+    wrapped.own_stream_state = InMemoryStreamStateStore()
     return cast("G", wrapped)
+
+
+OWN_FIELDS = ("dedup_config", "stream_state", "own_stream_state")
 
 
 class OnceStreams(Pregel[Any, Any, Any, Any]):
@@ -56,11 +83,14 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
 
     plain_class: type[Pregel[Any, Any, Any, Any]]
     dedup_config: DedupConfig
+    stream_state: StreamStateStore | None
+    own_stream_state: StreamStateStore
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """A copy that deduplicates as this one does."""
         clone = super().copy(update)
-        clone.dedup_config = self.dedup_config
+        for name in OWN_FIELDS:
+            setattr(clone, name, getattr(self, name))
         return clone
 
     def stream(  # type: ignore[override]  # one signature stands for upstream's overloads
@@ -76,10 +106,11 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.stream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        chunks = super().stream(input, config, **cast("Any", asked), **kwargs)
-        if _is_v3(config):
-            return chunks
-        return dedup(chunks, **cast("Any", asked), config=self.dedup_config)
+        run, hints = Run(self, self.dedup_config), Hints()
+        heard = self._hearing(config, modes, hints)
+        chunks = super().stream(input, heard, **cast("Any", asked), **kwargs)
+        new = self._filter_of(config, asked, run, hints)
+        return streamed(chunks, self._thread(config), new, _handled(run, modes))
 
     def astream(  # type: ignore[override]
         self,
@@ -94,10 +125,49 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.astream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        chunks = super().astream(input, config, **cast("Any", asked), **kwargs)
+        run, hints = Run(self, self.dedup_config), Hints()
+        heard = self._hearing(config, modes, hints)
+        chunks = super().astream(input, heard, **cast("Any", asked), **kwargs)
+        new = self._filter_of(config, asked, run, hints)
+        return astreamed(chunks, self._thread(config), new, _handled(run, modes))
+
+    def _hearing(
+        self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
+    ) -> RunnableConfig | None:
+        """`config`, with one that listens where states are cut and no messages are streamed."""
+        asked = mode_set(modes)
+        if "messages" in asked or not cuts_states(self.dedup_config, asked):
+            return config
+        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
+
+    def _thread(self, config: RunnableConfig | None) -> Thread | None:
+        """The thread whose ledger this stream goes on with; a stream inside a node has none."""
+        merged = merge_configs(self.config, config)
+        asked, saver = _configurable(merged), self.checkpointer
+        if TASK_ID_KEY in asked or asked.get("thread_id") is None:
+            return None
+        if not isinstance(saver, BaseCheckpointSaver):
+            return None
+        store = self.stream_state
+        if store is None:
+            store = saver if isinstance(saver, StreamStateStore) else self.own_stream_state
+        return Thread(merged, saver, store, self.dedup_config)
+
+    def _filter_of(
+        self, config: RunnableConfig | None, asked: Mapping[str, Any], run: Run, hints: Hints
+    ) -> Callable[[Ledger], ChunkFilter]:
         if _is_v3(config):
-            return chunks
-        return adedup(chunks, **cast("Any", asked), config=self.dedup_config)
+            return lambda ledger: event_filter(self.dedup_config, ledger)
+        modes, subgraphs, version = asked.values()
+        return lambda ledger: chunk_filter(
+            modes,
+            subgraphs,
+            version,
+            ledger=ledger,
+            config=self.dedup_config,
+            hints=hints,
+            is_message_key=run.is_message_key,
+        )
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
@@ -125,13 +195,23 @@ def _once_class(plain: type[Pregel[Any, Any, Any, Any]]) -> type[OnceStreams]:
     return type(f"Once{plain.__name__}", (OnceStreams, plain), members)
 
 
+def _with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
+    users = [made for made in transformers if made not in (HideRemovals, OnceChannel)]
+    return (HideRemovals, *users, OnceChannel)
+
+
 def _fields(graph: Pregel[Any, Any, Any, Any]) -> dict[str, Any]:
-    """The fields that a graph is rebuilt from; the two left out are not fields of the class."""
+    """The fields that a graph is rebuilt from; those left out are not fields of its class."""
     return {
         name: value
         for name, value in vars(graph).items()
-        if name not in {"__orig_class__", "dedup_config"}
+        if name not in OWN_FIELDS and name != "__orig_class__"
     }
+
+
+def _handled(run: Run, modes: StreamModes) -> Run | None:
+    """`run`, if the stream has a handler to take it."""
+    return run if "messages" in mode_set(modes) else None
 
 
 def _configurable(config: RunnableConfig | None) -> Mapping[str, Any]:

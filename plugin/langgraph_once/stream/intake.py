@@ -13,10 +13,12 @@ from typing import Any, Literal, TypeAlias
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.part import Part
 
-__all__ = ["StreamModes", "Version", "mode_set", "reader", "v2_part"]
+__all__ = ["StreamModes", "Version", "mode_set", "event_part", "reader", "sdk_part", "token_reader", "v2_part"]
 
 StreamModes: TypeAlias = str | Sequence[str]
 Version: TypeAlias = Literal["v1", "v2"]
+
+SDK_FRAME_EVENTS = frozenset({"metadata", "end", "heartbeat"})
 
 
 def mode_set(stream_mode: StreamModes) -> frozenset[str]:
@@ -51,6 +53,42 @@ def reader(
     return lambda chunk: _part(*_fields(chunk, "(namespace, mode, chunk)", 3))
 
 
+def token_reader(
+    passes: Callable[[Any, Any], bool],
+    stream_mode: StreamModes,
+    subgraphs: bool,
+    version: Version,
+) -> Callable[[Any], bool]:
+    """`passes` for chunks of this shape: false for all that hold no message and metadata.
+
+    Args:
+        passes: Takes a message and its metadata.
+        stream_mode: As `reader`.
+        subgraphs: As `reader`.
+        version: As `reader`.
+    """
+    mode_at, data_at = _places(stream_mode, subgraphs, version)
+
+    def is_token(chunk: Any) -> bool:
+        try:
+            if mode_at is not None and chunk[mode_at] != "messages":
+                return False
+            return passes(*(chunk if data_at is None else chunk[data_at]))
+        except (KeyError, IndexError, TypeError):
+            return False  # another shape; the reader will say what is wrong with it
+
+    return is_token
+
+
+def _places(stream_mode: StreamModes, subgraphs: bool, version: Version) -> tuple[Any, Any]:
+    """Where in a chunk of this shape the mode and the data are; None where it has no such."""
+    if version == "v2":
+        return "type", "data"
+    if not isinstance(stream_mode, str):
+        return (1, 2) if subgraphs else (0, 1)
+    return None, 1 if subgraphs else None
+
+
 def v2_part(chunk: Any) -> Part:
     """Read a v2 chunk: a mapping with `type`, `ns` and `data`."""
     if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
@@ -58,6 +96,49 @@ def v2_part(chunk: Any) -> Part:
     part = _part(chunk["ns"], chunk["type"], chunk["data"])
     if "interrupts" in chunk:
         return part._replace(meta={"interrupts": chunk["interrupts"]})
+    return part
+
+
+def sdk_part(chunk: Any) -> Part | None:
+    """Read a `StreamPart(event, data, id)` of `langgraph_sdk`, or the tuple of the same.
+
+    The namespace follows the mode, as in `messages|team:1|agent:2`. In mode `messages` a client
+    may have asked for the server's own form, in which `messages/metadata` tells the metadata
+    and `messages/partial` and `messages/complete` the whole message so far; those are parts of
+    modes with these names, which the deduplicator passes on.
+
+    Returns:
+        The part; None for an event that is no part of the stream (`metadata`, `end`).
+
+    Raises:
+        StreamError: It has another shape.
+    """
+    if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], str):
+        raise _unexpected(chunk, "a StreamPart of `event`, `data` and `id`")
+    event, data, *rest = chunk
+    if event in SDK_FRAME_EVENTS:
+        return None
+    mode, *ns = event.split("|")
+    if mode == "messages" and isinstance(data, list):
+        data = tuple(data)
+    return _part(tuple(ns), mode, data)._replace(event_id=rest[0] if rest else None)
+
+
+def event_part(event: Any) -> Part:
+    """Read a protocol event of v3: a mapping with `method` and `params`.
+
+    Raises:
+        StreamError: It has another shape.
+    """
+    if not isinstance(event, Mapping) or not {"method", "params"} <= event.keys():
+        raise _unexpected(event, "a mapping with `method` and `params`")
+    params = event["params"]
+    data = params["data"]
+    if event["method"] == "messages" and isinstance(data, list):
+        data = tuple(data)
+    part = _part(tuple(params["namespace"]), event["method"], data)
+    if "interrupts" in params:
+        part = part._replace(meta={"interrupts": params["interrupts"]})
     return part
 
 

@@ -2,127 +2,204 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal
 
-from langchain_core.messages import BaseMessageChunk
+from langchain_core.messages import BaseMessage, BaseMessageChunk
 
-from langgraph_once.stream.content import Content, StreamedContent
+from langgraph_once.stream.content import Content, StreamedContent, content_of
+from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.namespace import NS_SEP, lineage, names
 
-__all__ = ["NS_SEP", "Entry", "Ledger", "Place"]
-
-NS_SEP = "|"
+__all__ = ["Ledger", "Place"]
 
 Place = tuple[str, ...]
 """Where in the stream a list of messages is: mode, namespace, keys."""
 
-
-class Entry:
-    """One message that the consumer has, in whole or in part.
-
-    Attributes:
-        id: The id under which the consumer has it.
-        ids: That one and those of its copies.
-        task: The task that sent it: its `langgraph_checkpoint_ns`; `""` where the message
-            came inside a state, which does not tell.
-        copied: A later copy in the same task has been matched with it. A streamed message
-            stands for one copy, so that a node may say the same thing twice.
-    """
-
-    __slots__ = ("_said", "copied", "id", "ids", "task")
-
-    def __init__(self, task: str, message_id: str, said: Content | StreamedContent) -> None:
-        self.task = task
-        self.id = message_id
-        self.ids = [message_id]
-        self.copied = False
-        self._said = said
-
-    @property
-    def content(self) -> Content:
-        """What the consumer has of it."""
-        return self._said.content() if isinstance(self._said, StreamedContent) else self._said
-
-    def extend(self, chunk: BaseMessageChunk) -> None:
-        """Note a delivered chunk."""
-        if isinstance(self._said, StreamedContent):
-            self._said.extend(chunk)
-        else:
-            self._said = StreamedContent(chunk)
-
-    def replace(self, message_id: str, content: Content) -> None:
-        """Note that the consumer now has `content` instead, under `message_id`."""
-        self.id = message_id
-        self._said = content
-
-    def akin(self, task: str) -> bool:
-        """Whether `task` may be speaking of this message: the same task, or parent and child.
-
-        Parallel tasks may send equal messages under equal ids; those are all real.
-        """
-        mine = self.task
-        return (
-            not mine
-            or mine == task
-            or mine.startswith(task + NS_SEP)
-            or task.startswith(mine + NS_SEP)
-        )
+MAX_MESSAGES = 20_000
+MAX_BYTES = 64 * 1024 * 1024
+MAX_UPDATES = 4096
 
 
 class Ledger:
     """What one consumer has received, over one stream or several.
 
     Give the ledger of an earlier stream to a later one (a resume, a reconnect) and what the
-    consumer has is not sent again. One stream at a time; not thread-safe.
+    consumer has is not sent again. One writer at a time; not thread-safe.
+
+    It is bounded: past a limit the oldest finished messages are forgotten. What that costs is
+    a repetition, never a loss: a copy of a forgotten message is taken for a new one.
+
+    Args:
+        max_messages: The most messages to know.
+        max_bytes: The most text of finished messages to keep.
+
+    Attributes:
+        epoch: The number of the stream that writes, from 0.
+        states: For each namespace the fingerprints of the last state delivered, by key.
+        states_before: Those of the states before.
+        snapshots: For each namespace the messages that its state held last, with their places.
+        updates: Fingerprints of updates delivered, each with its epoch.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
+        self.epoch = 0
+        self.max_messages = max_messages
+        self.max_bytes = max_bytes
+        self.states: dict[Place, dict[str, bytes | None]] = {}
+        self.states_before: dict[Place, dict[str, bytes | None] | None] = {}
+        self.updates: dict[bytes, int] = {}
         self._by_id: dict[str, list[Entry]] = {}
-        self._streamed_by_task: dict[str, list[Entry]] = {}
-        self._snapshots: dict[Place, Mapping[str, Place]] = {}
-        self._nameless: list[tuple[Place, Content]] = []
+        self._by_task: dict[str, dict[Entry, None]] = {}
+        self._open: dict[tuple[str, str], Entry] = {}
+        self._settled: deque[Entry] = deque()
+        self._count = 0
+        self._bytes = 0
+        self.snapshots: dict[Place, Mapping[str, Place]] = {}
+        self._seeds: dict[str, BaseMessage] = {}
+        self._nameless: deque[Nameless] = deque(maxlen=1024)
 
     def __len__(self) -> int:
-        """How many message ids are known."""
-        return len(self._by_id)
+        """How many messages are known."""
+        return self._count
 
-    def stream(self, task: str, chunk: BaseMessageChunk) -> None:
-        """Note a delivered chunk of a message that `task` is streaming."""
-        message_id = str(chunk.id)
-        for entry in self._by_id.get(message_id, ()):
-            if entry.task == task:
-                entry.extend(chunk)
+    def __repr__(self) -> str:
+        return f"Ledger({self._count} messages, {self._bytes} bytes, epoch {self.epoch})"
+
+    @property
+    def open_entries(self) -> Callable[[tuple[str, str]], Entry | None]:
+        """The function that finds the message that a task is streaming under an id."""
+        return self._open.get
+
+    def begin(self) -> None:
+        """Note that another stream begins, so that a task that speaks again runs again."""
+        self.epoch += 1
+        self.states.clear()  # a new stream may have a new reader, who wants a state first
+        for entry in list(self._open.values()):
+            self.settle(entry)
+
+    def add(self, entry: Entry, *, is_open: bool = False) -> None:
+        """Note a message that the consumer gets; with `is_open` more of it may follow."""
+        entry.epoch = self.epoch
+        self._by_id.setdefault(entry.id, []).append(entry)
+        for task in lineage(entry.task or entry.within):
+            self._by_task.setdefault(task, {})[entry] = None
+        self._count += 1
+        if is_open:
+            self._open[entry.task, entry.id] = entry
+            self._evict()
+        else:
+            self.settle(entry)
+
+    def settle(self, entry: Entry) -> None:
+        """Note that a message is complete; only such are ever forgotten."""
+        if self._open.get((entry.task, entry.id)) is entry:
+            del self._open[entry.task, entry.id]
+        entry.settle()
+        self._bytes += entry.weight
+        self._settled.append(entry)
+        self._evict()
+
+    def _evict(self) -> None:
+        while self._count > self.max_messages or self._bytes > self.max_bytes:
+            if self._settled:
+                self.drop(self._settled.popleft())
+            elif self._count > self.max_messages and self._open:
+                self.drop(next(iter(self._open.values())))  # chunks that never came to an end
+            else:
                 return
-        entry = Entry(task, message_id, StreamedContent(chunk))
-        self._by_id.setdefault(message_id, []).append(entry)
-        self._streamed_by_task.setdefault(task, []).append(entry)
 
-    def deliver(self, message_id: str, content: Content, *, task: str = "") -> None:
+    def seed(self, messages: Iterable[BaseMessage]) -> None:
+        """Note messages of the thread that the consumer has from before."""
+        self._seeds = {message.id: message for message in messages if message.id}
+
+    def deliver(self, message_id: str, content: Content, *, task: str = "") -> Entry:
         """Note a delivered whole message."""
-        self._by_id.setdefault(message_id, []).append(Entry(task, message_id, content))
+        entry = Entry(task, message_id, content)
+        self.add(entry)
+        return entry
+
+    def stream(self, task: str, chunk: BaseMessageChunk) -> Entry:
+        """Note the first chunk of a message."""
+        entry = Entry(task, str(chunk.id), StreamedContent(chunk))
+        self.add(entry, is_open=True)
+        return entry
+
+    def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> None:
+        """Note a message delivered in a state or an update of the graph `ns`."""
+        entry = Entry("", message_id, content)
+        entry.within = NS_SEP.join(ns)
+        self.add(entry)
+
+    def listed(self, ns: Place) -> list[str]:
+        """The messages that the consumer has of the states of the graph `ns`."""
+        return [entry.id for entry in self.known() if entry.within == NS_SEP.join(ns)]
 
     def entries(self, message_id: str) -> tuple[Entry, ...]:
         """What the consumer has under this id, or as another id that this one is a copy of."""
+        if message_id not in self._by_id and message_id in self._seeds:
+            entry = Entry("", message_id, content_of(self._seeds.pop(message_id)))
+            self.add(entry)
+            entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
 
-    def match_copy(self, task: str, message_id: str, content: Content) -> bool:
-        """Whether a new id repeats a streamed message of `task` that has no copy yet.
+    def known(self) -> Iterator[Entry]:
+        """Every message, in the order of their first ids."""
+        for message_id, entries in self._by_id.items():
+            yield from (entry for entry in entries if entry.ids[0] == message_id)
 
-        If so, the new id is from now on another name of that message.
+    def alias(self, entry: Entry, message_id: str) -> None:
+        """Note another id of a message."""
+        if message_id not in entry.ids:
+            entry.ids.append(message_id)
+            self._by_id.setdefault(message_id, []).append(entry)
+
+    def said_in(self, task: str) -> list[Entry]:
+        """What a task has said, and the tasks inside it, in order."""
+        return [entry for name in names(task) for entry in self._by_task.get(name, ())]
+
+    def open_in(self, task: str) -> Iterator[Entry]:
+        """What this very task is streaming."""
+        return (e for e in self._by_task.get(task, ()) if not e.is_final and e.task == task)
+
+    def claim(self, entry: Entry, task: str) -> None:
+        """Note that a message of `task` was found to be this one: it stands for no other there."""
+        entry.claimed.add(task)
+
+    def match_copy(self, task: str, content: Content) -> Entry | None:
+        """The message that a new id in `task` repeats, if no other has been found to.
+
+        That is what a model said in the same task, or anything said by tasks inside it.
         """
-        for entry in self._streamed_by_task.get(task, ()):
-            if not entry.copied and entry.content == content:
-                entry.copied = True
-                entry.ids.append(message_id)
-                self._by_id.setdefault(message_id, []).append(entry)
+        for entry in self.said_in(task):
+            if task in entry.claimed:
+                continue
+            is_inner = entry.task != task
+            if (is_inner or entry.is_model) and content.is_copy_of(
+                entry.content, in_any_role=is_inner
+            ):
+                return entry
+        return None
+
+    def deliver_nameless(self, ns: Place, content: Content, entry: Entry | None = None) -> None:
+        """Note a message that the graph `ns` sent before the reducer gave it its id.
+
+        Args:
+            ns: The graph.
+            content: What it says.
+            entry: What the consumer has of it in mode `messages`, where it has an id that we
+                made up; by default it came in an update, without one.
+        """
+        self._nameless.append(Nameless(ns, content, entry))
+
+    def is_nameless(self, ns: Place, content: Content) -> bool:
+        """Whether an update of `ns` carries what came in `messages` under a made-up id."""
+        for known in self._nameless:
+            if known.entry and not known.in_update and (known.ns, known.content) == (ns, content):
+                known.in_update = True
                 return True
         return False
-
-    def deliver_nameless(self, ns: Place, content: Content) -> None:
-        """Note a message that an update of the graph `ns` carried before it had an id.
-
-        Ids are given by the reducer, after the update went out.
-        """
-        self._nameless.append((ns, content))
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
         """Whether an id that is not known yet is the name of a message delivered without one.
@@ -130,13 +207,35 @@ class Ledger:
         That may show in a state of the graph that sent it, or in what its parents send; an
         update of the same graph with an id of its own is another message.
         """
-        for i, (sent_ns, sent) in enumerate(self._nameless):
-            inside = sent_ns[: len(ns)] == ns and (snapshot or len(sent_ns) > len(ns))
-            if inside and sent == content:
+        for i, known in enumerate(self._nameless):
+            inside = known.ns[: len(ns)] == ns and (
+                snapshot or len(known.ns) > len(ns) or not known.in_update
+            )
+            if inside and known.content == content:
                 del self._nameless[i]
-                self.deliver(message_id, content)
+                if known.entry is None:
+                    self.deliver(message_id, content)
+                else:
+                    self.alias(known.entry, message_id)
                 return True
         return False
+
+    def drop(self, entry: Entry) -> None:
+        """Know a message no longer."""
+        if entry.is_forgotten:
+            return
+        entry.is_forgotten = True
+        self._count -= 1
+        if entry.is_final:
+            self._bytes -= entry.weight
+        self._open.pop((entry.task, entry.id), None)
+        for known_id in entry.ids:
+            _discard(self._by_id, known_id, entry)
+        for task in lineage(entry.task or entry.within):
+            if (said := self._by_task.get(task)) is not None:
+                said.pop(entry, None)
+                if not said:
+                    del self._by_task[task]
 
     def forget(self, message_id: str) -> list[str]:
         """The consumer drops this message: what comes under its id is new.
@@ -146,17 +245,21 @@ class Ledger:
         """
         dropped = self.entries(message_id)
         for entry in dropped:
-            for known_id in entry.ids:
-                self._by_id[known_id].remove(entry)
-            streamed = self._streamed_by_task.get(entry.task, [])
-            if entry in streamed:
-                streamed.remove(entry)
+            self.drop(entry)
         return list(dict.fromkeys(entry.id for entry in dropped)) or [message_id]
 
     def forget_all(self) -> None:
         """The consumer drops every message."""
-        self._by_id.clear()
-        self._streamed_by_task.clear()
+        for entry in [entry for known in self._by_id.values() for entry in known]:
+            self.drop(entry)
+
+    def note_update(self, mark: bytes) -> bool:
+        """Note the fingerprint of an update; whether the stream before had the same."""
+        known = self.updates.pop(mark, None)
+        self.updates[mark] = self.epoch
+        if len(self.updates) > MAX_UPDATES:
+            del self.updates[next(iter(self.updates))]
+        return known == self.epoch - 1
 
     def snapshot(self, root: Place, listed: Mapping[str, Place]) -> Mapping[str, Place]:
         """Note which messages a state holds now, each with the place of its list.
@@ -164,6 +267,47 @@ class Ledger:
         Returns:
             Those that the state at `root` held before and no longer does.
         """
-        before = self._snapshots.get(root, {})
-        self._snapshots[root] = listed
+        before = self.snapshots.get(root, {})
+        self.snapshots[root] = listed
         return {known: place for known, place in before.items() if known not in listed}
+
+    def to_bytes(self) -> bytes:
+        """The ledger as bytes, for another process. They hold the text of the messages."""
+        from langgraph_once.stream.ledger_bytes import write_ledger
+
+        return write_ledger(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, on_error: Literal["raise", "fresh"] = "raise") -> Ledger:
+        """Read a ledger that `to_bytes` wrote.
+
+        Args:
+            data: The bytes.
+            on_error: For damaged bytes, or those of a newer version: raise, or start afresh.
+
+        Raises:
+            LedgerError: These bytes are no ledger that this version can read.
+        """
+        from langgraph_once.stream.ledger_bytes import read_ledger
+
+        return read_ledger(data, on_error=on_error)
+
+
+class Nameless:
+    """A message delivered without the id that the state will know it by."""
+
+    __slots__ = ("content", "entry", "in_update", "ns")
+
+    def __init__(self, ns: Place, content: Content, entry: Entry | None) -> None:
+        self.ns = ns
+        self.content = content
+        self.entry = entry
+        self.in_update = entry is None
+
+
+def _discard(index: dict[str, list[Entry]], key: str, entry: Entry) -> None:
+    known = index.get(key)
+    if known is not None and entry in known:
+        known.remove(entry)
+        if not known:
+            del index[key]

@@ -8,7 +8,7 @@ from typing import Any
 from langgraph_once.stream.intake import StreamModes, Version
 from langgraph_once.stream.part import Part
 
-__all__ = ["writer"]
+__all__ = ["event_of", "sdk_chunk", "writer"]
 
 
 def writer(
@@ -30,6 +30,23 @@ def writer(
     if subgraphs:
         return lambda part: (part.ns, part.mode, _payload(part))
     return lambda part: (part.mode, _payload(part))
+
+
+def sdk_chunk(part: Part) -> tuple[str, Any, str | None]:
+    """A part as a `StreamPart` of `langgraph_sdk` says it: event, data, id."""
+    event = "|".join((part.mode, *part.ns))
+    data = [part.data, part.meta] if part.mode == "messages" else _payload(part)
+    return event, data, part.event_id
+
+
+def event_of(part: Part) -> dict[str, Any]:
+    """A part as a protocol event of v3, without the `seq` and time that the run gives it."""
+    params: dict[str, Any] = {"namespace": list(part.ns), "data": part.data}
+    if part.mode == "messages":
+        params["data"] = (part.data, part.meta)
+    elif "interrupts" in part.meta:
+        params["interrupts"] = part.meta["interrupts"]
+    return {"type": "event", "method": part.mode, "params": params}
 
 
 def _payload(part: Part) -> Any:

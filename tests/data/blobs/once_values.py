@@ -23,6 +23,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.store.base import Item, SearchItem
 from langgraph.types import Send, TimeoutPolicy
 
+from langgraph_once.serde import Unstored, UnstoredError
 from tests.data.blobs import model
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ COMMON: Final[Makers] = {
 }
 """Stored in every codec, below all layers."""
 
+
+def _unstored_error() -> UnstoredError:
+    error = UnstoredError("shop:LocalError", "no luck")
+    error.__cause__ = ValueError(1)
+    error.add_note("seen twice")
+    return error
+
+
 ADAPTERS: Final[Makers] = {
     "complex": lambda: 1 - 2j,
     "range": lambda: range(1, 9, 2),
@@ -90,6 +99,8 @@ ADAPTERS: Final[Makers] = {
     "mappingproxy": lambda: MappingProxyType({"a": 1, 2: "b"}),
     "generic": lambda: model.Pair[int],
     "genericalias": lambda: dict[str, int],
+    "unstored": lambda: Unstored("httpx:Response"),
+    "unstorederror": _unstored_error,
     "validationerror": _validation_error,
     "send": lambda: Send("node", {"a": (1, 2)}, timeout=TimeoutPolicy(run_timeout=3)),
     "item": lambda: Item(value={"a": 1}, key="k", namespace=("n", "m"), **TIMES),
@@ -158,6 +169,8 @@ EXTENSIONS: Final[Makers] = {
     "ref": _shared,
     "table": _cycle,
     "record": FAMILIES["namedtuple"],
+    "model": lambda: model.Fixed("x"),
+    "models": lambda: {"thread": [HumanMessage("x", id="1"), model.Fixed("y"), 3]},
 }
 """By the name of the extension of codec `once1`, in lower case."""
 

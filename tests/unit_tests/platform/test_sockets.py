@@ -56,14 +56,15 @@ def test_a_wrong_target_stops_the_import_in_one_line(environ: pytest.MonkeyPatch
 async def test_the_saver_may_load_the_types_of_the_graphs(environ: pytest.MonkeyPatch) -> None:
     value = [Point(1, Colour.RED)]
     async with saver() as opened:
-        assert opened.serde.loads_typed(opened.serde.dumps_typed(value)) == value
+        row = opened.serde.dumps_typed(value)
+        assert opened.serde.loads_typed(row) == value
         config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
         await opened.aput(config, empty_checkpoint(), {}, {})
         assert await opened.aget_tuple(config) is not None
     environ.delenv("LANGSERVE_GRAPHS")
     async with saver() as opened:
         with pytest.raises(TypeNotAllowedError):
-            opened.serde.loads_typed(opened.serde.dumps_typed(value))
+            opened.serde.loads_typed(row)
 
 
 def test_types_are_found_in_schemas_and_subgraphs(environ: pytest.MonkeyPatch) -> None:

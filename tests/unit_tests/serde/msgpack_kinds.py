@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import langchain_core.messages as lc
+import numpy as np
 from langgraph.store.base import Item
 
 from .msgpack_classes import (
@@ -155,6 +156,16 @@ KINDS: list[Any] = [
     ),
     lc.AIMessage("x", additional_kwargs={1: {2: NOW}, "deep": {"m": lc.HumanMessage("y")}}),
     *(*Shade, *Word, *Rank, Access(0), Access(3), Access(8), Access(16), Mode(0), ~Mode.A),
+    *(np.arange(3), np.arange(6).reshape(2, 3).T, np.arange(6)[::2], np.zeros((0, 2)), np.array(1)),
+    *(np.array(["a", 1], dtype=object), np.array(["2025"], dtype="M8[D]")),
+    *(np.arange(size, dtype="u1") for size in (65_535, 65_536, 70_000)),
+    *(
+        np.zeros((300, 200)).T,
+        np.array(["ab"] * 20_000, dtype=object),
+        np.zeros(9000, dtype="M8[s]"),
+    ),
+    *(np.zeros((100, 100), dtype="M8[s]").T, np.zeros((99, 99), dtype="i1,f8")[::2]),
+    *(np.arange(3, dtype=">i4"), np.array([True]), np.float32(1), np.ma.array([1])),
     *(Answering.ONE, Renamed.ONE, Bag([1]), Counter("aab"), bytearray(b"x"), {Shade.LIGHT: 1}),
 ]
 """One of each kind at least."""

@@ -22,7 +22,7 @@ LIMIT = 100_000
 TAG = "msgpack+zstd"
 
 
-def layer(min_bytes: int = 0, limit: int = LIMIT, level: int = 3) -> Compression:
+def layer(min_bytes: int = 0, limit: int = LIMIT, level: int | None = 3) -> Compression:
     return Compression(level=level, min_bytes=min_bytes, max_decoded_bytes=limit)
 
 
@@ -39,6 +39,17 @@ def test_what_is_compressed_is_smaller_and_comes_back(unit: bytes, times: int) -
     if result is not None:
         assert len(result) < len(data)
         assert layer().decompress(result, tag=TAG) == data
+
+
+def test_without_a_level_large_values_are_compressed_in_less_time() -> None:
+    values = [b"".join(b"%d, %x; " % (n, n * n) for n in range(count)) for count in (1000, 9000)]
+    adaptive, third = (layer(limit=10**6, level=level) for level in (None, 3))
+    for value, is_large in zip(values, (False, True), strict=True):
+        assert (len(value) > 64 * 1024) == is_large
+        one, other = adaptive.compress(value), third.compress(value)
+        assert one is not None
+        assert (one != other) == is_large
+        assert third.decompress(one, tag=TAG) == value
 
 
 def test_compresses_from_the_threshold_on() -> None:

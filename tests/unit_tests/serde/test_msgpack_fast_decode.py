@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+from datetime import UTC, datetime
 from typing import Any
 
 import langchain_core.messages as lc
+import ormsgpack
 import pydantic
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde import messages as fast
 from langgraph_once.serde.fingerprint import fingerprint
@@ -39,6 +43,18 @@ def state(message: lc.BaseMessage) -> list[Any]:
     ]
 
 
+def write(value: Any) -> bytes:
+    return ormsgpack.packb(value, option=ormsgpack.OPT_NON_STR_KEYS)
+
+
+def read(data: bytes) -> Any:
+    return ormsgpack.unpackb(data, option=ormsgpack.OPT_NON_STR_KEYS)
+
+
+def extension(cls: type, dump: Any) -> ormsgpack.Ext:
+    return ormsgpack.Ext(5, write([cls.__module__, cls.__name__, dump, METHOD]))
+
+
 def unvalidated(cls: type, dump: Any) -> Any:
     return fast.rebuild_message([cls.__module__, cls.__name__, copy.deepcopy(dump), METHOD])
 
@@ -58,6 +74,62 @@ def test_what_is_rebuilt_without_validation_is_what_validation_makes(
     made: tuple[type[lc.BaseMessage], dict[str, Any]],
 ) -> None:
     assert agrees(*made)
+
+
+@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=300)
+@given(st.lists(dumps(), min_size=1, max_size=4), st.booleans())
+def test_the_bytes_of_dumps_become_what_validation_makes(
+    made: list[tuple[type[lc.BaseMessage], dict[str, Any]]],
+    large: bool,
+) -> None:
+    if large:  # contents that are measured, before such as are not
+        made = [(cls, dump | {"content": "x" * 3000}) for cls, dump in made] + made
+    try:
+        validated = [cls(**copy.deepcopy(read(write(dump)))) for cls, dump in made]
+    except Exception:  # of whatever kind: such a dump is rebuilt unchecked
+        return
+    data = write([extension(cls, dump) for cls, dump in made])
+    found = OnceSerializer().loads_typed(("msgpack", data))
+    for message, expected in zip(found, validated, strict=True):
+        assert type(message) is type(expected)
+        assert exactly(state(message), state(expected))
+
+
+def test_messages_share_nothing() -> None:
+    data = JsonPlusSerializer().dumps_typed([lc.HumanMessage("a"), lc.HumanMessage("b")])
+    one, other = OnceSerializer().loads_typed(data)
+    one.more = 1
+    one.additional_kwargs["x"] = 1
+    assert "more" not in other.model_fields_set
+    assert other == lc.HumanMessage("b")
+
+
+def test_messages_with_objects_and_odd_keys_in_them_are_read_beside_others() -> None:
+    now = datetime(2025, 1, 2, tzinfo=UTC)
+    messages = [
+        lc.HumanMessage("a", id="1"),
+        lc.ToolMessage("b", tool_call_id="c", artifact={"when": now, "inner": lc.AIMessage("x")}),
+        lc.AIMessage("c", tool_calls=[{"name": "f", "args": {}, "id": "c", "type": "tool_call"}]),
+        lc.HumanMessage("d", additional_kwargs={1: 2, "m": {(1, 2): 3}}),
+        lc.HumanMessage("e" * 5000),
+        lc.AIMessage("f", response_metadata={"n": {None: 1}}),
+    ]
+    for order in (messages, messages[::-1], messages * 30):
+        data = JsonPlusSerializer().dumps_typed(order)
+        found, expected = OnceSerializer().loads_typed(data), JsonPlusSerializer().loads_typed(data)
+        assert exactly([*map(state, found)], [*map(state, expected)])
+
+
+@pytest.mark.parametrize("size", [10, 5000])
+@pytest.mark.parametrize(
+    "rest", [b"\xc0", b"\xb3model_validate_json", b"\x92", write(["x", METHOD])]
+)
+def test_bytes_after_a_message_are_refused(size: int, rest: bytes) -> None:
+    name = [lc.HumanMessage.__module__, "HumanMessage"]
+    content = write([*name, lc.HumanMessage("x" * size).model_dump(), METHOD])
+    for odd in (content + rest, content[:-1], content[:-20]):
+        with pytest.raises(PayloadError):
+            OnceSerializer().loads_typed(("msgpack", write([ormsgpack.Ext(5, odd)])))
 
 
 @pytest.mark.parametrize("cls", CLASSES)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain_core.messages import HumanMessage
-from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol, maybe_add_typed_methods
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import (
+    EncodeError,
     TypeNotAllowedError,
 )
 from langgraph_once.serde import OnceSerializer
@@ -52,11 +53,13 @@ def test_copies_behave_alike(duplicate: Any) -> None:
 def test_a_wider_allowlist_is_a_clone_with_the_same_settings() -> None:
     narrow = serde(allowed_types=allow(Colour), **KEY)
     wide = narrow.with_msgpack_allowlist([(Task.__module__, "Task")])
-    row = narrow.dumps_typed([Task("x"), Colour.RED])
+    row = wide.dumps_typed([Task("x"), Colour.RED])
     assert wide.loads_typed(row) == [Task("x"), Colour.RED]
     assert wide.config is narrow.config
     with pytest.raises(TypeNotAllowedError):
         narrow.loads_typed(row)
+    with pytest.raises(EncodeError, match=r"at \[0\]"):
+        narrow.dumps_typed([Task("x"), Colour.RED])
 
 
 def test_an_allowlist_with_nothing_new_returns_the_serializer_itself() -> None:
@@ -66,7 +69,7 @@ def test_an_allowlist_with_nothing_new_returns_the_serializer_itself() -> None:
     assert once.with_msgpack_allowlist([("uuid", "UUID")]) is once
 
 
-def put(saver: InMemorySaver, value: Any) -> RunnableConfig:
+def put(saver: BaseCheckpointSaver[Any], value: Any) -> RunnableConfig:
     checkpoint = empty_checkpoint()
     checkpoint["channel_values"] = {"task": value}
     checkpoint["channel_versions"] = {"task": "1"}
@@ -76,13 +79,15 @@ def put(saver: InMemorySaver, value: Any) -> RunnableConfig:
 
 def test_a_saver_widens_the_allowlist_of_its_graph(caplog: pytest.LogCaptureFixture) -> None:
     with InMemorySaver(serde=serde(allowed_types=(), **KEY)) as saver:
-        config = put(saver, Task("x", {1}))
-        with pytest.raises(TypeNotAllowedError):
-            saver.get_tuple(config)
+        with pytest.raises(EncodeError, match="Task"):
+            put(saver, Task("x", {1}))
         with caplog.at_level(logging.WARNING):
             widened = saver.with_allowlist({(Task.__module__, "Task")})
         assert caplog.records == []
         assert isinstance(widened.serde, OnceSerializer)
+        config = put(widened, Task("x", {1}))
+        with pytest.raises(TypeNotAllowedError):
+            saver.get_tuple(config)
         found = widened.get_tuple(config)
         assert found is not None
         assert found.checkpoint["channel_values"] == {"task": Task("x", {1})}
@@ -101,7 +106,7 @@ def test_threads_share_a_serializer() -> None:
 
 def test_an_error_in_one_thread_does_not_reach_another() -> None:
     once = serde(allowed_types=())
-    good, bad = once.dumps_typed({1, 2}), once.dumps_typed([Task("x")])
+    good, bad = once.dumps_typed({1, 2}), serde().dumps_typed([Task("x")])
 
     def read(number: int) -> bool:
         result = outcome(once, bad if number % 2 else good)

@@ -35,16 +35,17 @@ def serde(**settings: Any) -> OnceSerializer:
 
 
 def written_alike(value: Any) -> bool:
-    return serde(compression="none").dumps_typed(value) == JsonPlusSerializer().dumps_typed(value)
+    ours = serde(codec="msgpack", compression="none").dumps_typed(value)
+    return ours == JsonPlusSerializer().dumps_typed(value)
 
 
 @given(VALUES)
-def test_without_layers_the_bytes_are_those_of_upstream(value: Any) -> None:
+def test_msgpack_without_layers_is_that_of_upstream(value: Any) -> None:
     assert written_alike(value)
 
 
 @pytest.mark.parametrize("value", SAFE_VALUES + OWN_VALUES, ids=lambda v: f"{v!r:.30}")
-def test_without_layers_every_sample_is_written_as_upstream_does(value: Any) -> None:
+def test_every_sample_is_written_in_msgpack_as_upstream_does(value: Any) -> None:
     assert written_alike(value)
 
 
@@ -57,10 +58,14 @@ LAYERS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+CODECS = ("once1", "msgpack")
+
+
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize(("settings", "suffix"), LAYERS)
-def test_the_tag_tells_the_layers(settings: dict[str, Any], suffix: str) -> None:
-    tag, data = serde(**settings).dumps_typed(LONG)
-    assert tag == f"msgpack{suffix}"
+def test_the_tag_tells_the_layers(codec: str, settings: dict[str, Any], suffix: str) -> None:
+    tag, data = serde(codec=codec, **settings).dumps_typed(LONG)
+    assert tag == f"{codec}{suffix}"
     assert (b"HumanMessage" in data) == (suffix == "")
     assert (len(data) < 500) == ("zstd" in suffix)
 
@@ -75,10 +80,12 @@ def test_every_value_comes_back_through_every_layer(settings: dict[str, Any], va
 @pytest.mark.parametrize("settings", [settings for settings, _ in LAYERS])
 @pytest.mark.parametrize("value", [*SAFE_VALUES, *OWN_VALUES, LONG], ids=lambda v: f"{v!r:.30}")
 def test_every_sample_comes_back_through_every_layer(settings: dict[str, Any], value: Any) -> None:
-    once = serde(**settings)
-    back = once.loads_typed(once.dumps_typed(value))
-    assert back == UPSTREAM.loads_typed(UPSTREAM.dumps_typed(value))
-    assert type(back) is type(value)
+    for codec in CODECS:
+        once = serde(codec=codec, **settings)
+        back = once.loads_typed(once.dumps_typed(value))
+        as_upstream = UPSTREAM.loads_typed(UPSTREAM.dumps_typed(value))
+        assert back == (value if codec == "once1" else as_upstream)
+        assert type(back) is type(value)
 
 
 def test_reads_obey_the_tag_and_not_the_settings() -> None:
@@ -89,7 +96,7 @@ def test_reads_obey_the_tag_and_not_the_settings() -> None:
 
 
 def test_small_and_incompressible_values_are_not_compressed() -> None:
-    assert serde().dumps_typed([1])[0] == "msgpack"
+    assert serde().dumps_typed([1])[0] == "once1"
     assert serde().dumps_typed(bytes(range(256)))[0] == "bytes"
     assert serde().dumps_typed(b"a" * 100)[0] == "bytes+zstd"
     assert serde().dumps_typed(b"a" * 99)[0] == "bytes"
@@ -182,11 +189,10 @@ class Unwritable:
 
 @pytest.mark.parametrize("value", [Unwritable(), {"a": [Unwritable()]}, Task("x", Unwritable())])
 def test_a_value_that_cannot_be_written_is_named_and_not_shown(value: Any) -> None:
-    with pytest.raises(EncodeError, match=f"Unwritable|{type(value).__name__}") as caught:
-        serde().dumps_typed(value)
-    assert type(value).__name__ in str(caught.value)
-    assert "secret payload" not in str(caught.value)
-    assert isinstance(caught.value.__cause__, TypeError)
+    for codec, name in (("once1", "Unwritable"), ("msgpack", type(value).__name__)):
+        with pytest.raises(EncodeError, match=name) as caught:
+            serde(codec=codec).dumps_typed(value)
+        assert "secret payload" not in str(caught.value)
 
 
 def test_integers_and_nesting_beyond_msgpack_are_refused() -> None:
@@ -195,7 +201,7 @@ def test_integers_and_nesting_beyond_msgpack_are_refused() -> None:
         deep = [deep]
     for value in (2**64, deep):
         with pytest.raises(EncodeError):
-            serde().dumps_typed(value)
+            serde(codec="msgpack").dumps_typed(value)
 
 
 @given(st.sampled_from([s for s, _ in LAYERS]), st.integers(0, 10**6), st.integers(1, 255))

@@ -137,9 +137,15 @@ class TestMessages:
         assert fed(messages, custom, custom) == [custom.data, custom.data]
 
     def test_states_stay_whole_by_default(self, messages: Deduplicator) -> None:
-        part = Part((), "values", {"messages": [AIMessage("Hello", id="m")]})
+        one = values(AIMessage("Hello", id="m"))
+        two = values(AIMessage("Hello", id="m"), AIMessage("Bye", id="n"))
         fed(messages, *tokens("Hello"))
-        assert fed(messages, part, part) == [part.data, part.data]
+        assert fed(messages, one, two) == [one.data, two.data]
+
+    def test_a_state_that_did_not_change_is_not_repeated(self, messages: Deduplicator) -> None:
+        part = values(AIMessage("Hello", id="m"))
+        again = values(AIMessage("Hello", id="m"))
+        assert fed(messages, part, again) == [part.data]
 
 
 def update(*found: BaseMessage, node: str = "agent") -> Part:
@@ -274,11 +280,10 @@ class TestStates:
 
 
 def test_auto_cuts_states_only_beside_another_mode() -> None:
-    part = values(AIMessage("Hello", id="m"))
-    for modes, again in ((["values"], 1), (["values", "custom"], 1), (["values", "updates"], 0)):
+    one, two = AIMessage("one", id="1"), AIMessage("two", id="2")
+    for modes, again in ((["values"], 2), (["values", "custom"], 2), (["values", "updates"], 1)):
         dedup = Deduplicator(DedupConfig(state="auto"), modes=modes)
-        fed(dedup, part)
-        assert len(fed(dedup, part)[0]["messages"]) == again
+        assert len(fed(dedup, values(one), values(one, two))[1]["messages"]) == again
 
 
 def test_a_ledger_carries_over_to_the_next_stream() -> None:

@@ -1,20 +1,26 @@
 """Codec `once1`: every value comes back equal and of the same types, or is not written."""
 
 from langgraph_once.serde.once1.decode import decode
-from langgraph_once.serde.once1.encode import encode, encode_slow
+from langgraph_once.serde.once1.encode import Encoder, encode, encode_slow
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.protocol import Adapter, CyclicFamily, Family
 from langgraph_once.serde.once1.registry import Registry
+from langgraph_once.serde.once1.salvage import encode_error
+from langgraph_once.serde.once1.unstored import Unstored, UnstoredError
 
 __all__ = [
     "Adapter",
     "CyclicFamily",
+    "Encoder",
     "Family",
     "Loader",
     "Opaque",
     "Registry",
+    "Unstored",
+    "UnstoredError",
     "decode",
     "encode",
+    "encode_error",
     "encode_slow",
 ]

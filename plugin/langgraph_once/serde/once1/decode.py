@@ -15,8 +15,11 @@ from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.networks import release
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.locate import locate
+from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
+from langgraph_once.serde.once1.plain import plain_blob
 from langgraph_once.serde.once1.rebuild import Rebuilder
 from langgraph_once.serde.once1.scan import (
+    FIRST_OF_EXT,
     VALUES_IN,
     Kind,
     count_values,
@@ -24,7 +27,7 @@ from langgraph_once.serde.once1.scan import (
     read_token,
 )
 from langgraph_once.serde.once1.table import Table, split
-from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, Ext, frame, unframe
+from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, Ext, unpack
 
 __all__ = ["decode"]
 
@@ -36,6 +39,11 @@ each extension: a few thousand crash the process.
 """
 
 _COUNTS: Final = {int(code): n for code, n in VALUES_IN.items() if code != Ext.UNKNOWN}
+_FAMILY: Final = int(Ext.FAMILY)
+_MOST_MEMBER_BYTES: Final = 256
+_MOST_FREE_BYTES: Final = 1 << 20
+"""The work on the models in so many bytes needs no budget."""
+
 _MOST_LEVELS: Final = 4 * MAX_LEVELS
 _MOST_OBJECTS: Final = MAX_OBJECTS + 2  # an adapter's tuple of scalars is not counted
 
@@ -62,48 +70,92 @@ def decode(
         SizeLimitError: It holds more than `max_objects` values.
         PayloadError: It is damaged, or holds an object that cannot be rebuilt.
     """
-    reader = _Reader(loader, max_objects, on_unavailable, tag)
+    opaque = on_unavailable == "opaque"
+    try:
+        return _Reader(loader, max_objects, opaque, tag).read(data)
+    except SizeLimitError:
+        raise
+    except SerdeError as error:
+        return _read_plain(data, _Reader(loader, max_objects, opaque, tag), error)
+
+
+def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
+    """Read `data` once more, as if no model in it had been written the quick way.
+
+    Raises:
+        SerdeError: As `decode`. It says where in the value something is wrong.
+    """
+    try:
+        data = plain_blob(data)
+    except ValueError:
+        raise error from error.__cause__
     try:
         return reader.read(data)
-    except SerdeError as error:
-        if error.path is None and reader.failed is not None:
-            error.path = locate(reader.table.entries, reader.table.current, reader.failed)
+    except SerdeError as found:
+        if found.path is None and reader.failed is not None:
+            table = reader.table
+            found.path = locate(table.entries or [data], table.current, reader.failed)
         raise
 
 
 class _Reader:
     """One call of `decode`."""
 
-    __slots__ = ("depth", "error", "failed", "max_objects", "rebuilder", "table", "tag")
+    depth = 0
+    """How many extensions are open."""
+    error: BaseException | None = None
+    """The first that occurred."""
+    failed: tuple[int, bytes] | None = None
+    """In which extension."""
+    _table: Table | None = None
+    _rebuilder: Rebuilder | None = None
 
-    def __init__(
-        self, loader: Loader, max_objects: int, on_unavailable: Literal["raise", "opaque"], tag: str
-    ) -> None:
+    def __init__(self, loader: Loader, max_objects: int, opaque: bool, tag: str) -> None:
+        self.loader = loader
+        self.members = loader.members
         self.max_objects = max_objects
+        self.opaque = opaque
         self.tag = tag
-        self.depth = 0
-        self.error: BaseException | None = None
-        self.failed: tuple[int, bytes] | None = None
-        self.table = Table(
-            loader, opaque=on_unavailable == "opaque", max_objects=max_objects, tag=tag
-        )
-        self.rebuilder = Rebuilder(self.table, loader, opaque=on_unavailable == "opaque", tag=tag)
+
+    @property
+    def table(self) -> Table:
+        """What `REF` stands for."""
+        if self._table is None:
+            self._table = Table(
+                self.loader, opaque=self.opaque, max_objects=self.max_objects, tag=self.tag
+            )
+        return self._table
+
+    @property
+    def rebuilder(self) -> Rebuilder:
+        """What makes values of extensions; most blobs hold none but models."""
+        if self._rebuilder is None:
+            self._rebuilder = Rebuilder(self.table, self.loader, opaque=self.opaque, tag=self.tag)
+        return self._rebuilder
 
     def read(self, data: bytes) -> Any:
-        """Return the value of the last entry."""
-        table = self.table
+        """Return the value that the blob stands for."""
         try:
-            table.entries = split(data)
-            table.linked = table.entries[0] is not data
-            if len(data) > self.max_objects:  # no value takes less than a byte
-                self._check_count(table.entries)
-            for entry in table.entries:
-                table.add(self._read_entry(entry))
+            if data[0] in FIRST_OF_EXT:
+                value = self._read_entries(data)
+            else:
+                if len(data) > self.max_objects:  # no value takes less than a byte
+                    self._check_count([data])
+                value = unpack(data, 1, self._rebuild)[0]
         except BaseException as error:
             raise self._explain(error)  # noqa: B904  (it has its own cause)
-        networks = [network for network in self.rebuilder.networks if release(network)]
-        if networks:
+        if self._rebuilder and [net for net in self._rebuilder.networks if release(net)]:
             raise PayloadError("a network stands where a collection was expected", tag=self.tag)
+        return value
+
+    def _read_entries(self, data: bytes) -> Any:
+        table = self.table
+        table.entries = split(data)
+        table.linked = table.entries[0] is not data
+        if len(data) > self.max_objects:
+            self._check_count(table.entries)
+        for entry in table.entries:
+            table.add(self._read_entry(entry))
         return table.values[-1]
 
     def _check_count(self, entries: list[bytes | memoryview]) -> None:
@@ -121,7 +173,7 @@ class _Reader:
         top = read_token(entry, 0)
         index = self.table.current
         if top.kind is not Kind.EXT:
-            value = unframe(ormsgpack.unpackb(frame(entry, 1), ext_hook=self._rebuild))[0]
+            value = unpack(entry, 1, self._rebuild)[0]
             return self.table.fill_native(index, value)
         if top.body + top.size != len(entry):
             raise PayloadError("bytes after the end of the value", tag=self.tag)
@@ -131,6 +183,8 @@ class _Reader:
 
     def _rebuild(self, code: int, content: bytes, index: int = -1) -> Any:
         """Rebuild one extension. Called by ormsgpack for those in others, too."""
+        if len(content) <= _MOST_MEMBER_BYTES and content in self.members and code == _FAMILY:
+            return self.members[content]
         self.depth += 1
         try:
             count = _COUNTS.get(code)
@@ -138,8 +192,13 @@ class _Reader:
                 return self.rebuilder.leaf(code, content, index)
             if self.depth >= _FREE_LEVELS:
                 self._check_depth(content)
+            if code in MODEL_CODES and not (self._table and self._table.linked):
+                array = ormsgpack.unpackb(content, ext_hook=self._rebuild)
+                if len(content) > _MOST_FREE_BYTES:
+                    self.rebuilder.work_on_models(array)
+                return rebuild_models(array, self.loader, linked=False, tag=self.tag)
             referred = self.table.referred
-            items = unframe(ormsgpack.unpackb(frame(content, count), ext_hook=self._rebuild))
+            items = unpack(content, count, self._rebuild)
             value = self.rebuilder.nested(code, content, items, index)
             if self.table.referred != referred:
                 self.table.charge(value, self.table.referred - referred)

@@ -2,41 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import ormsgpack
 
 from langgraph_once.errors import EncodeError, SerdeError
-from langgraph_once.serde.once1.fast import encode_fast
+from langgraph_once.serde.once1.fast import FastEncoder
 from langgraph_once.serde.once1.graph import Walk
 from langgraph_once.serde.once1.nodes import Form, Node
 from langgraph_once.serde.once1.opaque import Opaque, renumbered
 from langgraph_once.serde.once1.registry import Registry
 from langgraph_once.serde.once1.scan import deepest
-from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, NESTED, Ext, array_header, pack
+from langgraph_once.serde.once1.wire import (
+    MAX_LEVELS,
+    MAX_OBJECTS,
+    NESTED,
+    Ext,
+    array_header,
+    buffer_entry,
+    entry,
+    pack,
+    table,
+)
 
-__all__ = ["encode", "encode_slow"]
+__all__ = ["Encoder", "encode", "encode_slow"]
 
-_MAX_BYTES: Final = 2**32 - 1
+
+class Encoder:
+    """Writes values as one registry says. Thread-safe."""
+
+    def __init__(
+        self, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
+    ) -> None:
+        self._registry = registry
+        self._on_unknown: Literal["raise", "opaque"] = on_unknown
+        self._fast = FastEncoder(registry)
+
+    def encode(self, value: Any) -> bytes:
+        """Return the bytes that `value` comes back from, equal and of the same types.
+
+        Raises:
+            EncodeError: Some part of it would not; says which.
+        """
+        data = self._fast.encode(value)
+        if data is None:
+            return encode_slow(value, self._registry, on_unknown=self._on_unknown)
+        return data
 
 
 def encode(
     value: Any, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
 ) -> bytes:
-    """Return the bytes that `value` comes back from, equal and of the same types.
-
-    Raises:
-        EncodeError: Some part of it would not; says which.
-    """
-    data = encode_fast(value, registry)
-    return encode_slow(value, registry, on_unknown=on_unknown) if data is None else data
+    """Write one value; `Encoder` remembers what it has found out about its classes."""
+    return Encoder(registry, on_unknown=on_unknown).encode(value)
 
 
 def encode_slow(
     value: Any, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
 ) -> bytes:
-    """Do what `encode` does, for every value there is. What `encode` does must equal this."""
+    """Do what `Encoder.encode` does, for every value there is, and decide what is right."""
     try:
         walk = Walk(registry, on_unknown)
         root = walk.run(value)
@@ -69,7 +93,7 @@ def _written(root: Node, order: list[Node]) -> bytes:
         if node.index >= 0:
             pieces += _entry(node)
             node.packed = None
-    return _table(pieces)
+    return table(pieces)
 
 
 def _place(order: list[Node]) -> None:
@@ -129,24 +153,8 @@ def _placed(part: Node) -> Any:
     return ormsgpack.Ext(Ext.REF, part.index.to_bytes(4, "big"))
 
 
-def _entry(node: Node) -> Iterable[bytes | memoryview]:
+def _entry(node: Node) -> tuple[bytes | memoryview, ...]:
     """Return the pieces of an entry, so that joining them is the one copy of a large buffer."""
-    if node.form not in (Ext.BYTEARRAY, Ext.MEMORYVIEW):
-        content: bytes | memoryview = pack(node.packed)
-        return _header(b"\xc6", len(content)), content
-    content = memoryview(node.value)
-    if content.ndim != 1 or content.format != "B" or not content.contiguous:
-        content = memoryview(content.tobytes())
-    header = _header(b"\xc9", len(content)) + bytes([node.form])
-    return _header(b"\xc6", len(header) + len(content)), header, content
-
-
-def _table(pieces: list[bytes | memoryview]) -> bytes:
-    header = _header(b"\xc9", sum(map(len, pieces))) + bytes([Ext.TABLE])
-    return b"".join((header, *pieces))
-
-
-def _header(kind: bytes, size: int) -> bytes:
-    if size > _MAX_BYTES:
-        raise EncodeError(f"a part of the value takes {size} bytes, and the most is {_MAX_BYTES}")
-    return kind + size.to_bytes(4, "big")
+    if node.form in (Ext.BYTEARRAY, Ext.MEMORYVIEW):
+        return buffer_entry(Ext(node.form), node.value)
+    return entry(pack(node.packed))

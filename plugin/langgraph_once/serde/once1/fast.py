@@ -1,117 +1,86 @@
-"""Codec `once1`, writing quickly what needs no table: most values.
+"""Codec `once1`, writing quickly what is not too unusual: nearly all values.
 
-msgpack is written while the value is walked, with no graph of it in between. Whatever needs
-the graph (a part that occurs twice, an uncommon type, great depth) makes this give up, and
-`encode_slow` write it. A property test holds both to the same bytes.
+The first attempt knows nothing but the simple and common. Where that fails, or finds parts that
+occur more than once, the second or third one does it with care. For cycles, great depth, opaque
+values, and all that cannot be written, there is `encode_slow`. Property tests hold the three to
+the same results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import ormsgpack
+from langgraph_once.serde.once1.careful import CarefulPacker
+from langgraph_once.serde.once1.kinds import Shape, shape_of
+from langgraph_once.serde.once1.packer import Known, Packer
+from langgraph_once.serde.once1.plans import Plan, plan_of
+from langgraph_once.serde.once1.registry import Registry, Writer
 
-from langgraph_once.serde.once1.nodes import int_bytes, is_flat, pack_flat
-from langgraph_once.serde.once1.opaque import Opaque
-from langgraph_once.serde.once1.registry import Registry
-from langgraph_once.serde.once1.wire import ATOMS, MAX_LEVELS, MAX_OBJECTS, Ext, array_header, pack
+__all__ = ["FastEncoder"]
 
-__all__ = ["encode_fast"]
-
-_UNCOMMON: Final = frozenset({bytearray, memoryview, Opaque})
-_TUPLES: Final = frozenset({tuple, frozenset, set})
-
-
-class _GiveUpError(Exception):
-    """The value is not of the simple kind."""
+_MAX_CLASSES: Final = 4096
+"""Bounds the memory of a process that writes instances of ever new classes."""
 
 
-def encode_fast(value: Any, registry: Registry) -> bytes | None:
-    """Return the bytes of `value`; None where it takes `encode_slow` to write it, or to refuse."""
-    packer = _Packer(registry)
-    try:
-        packer.levels = packer.check((value,), 0)
-        data = pack(value, packer.hook)
-    except Exception:
-        return None
-    # An id that occurs twice may mean that an object does: all are alive.
-    return data if len(set(packer.ids)) == len(packer.ids) else None
-
-
-class _Packer:
-    """One call of `encode_fast`."""
-
-    __slots__ = ("ids", "kept", "levels", "objects", "registry")
+class FastEncoder:
+    """Writes what a `Packer` can, and remembers how it wrote each class. Thread-safe."""
 
     def __init__(self, registry: Registry) -> None:
-        self.registry = registry
-        self.ids: list[int] = []
-        self.kept: list[Any] = []
-        self.levels = 0  # at most so many containers and objects are open
-        self.objects = 0  # so many extensions are
+        shapes: dict[type, Shape | None] = _Memo(lambda cls: shape_of(cls, _writer(registry, cls)))
+        plans: dict[type, Plan] = _Memo(
+            lambda cls: plan_of(cls, _writer(registry, cls), shapes[cls])
+        )
+        self._known = Known(shapes, plans, {})
 
-    def check(self, values: Iterable[Any], levels: int) -> int:
-        """Look at what msgpack writes without asking; return how deep it is.
+    def encode(self, value: Any) -> bytes | None:
+        """Return the bytes of `value`; None where it takes `encode_slow` to write or refuse it."""
+        packer = Packer(self._known)
+        try:
+            data = packer.packed(value)
+        except Exception:
+            return self._encode_carefully(value)
+        # An id that occurs twice may mean that an object does: all are alive.
+        if len(set(packer.ids)) == len(packer.ids):
+            return data
+        return self._encode_shared(value, Counter(packer.ids), is_simple=True)
 
-        Raises:
-            _GiveUpError: It would be written wrongly.
-        """
-        most = levels
-        for value in values:
-            kind = type(value)
-            if kind in ATOMS:
-                continue
-            if kind is dict or kind is list:
-                self.ids.append(id(value))
-                if levels >= MAX_LEVELS:
-                    raise _GiveUpError
-                if value:
-                    inside = value.values() if kind is dict else value
-                    most = max(most, self.check(inside, levels + 1))
-                else:
-                    most = max(most, levels + 1)
-            elif kind in _UNCOMMON:
-                raise _GiveUpError
-        return most
+    def _encode_carefully(self, value: Any) -> bytes | None:
+        packer = CarefulPacker(self._known, {}, is_simple=False)
+        try:
+            data = packer.packed(value)
+        except Exception:
+            return None
+        counts = Counter(packer.ids)
+        if len(counts) == len(packer.ids):
+            return data
+        return self._encode_shared(value, counts, is_simple=False)
 
-    def hook(self, value: Any) -> Any:
-        """Return the extension for a value that is not native; asked by msgpack."""
-        kind = type(value)
-        if kind is int:
-            return ormsgpack.Ext(Ext.INT, int_bytes(value))
-        if kind in _TUPLES:
-            return self._items(value, kind)
-        writer = None if isinstance(value, type) else self.registry.writer(kind)
-        if writer is None:
-            raise _GiveUpError
-        data = writer.encode(value)
-        if writer.by_value and is_flat(data):
-            return pack_flat(writer, data)
-        self.ids.append(id(value))
-        self.kept.append(data)
-        code, head = writer.code, writer.head
-        if code == Ext.FAMILY and type(data) is tuple:
-            return ormsgpack.Ext(Ext.RECORD, head + self._pack([*data], data))
-        return ormsgpack.Ext(code, head + self._pack(data, (data,)))
+    def _encode_shared(
+        self, value: Any, counts: Mapping[int, int], *, is_simple: bool
+    ) -> bytes | None:
+        try:
+            return CarefulPacker(self._known, counts, is_simple=is_simple).packed(value)
+        except Exception:
+            return None
 
-    def _items(self, value: Any, kind: type) -> Any:
-        if value or kind is set:
-            self.ids.append(id(value))
-        if kind is tuple:
-            return ormsgpack.Ext(Ext.TUPLE, self._pack([*value], value))
-        packed = sorted([self._pack(item, (item,)) for item in value])
-        code = Ext.SET if kind is set else Ext.FROZENSET
-        return ormsgpack.Ext(code, array_header(len(packed)) + b"".join(packed))
 
-    def _pack(self, value: Any, parts: Iterable[Any]) -> bytes:
-        """Return the msgpack of `value`, what an extension holds; `parts` are what is in it."""
-        levels = self.levels
-        self.levels = self.check(parts, levels + 1)
-        self.objects += 1
-        if self.levels >= MAX_LEVELS or self.objects > MAX_OBJECTS:
-            raise _GiveUpError
-        data = pack(value, self.hook)
-        self.levels = levels
-        self.objects -= 1
-        return data
+class _Memo(dict[type, Any]):
+    """What was found out about classes, as long as they are not too many."""
+
+    def __init__(self, find: Callable[[type], Any]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, cls: type) -> Any:
+        if len(self) >= _MAX_CLASSES:
+            self.clear()
+        return self.setdefault(cls, self._find(cls))
+
+
+def _writer(registry: Registry, cls: type) -> Writer | None:
+    try:
+        return registry.writer(cls)
+    except ValueError:  # `encode_slow` tells why
+        return None

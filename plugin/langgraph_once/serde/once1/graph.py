@@ -11,9 +11,10 @@ from typing import Any, Literal
 import ormsgpack
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.once1.names import is_function, name_of
+from langgraph_once.serde.once1.names import is_function
 from langgraph_once.serde.once1.nodes import OPENERS, Form, Node, is_flat, pack_atom, pack_flat
 from langgraph_once.serde.once1.path import show_path
+from langgraph_once.serde.once1.protocol import UnwritableError
 from langgraph_once.serde.once1.registry import Registry, Writer, has_identity
 from langgraph_once.serde.once1.wire import ATOMS, Ext, pack
 
@@ -102,9 +103,9 @@ class Walk:
         try:
             data = writer.encode(value)
         except Exception as error:
-            raise self._error(
-                f"{_name(type(value))} cannot be written ({type(error).__name__})"
-            ) from error
+            told = isinstance(error, UnwritableError)
+            reason = f": {error}" if told else f" ({type(error).__name__})"
+            raise self._error(f"{_name(type(value))} cannot be written{reason}") from error
         if writer.by_value and is_flat(data):
             return pack_flat(writer, data)
         if writer.code == Ext.FAMILY and type(data) is tuple:
@@ -124,7 +125,7 @@ class Walk:
 
     def _named(self, target: Any) -> str:
         try:
-            return name_of(target)
+            return self.registry.name_of(target)
         except ValueError as error:
             raise self._error(f"{_name(target)} cannot be written: {error}") from error
 

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Final
 
-from langgraph_once.errors import PayloadError
+from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.allowlist import Allowlist
-from langgraph_once.serde.once1.names import is_function, is_listed, load
+from langgraph_once.serde.once1.adapters.enums import EnumFamily
+from langgraph_once.serde.once1.makers import makers_of
+from langgraph_once.serde.once1.names import (
+    MAX_NAME_CHARS,
+    class_names,
+    is_allowed,
+    is_function,
+    load,
+)
+from langgraph_once.serde.once1.parametrised import is_parametrised, parse
 from langgraph_once.serde.once1.protocol import Adapter, Family
 from langgraph_once.serde.once1.registry import Registry, version_of
 
 __all__ = ["Loader"]
 
 _MAX_KNOWN: Final = 4096
+
+_MAX_PARAMETRISED: Final = 256
+"""Making such a class takes a millisecond, and bytes could name ever new ones."""
 
 
 class Loader:
@@ -22,6 +35,10 @@ class Loader:
         self.registry = registry
         self.allowlist = allowlist
         self._known: dict[tuple[str, str], tuple[Family, type, int]] = {}
+        self._makers: dict[bytes, list[Any]] = {}
+        self.members: dict[bytes, Enum] = {}
+        """Enum members, by the content of the `FAMILY` that stands for them."""
+        self._parametrised: dict[str, Any] = {}
 
     def adapter(self, name: Any, *, tag: str) -> Adapter:
         """Return the adapter of that name.
@@ -56,11 +73,34 @@ class Loader:
         if not family.matches(cls):
             raise PayloadError(f"{class_name} is not a class of the family {name!r}", tag=tag)
         found = family, cls, version_of(cls)
-        if is_listed(self.registry.current_name(class_name), self.allowlist):
+        if self._is_listed(class_name):
             if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
             self._known[name, class_name] = found
         return found
+
+    def makers(self, kinds: Any, *, tag: str) -> list[Any]:
+        """Return what makes items of these kinds; errors are those of `makers_of`."""
+        try:
+            return self._makers[kinds]
+        except (KeyError, TypeError):
+            makers, listed = makers_of(kinds, self, tag=tag)
+        if listed:
+            if len(self._makers) >= _MAX_KNOWN:
+                self._makers.clear()
+            self._makers[kinds] = makers
+        return makers
+
+    def remember(self, member: Enum, class_name: str, content: bytes) -> None:
+        """Note what `content` stands for, if the allowlist lists the class."""
+        if self.is_known(EnumFamily.name, class_name):
+            if len(self.members) >= _MAX_KNOWN:
+                self.members.clear()
+            self.members[content] = member
+
+    def is_known(self, name: str, class_name: str) -> bool:
+        """Whether `family` remembers these: the allowlist lists the class."""
+        return (name, class_name) in self._known
 
     def loaded_class(self, name: Any, *, tag: str) -> type:
         """Return the class that the bytes call `name`; errors are those of `family`."""
@@ -79,4 +119,34 @@ class Loader:
     def _loaded(self, name: Any, *, tag: str) -> Any:
         if type(name) is not str:
             raise PayloadError("a class or function without a name", tag=tag)
+        if is_parametrised(name):
+            return self._made(name, tag=tag)
         return load(self.registry.current_name(name), self.allowlist, tag=tag)
+
+    def _made(self, name: str, *, tag: str) -> Any:
+        """Return a generic class with parameters, all of which may be loaded."""
+        if name in self._parametrised:
+            return self._parametrised[name]
+        if len(name) > MAX_NAME_CHARS:
+            raise PayloadError("no class can have the name that is given", tag=tag)
+        if len(self._parametrised) >= _MAX_PARAMETRISED:
+            raise PayloadError(
+                f"more than {_MAX_PARAMETRISED} parametrised classes were read", tag=tag
+            )
+        try:
+            # All are found, and so allowed, before any is made of them.
+            found = {part: self._loaded(part, tag=tag) for part in class_names(name)}
+            made = parse(name).make(found.__getitem__)
+        except SerdeError:
+            raise
+        except Exception as error:
+            raise PayloadError(
+                f"{name} cannot be made ({type(error).__name__})", tag=tag
+            ) from error
+        self._parametrised[name] = made
+        return made
+
+    def _is_listed(self, name: str) -> bool:
+        """Whether loading `name` goes unreported, so that it may be remembered."""
+        names = map(self.registry.current_name, class_names(name))
+        return all(is_allowed(part, self.allowlist) for part in names)

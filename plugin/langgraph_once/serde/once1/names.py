@@ -5,17 +5,23 @@ from __future__ import annotations
 import importlib
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 
 from langgraph_once.errors import PayloadError, TypeNotAllowedError
 from langgraph_once.serde.once1.adapters import SAFE_CLASSES
+from langgraph_once.serde.once1.parametrised import Parametrised, is_parametrised, parse
+from langgraph_once.serde.once1.protocol import UnwritableError
+from langgraph_once.serde.storable import find_storable
 
 if TYPE_CHECKING:
     from langgraph_once.serde.allowlist import Allowlist
 
-__all__ = ["is_function", "is_listed", "load", "name_of"]
+__all__ = ["MAX_NAME_CHARS", "class_names", "is_allowed", "is_function", "load", "name_of"]
 
-_MAX_NAME_CHARS = 500
+MAX_NAME_CHARS: Final = 500
+"""Of longer names, nothing is looked up."""
 
 
 def is_function(value: object) -> bool:
@@ -26,26 +32,35 @@ def is_function(value: object) -> bool:
 
 
 def name_of(target: Any) -> str:
-    """Return `module:Qual.Name` of a class or function.
+    """Return `module:Qual.Name` of a class or function; of a parametrised model, its parts' too.
 
     Raises:
-        ValueError: Looking that name up does not lead to it.
+        UnwritableError: Looking that name up does not lead to it.
     """
-    module, path = target.__module__, target.__qualname__
-    name = f"{module}:{path}"
-    if len(name) > _MAX_NAME_CHARS:
-        raise ValueError("its name is too long")
-    try:
-        found: Any = sys.modules[module]
-        for part in _parts(path):
-            found = getattr(found, part)
-    except (KeyError, AttributeError, TypeError):
-        found = None
-    if found is not target:
-        raise ValueError(
+    if isinstance(target, type) and vars(target).get("__pydantic_generic_metadata__", {}).get(
+        "origin"
+    ):
+        name = str(Parametrised.of(target, name_of))
+        leads_back = parse(name).make(_found) is target
+    else:
+        name = f"{target.__module__}:{target.__qualname__}"
+        leads_back = _found(name) is target
+    if len(name) > MAX_NAME_CHARS:
+        raise UnwritableError("its name is too long")
+    if not leads_back:
+        raise UnwritableError(
             f"{name} does not lead back to it; define it at the top of a module, under its own name"
         )
     return name
+
+
+def class_names(name: str) -> tuple[str, ...]:
+    """Return the names of the classes that the class called `name` is made of; mostly it alone.
+
+    Raises:
+        ValueError: No class can have that name.
+    """
+    return tuple(parse(name).class_names()) if is_parametrised(name) else (name,)
 
 
 def load(name: str, allowlist: Allowlist, *, tag: str) -> Any:
@@ -57,8 +72,11 @@ def load(name: str, allowlist: Allowlist, *, tag: str) -> Any:
     """
     module, colon, path = name.partition(":")
     parts = _parts(path)
-    if not (module and colon and all(parts)) or len(name) > _MAX_NAME_CHARS:
+    if not (module and colon and all(parts)) or len(name) > MAX_NAME_CHARS:
         raise PayloadError("no class or function can have the name that is given", tag=tag)
+    marked = find_storable(module, parts)
+    if marked is not None:
+        return marked
     if (module, path) not in SAFE_CLASSES:
         _check(module, parts, allowlist, tag=tag)
     try:
@@ -72,16 +90,23 @@ def load(name: str, allowlist: Allowlist, *, tag: str) -> Any:
     return found
 
 
-def is_listed(name: str, allowlist: Allowlist) -> bool:
-    """Whether loading `name` goes unreported, so that it may be remembered."""
+def is_allowed(name: str, allowlist: Allowlist) -> bool:
+    """Whether `load` would load the class called `name` under strict enforcement."""
     module, _, path = name.partition(":")
-    return (module, path) in SAFE_CLASSES or (module, _parts(path)[-1]) in allowlist.paths
+    parts = _parts(path)
+    if (module, path) in SAFE_CLASSES or find_storable(module, parts) is not None:
+        return True
+    listed = allowlist.paths.get((module, parts[-1]))
+    if listed is None:
+        return (module, parts[-1]) in SAFE_MSGPACK_TYPES
+    return len(listed) == 1 or listed == parts
 
 
 def _check(module: str, parts: tuple[str, ...], allowlist: Allowlist, *, tag: str) -> None:
     listed = allowlist.paths.get((module, parts[-1]), parts)
     # A schema that names a nested class by its last part means any class of that name.
-    refused = TypeNotAllowedError(f"{module}:{'.'.join(parts)}", tag=tag)
+    name, imported = f"{module}:{'.'.join(parts)}", module in sys.modules
+    refused = TypeNotAllowedError(name, tag=tag, imported=imported)
     if len(listed) > 1 and listed != parts:
         raise refused
     try:
@@ -90,6 +115,18 @@ def _check(module: str, parts: tuple[str, ...], allowlist: Allowlist, *, tag: st
         raise refused from None
 
 
+def _found(name: str) -> Any:
+    """Return what `name` leads to without importing anything; None if nothing."""
+    module, _, path = name.partition(":")
+    try:
+        found: Any = sys.modules[module]
+        for part in _parts(path):
+            found = getattr(found, part)
+    except (KeyError, AttributeError, TypeError):
+        return None
+    return found
+
+
 def _parts(path: str) -> tuple[str, ...]:
-    # The name of a parametrised pydantic model, `Page[int]`, is one name.
+    # `Page[int]`, a parametrised pydantic model as it was named once, is one name.
     return (path,) if "[" in path else tuple(path.split("."))

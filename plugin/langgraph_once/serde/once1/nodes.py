@@ -14,7 +14,7 @@ from langgraph_once.serde.once1.path import Step
 from langgraph_once.serde.once1.registry import Writer
 from langgraph_once.serde.once1.wire import ATOMS, MIN_BUFFER_BYTES, Ext, pack
 
-__all__ = ["OPENERS", "Form", "Node", "int_bytes", "is_flat", "pack_atom", "pack_flat"]
+__all__ = ["OPENERS", "Form", "Node", "int_bytes", "is_flat", "is_text", "pack_atom", "pack_flat"]
 
 
 class Form(IntEnum):
@@ -98,12 +98,13 @@ def pack_atom(value: Any) -> Any:
     if kind is int:
         if not -(2**63) <= value < 2**64:
             return ormsgpack.Ext(Ext.INT, int_bytes(value))
-    elif kind is str and not _is_text(value):
+    elif kind is str and not is_text(value):
         return ormsgpack.Ext(Ext.STR, value.encode("utf-8", "surrogatepass"))
     return value
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
+    """Whether `value` has no lone surrogates, so that it is UTF-8."""
     if value.isascii():
         return True
     try:
@@ -115,7 +116,7 @@ def _is_text(value: str) -> bool:
 
 def _open_dict(value: dict[Any, Any]) -> Node:
     items = list(value.items())
-    if all(type(key) is str and _is_text(key) for key, _ in items):
+    if all(type(key) is str and is_text(key) for key, _ in items):
         node = Node(value, Form.DICT, (item for _, item in items))
         node.keys = [key for key, _ in items]
         return node

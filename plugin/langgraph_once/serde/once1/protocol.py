@@ -8,6 +8,9 @@ it.
 
 Both turn an object into *data*: any value that the codec can write, other objects included,
 which the codec encodes in turn. Neither calls the codec itself.
+
+An `encode` that refuses an object says why with an `UnwritableError`. Of every other error, only
+the type is shown: its message may quote the object.
 """
 
 from __future__ import annotations
@@ -16,7 +19,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Adapter", "CyclicFamily", "Family"]
+__all__ = ["Adapter", "CyclicFamily", "Family", "UnwritableError"]
+
+
+class UnwritableError(ValueError):
+    """Why an object cannot be written, in words that quote nothing of it: they are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from enum import Enum
 from ipaddress import IPv4Network, IPv6Network
 from operator import mul
 from typing import Any, Final, TypeVar, cast
 
-from langgraph_once.errors import PayloadError, TypeNotAllowedError
+from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.networks import hold, is_network
 from langgraph_once.serde.once1.loader import Loader
+from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.protocol import CyclicFamily
 from langgraph_once.serde.once1.table import Table, text_at
@@ -23,6 +25,20 @@ _FEW_KEYS: Final = 1_000
 _MOST_COMPARISONS: Final = 10_000_000  # about 0.1 s
 
 _OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
+
+_WORK: Final[dict[int, int]] = {
+    Ext.TUPLE: 8,
+    **dict.fromkeys((Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.CLASS, Ext.FUNCTION), 20),
+    **dict.fromkeys(_OBJECTS, 30),
+}
+_WORK_OF_A_LEAF: Final = 5
+_WORK_OF_AN_ITEM: Final = 6
+"""What rebuilding an extension takes, in units of about 0.15 µs.
+
+A value may take as many of them as `max_decoded_objects`: with 10 million, which are 1 to 2 s,
+1,250,000 tuples, or 500,000 sets, or 350,000 dates or objects of an application's own classes.
+Simple ones that stand in lists take less: 1,600,000.
+"""
 _SIMPLE: Final[dict[int, Callable[[bytes], Any]]] = {
     Ext.INT: lambda content: int.from_bytes(content, "big", signed=True),
     Ext.STR: lambda content: content.decode("utf-8", "surrogatepass"),
@@ -36,18 +52,22 @@ T = TypeVar("T", bound=Collection[Any])
 class Rebuilder:
     """Makes values of extensions, for one blob."""
 
-    __slots__ = ("_loader", "_opaque", "_table", "_tag", "networks")
+    __slots__ = ("_left", "_loader", "_opaque", "_table", "_tag", "networks")
 
     def __init__(self, table: Table, loader: Loader, *, opaque: bool, tag: str) -> None:
         self.networks: list[IPv4Network | IPv6Network] = []
         """Those that nothing may walk through until the whole value stands."""
         self._table = table
+        self._left = table.max_objects
         self._loader = loader
         self._opaque = opaque
         self._tag = tag
 
     def leaf(self, code: int, content: bytes, index: int) -> Any:
         """Return the value of an extension whose content is not msgpack, or is not looked at."""
+        self._left -= _WORK.get(code, _WORK_OF_A_LEAF)
+        if self._left < 0:
+            raise self._too_much()
         if code in _SIMPLE:
             return _SIMPLE[code](content)
         if code == Ext.REF and len(content) == 4:
@@ -58,8 +78,17 @@ class Rebuilder:
             return self._named(code, content, index)
         raise PayloadError(f"unknown or damaged msgpack extension {code}", tag=self._tag)
 
+    def work_on_models(self, array: list[Any]) -> None:
+        """Take from the budget what the content of `MODEL` or `MODELS` takes to rebuild."""
+        self._left -= _WORK_OF_AN_ITEM * len(array[-2])
+        if self._left < 0:
+            raise self._too_much()
+
     def nested(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         """Return the value of an extension whose content is the values `items`."""
+        self._left -= _WORK.get(code, _WORK_OF_A_LEAF)
+        if self._left < 0:
+            raise self._too_much()
         if code in _OBJECTS:
             return self._object(code, content, items, index)
         if code == Ext.ADAPTER:
@@ -70,6 +99,9 @@ class Rebuilder:
         array: list[Any] = items[0]
         if code == Ext.TUPLE:
             return tuple(array)
+        if code in MODEL_CODES:
+            self.work_on_models(array)
+            return rebuild_models(array, self._loader, linked=self._table.linked, tag=self._tag)
         if code == Ext.MAP:
             if len(array) % 2:
                 raise PayloadError("a key without a value", tag=self._tag)
@@ -94,7 +126,10 @@ class Rebuilder:
                 if version or code == Ext.VERSIONED:
                     data = self._upgraded(items, data, version)
                 if made is None:
-                    return family.decode(cls, data)
+                    made = family.decode(cls, data)
+                    if isinstance(made, Enum) and code == Ext.FAMILY:
+                        self._loader.remember(made, class_name, content)
+                    return made
                 cast("CyclicFamily", family).fill(made, data)  # `Table` has seen that it is one
             except Exception as error:
                 raise self._failure(f"{class_name} (family {name!r})", error) from error
@@ -110,7 +145,8 @@ class Rebuilder:
             raise TypeError("a version that is not a number")
         if stored == version:
             return data
-        name = self._loader.registry.current_name(items[1])
+        generic = items[1].partition("(")[0]  # without its parameters
+        name = self._loader.registry.current_name(generic)
         upgrade = self._loader.registry.upgrades.get(name)
         return data if upgrade is None else upgrade(data, stored)
 
@@ -155,6 +191,14 @@ class Rebuilder:
         if len(made) != len(items):
             raise PayloadError("a set or dict holds an item or a key twice", tag=self._tag)
         return made
+
+    def _too_much(self) -> SizeLimitError:
+        limit = self._table.max_objects
+        return SizeLimitError(
+            f"the value takes more work to rebuild than `max_decoded_objects` ({limit}) allows",
+            limit_objects=limit,
+            tag=self._tag,
+        )
 
     def _failure(self, what: str, error: Exception) -> PayloadError:
         return PayloadError(f"{what} could not be rebuilt ({type(error).__name__})", tag=self._tag)

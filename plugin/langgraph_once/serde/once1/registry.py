@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,13 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
-from langgraph_once.serde.once1.names import name_of
+from langgraph_once.serde.once1.names import class_names, is_allowed, name_of
 from langgraph_once.serde.once1.opaque import Opaque
-from langgraph_once.serde.once1.protocol import Adapter, CyclicFamily, Family
+from langgraph_once.serde.once1.protocol import (
+    Adapter,
+    CyclicFamily,
+    Family,
+    UnwritableError,
+)
 from langgraph_once.serde.once1.wire import ATOMS, Ext, pack
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
+    from langgraph_once.serde.allowlist import Allowlist
 
 __all__ = ["Registry", "Writer", "has_identity", "version_of"]
 
@@ -45,6 +52,8 @@ class Writer:
     """Whether a reader can make them empty, and fill them later."""
     by_value: bool
     """Whether nobody can tell two equal ones apart, so that none needs to be shared."""
+    family: Family | None = None
+    """The family that knows how; None where an adapter does."""
 
 
 class Registry:
@@ -73,6 +82,8 @@ class Registry:
         for extension in builtin:
             self._add(extension, but=own_types)
         self._aliases = {old: _follow(old, aliases or {}) for old in aliases or {}}
+        self._base: Registry | None = None
+        self._allowlist: Allowlist | None = None
         self._writers: dict[type, Writer | None] = {}
 
     @classmethod
@@ -103,6 +114,18 @@ class Registry:
         everything = (*extensions, *(value for value, _, _ in named))
         return cls(everything, aliases=config.aliases, upgrades=upgrades)
 
+    def under(self, allowlist: Allowlist) -> Registry:
+        """Return this registry, refusing to write what could not be read under `allowlist`.
+
+        Only strict enforcement refuses anything.
+        """
+        if allowlist.enforcement != "strict":
+            return self
+        bound = copy.copy(self)
+        bound._base, bound._allowlist = self, allowlist  # noqa: SLF001
+        bound._writers = {}  # noqa: SLF001
+        return bound
+
     def current_name(self, name: str) -> str:
         """Return where the class that the bytes call `name` is today."""
         return self._aliases.get(name, name)
@@ -111,7 +134,7 @@ class Registry:
         """Return how instances of `cls` are written; None if nobody knows.
 
         Raises:
-            ValueError: A family knows, but no reader would find the class.
+            UnwritableError: A family knows, but no reader would find the class, or may load it.
         """
         try:
             return self._writers[cls]
@@ -123,6 +146,11 @@ class Registry:
         return writer
 
     def _find_writer(self, cls: type) -> Writer | None:
+        if self._base is not None:
+            writer = self._base.writer(cls)
+            if writer is not None and writer.code != Ext.ADAPTER:
+                self.name_of(cls)
+            return writer
         adapter = self._by_type.get(cls)
         if adapter is not None:
             return Writer(
@@ -142,7 +170,23 @@ class Registry:
             isinstance(family, CyclicFamily),
             # Reading a member of an enum finds the very member.
             issubclass(cls, Enum),
+            family,
         )
+
+    def name_of(self, target: Any) -> str:
+        """Return what the bytes call a class or function.
+
+        Raises:
+            UnwritableError: No reader would find it, or may load it.
+        """
+        name = name_of(target)
+        for part in map(self.current_name, class_names(name)):
+            if self._allowlist is not None and not is_allowed(part, self._allowlist):
+                raise UnwritableError(
+                    f"strict enforcement would refuse to read {part}; if it is yours, add "
+                    f'"{part}" to `allowed_types`, or mark it `@storable`'
+                )
+        return name
 
     def _add(self, extension: Adapter | Family, *, but: Collection[type] = ()) -> None:
         """Register `extension`, for its types but those."""

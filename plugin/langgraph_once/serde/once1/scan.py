@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "FIRST_OF_EXT",
     "VALUES_IN",
     "Kind",
     "Token",
@@ -61,6 +62,8 @@ VALUES_IN: Final[dict[int, int]] = {
     Ext.VERSIONED: 4,
     Ext.UNKNOWN: 2,
     Ext.RECORD: 3,
+    Ext.MODEL: 1,
+    Ext.MODELS: 1,
 }
 """How many values the content of an extension is."""
 
@@ -91,23 +94,48 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
 def count_values(data: bytes | memoryview, most: int) -> int:
     """Return how many values `data` holds, those in extensions included; stops above `most`.
 
-    About 60 ns for each: 0.6 s for the 10 million of the default limit.
+    About 60 ns for each, so 0.6 s for the 10 million of the default limit; 300 ns where each has
+    a length field of several bytes, which makes them 30 MB and more.
+
+    Raises:
+        ValueError: The last header is cut off.
     """
     at = 0
     end = len(data)
     steps = _STEPS
     left = repeat(None, most + 1)  # counts without making an integer for each value
-    for _ in left:
-        if at >= end:
-            return most - length_hint(left)
-        step = steps[data[at]]
-        if step:
-            at += step
-        elif data[at] == _EXT8 and at + 2 < end:
-            at += 3 if data[at + 2] in NESTED else 3 + data[at + 1]
-        else:
-            at = read_token(data, at).after
+    try:
+        for _ in left:
+            if at >= end:
+                return most - length_hint(left)
+            first = data[at]
+            step = steps[first]
+            if step:
+                at += step
+            elif first == _EXT8:
+                at += 3 if data[at + 2] in NESTED else 3 + data[at + 1]
+            else:
+                at += _step_over(data, at, first)
+    except IndexError:
+        raise ValueError("the msgpack is cut off") from None
     return most + 1
+
+
+def _step_over(data: bytes | memoryview, at: int, first: int) -> int:
+    """Return how far the next header is from the one at `at`, which begins with `first`.
+
+    As `read_token(data, at).after` does, in a quarter of the time.
+    """
+    width = _WIDTHS[first]
+    if width == 1:
+        size = data[at + 1]
+    else:
+        size = int.from_bytes(data[at + 1 : at + 1 + width], "big") if width else _SIZES[first]
+    step = 1 + width
+    if first in FIRST_OF_EXT:
+        step += 1
+        return step if data[at + step - 1] in NESTED else step + size
+    return step if first in _FIRST_OF_LONG else step + size
 
 
 def is_deeper_than(data: bytes, limit: int) -> bool:
@@ -183,7 +211,6 @@ def _headers() -> list[tuple[Kind, int, int]]:
     return table
 
 
-_EXT8: Final = 0xC7
 _HEADERS: Final = _headers()
 
 _STEPS: Final = [
@@ -191,5 +218,14 @@ _STEPS: Final = [
     for kind, width, size in _HEADERS
 ]
 """How far the next header is, where the first byte tells."""
+
+_EXT8: Final = 0xC7
+_WIDTHS: Final = [width for _, width, _ in _HEADERS]
+_SIZES: Final = [size for _, _, size in _HEADERS]
+_FIRST_OF_LONG: Final = frozenset({0xDC, 0xDD, 0xDE, 0xDF})
+"""The bytes that an array or a map with a length field begins with."""
+
+FIRST_OF_EXT: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.EXT)
+"""The bytes that an extension begins with."""
 
 _NO_HEADERS: Final = bytes(b for b in range(256) if _HEADERS[b][0] is Kind.SCALAR)

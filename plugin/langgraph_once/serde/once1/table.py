@@ -44,8 +44,8 @@ class Table:
     """What `REF` stands for."""
 
     __slots__ = (
-        *("_blanks", "_left", "_loader", "_max_objects", "_opaque", "_tag"),
-        *("entries", "linked", "referred", "values"),
+        *("_blanks", "_left", "_loader", "_opaque", "_tag"),
+        *("entries", "linked", "max_objects", "referred", "values"),
     )
 
     def __init__(self, loader: Loader, *, opaque: bool, max_objects: int, tag: str) -> None:
@@ -59,7 +59,7 @@ class Table:
         self._blanks: dict[int, Any] = {}
         self._loader = loader
         self._opaque = opaque
-        self._max_objects = self._left = max_objects
+        self.max_objects = self._left = max_objects
         self._tag = tag
 
     @property
@@ -97,8 +97,8 @@ class Table:
         if self._left < 0:
             raise SizeLimitError(
                 "the value holds copies of more than `max_decoded_objects` "
-                f"({self._max_objects}) objects",
-                limit_objects=self._max_objects,
+                f"({self.max_objects}) objects",
+                limit_objects=self.max_objects,
                 tag=self._tag,
             )
 

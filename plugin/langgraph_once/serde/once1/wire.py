@@ -10,18 +10,25 @@ sequence" is msgpack values one after the other, without a header around them.
 **A table** holds the parts that cannot be written in place: one that occurs more than once or
 contains itself, one more than `MAX_LEVELS` or `MAX_OBJECTS` deep, a large buffer. The content
 of `TABLE` is a sequence of msgpack `bin`, each an entry: msgpack of one value. The last one is
-the value, and `REF` stands for any of them. They are in the order in which a depth-first walk
-of the value leaves them, so a `REF` points back, to an entry that is complete. Where it points
-forward, or to its own entry, the value contains itself: the entry is a list, dict, set or
-`UNKNOWN`, or an object of a `CyclicFamily`, which a reader makes empty, and fills when its turn
-comes.
+the value, and `REF` stands for any of them. An entry comes after those that it refers to, so
+that a `REF` points back, to one that is complete. Where it points forward, or to its own entry,
+the value contains itself: the entry is a list, dict, set or `UNKNOWN`, or an object of a
+`CyclicFamily`, which a reader makes empty, and fills when its turn comes.
 
-**Classes and functions** are named `module:Qual.Name`. A reader loads one only if its allowlist
-names it. **Families and adapters** are named by the name they are registered under.
+**Kinds** are a `bin` of at most `MAX_KINDS_BYTES`: msgpack of an array with an array for each. It
+holds the class of an object, and for a pydantic model the names of the fields set (nil where
+those are the fields that have a value) and whether it has extra values, of which there are none.
+`plain` tells how `RECORD` and `FAMILY` say the same, which are for objects that are not as
+simple. **A mark** is `MARK`: nothing was lost on the way to it.
+
+**Classes and functions** are named `module:Qual.Name`; `parametrised` tells how generic ones are.
+A reader loads one only if its allowlist names it. **Families and adapters** are named by the name
+they are registered under.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -29,16 +36,21 @@ import ormsgpack
 
 __all__ = [
     "ATOMS",
+    "MARK",
+    "MAX_KINDS_BYTES",
     "MAX_LEVELS",
     "MAX_OBJECTS",
     "MIN_BUFFER_BYTES",
     "NESTED",
+    "OPTIONS",
     "REF_PREFIX",
     "Ext",
     "array_header",
-    "frame",
+    "buffer_entry",
+    "entry",
     "pack",
-    "unframe",
+    "table",
+    "unpack",
 ]
 
 
@@ -79,11 +91,18 @@ class Ext(IntEnum):
     """A sequence of `bin`, the entries; only as the whole blob."""
     RECORD = 17
     """As `FAMILY`, where the data is a tuple: an array of its items stands for it."""
+    MODEL = 18
+    """An array of three: kinds, of which there is one; a map, the values of the fields; a mark.
+    It stands for a simple object."""
+    MODELS = 19
+    """An array of four: kinds; a `bin` with a byte for each item; an array of the items; a mark.
+    It stands for a list. The byte counts the kinds from one, and the item is a map as in `MODEL`.
+    If it is zero, the item stands there as it is."""
 
 
 NESTED: Final = frozenset(
     {Ext.TUPLE, Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.FAMILY, Ext.VERSIONED}
-    | {Ext.UNKNOWN, Ext.RECORD}
+    | {Ext.UNKNOWN, Ext.RECORD, Ext.MODEL, Ext.MODELS}
 )
 """The extensions whose content is msgpack."""
 
@@ -99,13 +118,20 @@ MAX_OBJECTS: Final = 8
 Each of them copies what is in it. So a reader holds at most twice as many copies of a blob.
 """
 
+MAX_KINDS_BYTES: Final = 8192
+"""Bounds how much longer a blob gets when its models are written as `RECORD`."""
+
+MARK: Final = b"once"
+
 MIN_BUFFER_BYTES: Final = 64 * 1024
 """A memoryview of this size or larger is an entry of its own, so that it is copied once."""
+
+_MAX_BYTES: Final = 2**32 - 1
 
 REF_PREFIX: Final = b"\xd6\x0f"
 """What precedes the four bytes of a `REF`."""
 
-_OPTIONS: Final = (
+OPTIONS: Final = (
     ormsgpack.OPT_PASSTHROUGH_BIG_INT
     | ormsgpack.OPT_PASSTHROUGH_DATACLASS
     | ormsgpack.OPT_PASSTHROUGH_DATETIME
@@ -123,7 +149,7 @@ _END: Final = ormsgpack.packb(_MARK)
 
 def pack(value: Any, default: Any = None) -> bytes:
     """Return the msgpack of `value`; `default` is asked about all that is not native."""
-    return ormsgpack.packb(value, default=default, option=_OPTIONS)
+    return ormsgpack.packb(value, default=default, option=OPTIONS)
 
 
 def array_header(count: int) -> bytes:
@@ -135,17 +161,46 @@ def array_header(count: int) -> bytes:
     return b"\xdd" + count.to_bytes(4, "big")
 
 
-def frame(content: bytes | memoryview, count: int) -> bytes:
-    """Return msgpack of one array: the `count` values of the sequence `content` and a mark."""
-    return b"".join((_HEADERS[count], content, _END))
-
-
-def unframe(items: Any) -> Any:
-    """Return `items`, what was read from a frame.
+def entry(data: bytes) -> tuple[bytes, bytes]:
+    """Return the pieces of an entry of the table.
 
     Raises:
-        ValueError: The sequence holds another number of values than was told.
+        ValueError: It is too large, as from all of these.
     """
+    return _header(b"\xc6", len(data)), data
+
+
+def buffer_entry(
+    code: Ext, buffer: bytes | bytearray | memoryview
+) -> tuple[bytes | memoryview, ...]:
+    """Return the pieces of an entry: an extension, whose content is copied when they are joined."""
+    content = memoryview(buffer)
+    if content.ndim != 1 or content.format != "B" or not content.contiguous:
+        content = memoryview(content.tobytes())
+    header = _header(b"\xc9", len(content)) + bytes([code])
+    return _header(b"\xc6", len(header) + len(content)), header, content
+
+
+def table(pieces: Sequence[bytes | memoryview]) -> bytes:
+    """Return the blob that is a table with these entries."""
+    header = _header(b"\xc9", sum(map(len, pieces))) + bytes([Ext.TABLE])
+    return b"".join((header, *pieces))
+
+
+def _header(kind: bytes, size: int) -> bytes:
+    if size > _MAX_BYTES:
+        raise ValueError(f"a part of the value takes {size} bytes, and the most is {_MAX_BYTES}")
+    return kind + size.to_bytes(4, "big")
+
+
+def unpack(content: bytes | memoryview, count: int, ext_hook: Any = None) -> list[Any]:
+    """Return the `count` values of a sequence, and behind them one more, which means nothing.
+
+    Raises:
+        ValueError: The sequence holds another number of values.
+    """
+    framed = b"".join((_HEADERS[count], content, _END))
+    items: list[Any] = ormsgpack.unpackb(framed, ext_hook=ext_hook)
     mark = items[-1]
     if type(mark) is not bytes or mark != _MARK:
         raise ValueError("a sequence with the wrong number of values")

@@ -153,6 +153,7 @@ ROWS: dict[str, dict[str, Any]] = {
         ),
         "generic": m.IntPage(items=[1, 2]),
         "generic without parameter": m.Page(items=[(1,), "a"]),
+        "generic with a parameter given in a function": _function_generic(),
         "alias and nested model": m.Aliased(fullName="x", addr=m.Address(city="c")),  # type: ignore[call-arg]
         "RootModel": m.Words(["a", "b"]),
         "private attributes": _private(),
@@ -227,7 +228,6 @@ ROWS: dict[str, dict[str, Any]] = {
     "Refused": {
         "a class that nobody taught the codec": k.Outsider(),
         "a class defined in a function": _local_class(),
-        "a generic pydantic model parametrised in a function": _function_generic(),
         "a lambda": lambda: None,
         "a generator": (n for n in [1]),
         "a lock": threading.Lock(),

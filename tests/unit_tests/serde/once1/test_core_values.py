@@ -238,8 +238,8 @@ def test_the_serializer_writes_and_reads_it(layers: dict[str, Any], value: Any) 
 
 def test_the_allowlist_of_a_copy_is_its_own() -> None:
     serde = OnceSerializer(SerdeConfig(codec="once1"), adapters=EXTENSIONS)
-    data = serde.dumps_typed(Knot("x"))
     allowed = serde.with_msgpack_allowlist([Knot])
+    data = allowed.dumps_typed(Knot("x"))
     assert allowed.loads_typed(data).label == "x"
     with pytest.raises(Exception, match="not allowed"):
         serde.loads_typed(data)

@@ -7,6 +7,7 @@ from typing import Final
 from langgraph_once.serde.once1.adapters import (
     arrays,
     containers,
+    exceptions,
     generics,
     identifiers,
     langgraph_types,
@@ -35,6 +36,7 @@ BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
     *arrays.ADAPTERS,
     *containers.ADAPTERS,
     *generics.ADAPTERS,
+    *exceptions.ADAPTERS,
     *validation_errors.ADAPTERS,
     *langgraph_types.ADAPTERS,
 )

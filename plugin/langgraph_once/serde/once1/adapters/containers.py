@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
 
 __all__ = ["ADAPTERS", "ChainMapFamily", "ContainerFamily"]
 
@@ -140,7 +140,7 @@ def _base(cls: type) -> Any:
 def _encode_proxy(value: MappingProxyType[Any, Any]) -> dict[Any, Any]:
     shown = value.copy()
     if type(shown) is not dict:
-        raise TypeError("a view of something else than a dictionary")
+        raise UnwritableError("a view of something else than a dictionary")
     return shown
 
 

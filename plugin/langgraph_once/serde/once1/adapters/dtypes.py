@@ -13,6 +13,7 @@ import re
 from typing import Any, Final
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
+from langgraph_once.serde.once1.protocol import UnwritableError
 
 __all__ = ["make_dtype", "take_dtype"]
 
@@ -25,12 +26,12 @@ def take_dtype(dtype: Any) -> Any:
     """Return `dtype` as a plain value.
 
     Raises:
-        TypeError: Its values are Python objects, or of a kind that this module does not know.
+        UnwritableError: Its values are Python objects, or of a kind that this module does not know.
     """
     if dtype.hasobject:
-        raise TypeError("numpy's object type holds addresses; use a list, or another dtype")
+        raise UnwritableError("numpy's object type holds addresses; use a list, or another dtype")
     if dtype.metadata is not None or dtype.itemsize == 0:
-        raise TypeError(f"the data type {dtype} has metadata, or no size")
+        raise UnwritableError(f"the data type {dtype} has metadata, or no size")
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return take_dtype(base), shape
@@ -42,7 +43,7 @@ def take_dtype(dtype: Any) -> Any:
             made = _numpy().dtype(text)
             if made == dtype and made.num == dtype.num:
                 return text
-    raise TypeError(f"the data type {dtype} cannot be written")
+    raise UnwritableError(f"the data type {dtype} cannot be written")
 
 
 def make_dtype(data: Any, *, depth: int = 0) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum, Flag
 from typing import Any
 
+from langgraph_once.serde.once1.protocol import UnwritableError
+
 __all__ = ["EnumFamily"]
 
 
@@ -22,7 +24,7 @@ class EnumFamily:
             return str(name)
         if isinstance(obj, Flag) and type(obj._value_) is int:
             return obj._value_
-        raise ValueError("an enum value that is not a member of its class")
+        raise UnwritableError("an enum value that is not a member of its class")
 
     def decode(self, cls: Any, data: Any) -> Any:
         if type(data) is str:

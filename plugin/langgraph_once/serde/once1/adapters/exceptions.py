@@ -14,8 +14,10 @@ from typing import Any, Final
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
+from langgraph_once.serde.once1.unstored import Unstored, UnstoredError
 
-__all__ = ["ExceptionFamily", "ExceptionGroupFamily", "fill_links", "take_links"]
+__all__ = ["ADAPTERS", "ExceptionFamily", "ExceptionGroupFamily", "fill_links", "take_links"]
 
 _Kinds = dict[str, tuple[type, ...]]
 
@@ -138,12 +140,12 @@ def _fill_fields(obj: Any, fields: dict[Any, Any]) -> None:
 def _check_fields(cls: type, fields: dict[Any, Any]) -> None:
     kinds = _FIELDS.get(_builtin_with_fields(cls), {})
     if not fields.keys() <= kinds.keys():
-        raise ValueError("an exception with an unknown field")
+        raise UnwritableError("an exception with an unknown field")
     for name, value in fields.items():
         if kinds[name] is not _ANY:
             plain(value, *kinds[name])
     if "reason" in kinds and (fields.keys() != kinds.keys() or fields["start"] < 0):
-        raise ValueError("an incomplete UnicodeError")
+        raise UnwritableError("an incomplete UnicodeError")
 
 
 def _builtin(cls: type) -> Any:
@@ -160,3 +162,34 @@ def _find_descriptors(cls: type) -> dict[str, Any]:
 
 
 _descriptors: Final[Callable[[type], dict[str, Any]]] = functools.lru_cache(2048)(_find_descriptors)
+
+
+def _encode_unstored(error: UnstoredError) -> tuple[Any, ...]:
+    return _ARGS.__get__(error), take_state(error), take_links(error)
+
+
+def _decode_unstored(data: Any) -> UnstoredError:
+    args, state, links = parts(data, tuple, object, tuple)
+    error = UnstoredError.__new__(UnstoredError)
+    fill_state(error, state)
+    plain(getattr(error, "type_name", None), str)
+    plain(getattr(error, "text", None), str)
+    _ARGS.__set__(error, args)
+    fill_links(error, links)
+    return error
+
+
+ADAPTERS: Final = (
+    Adapter(
+        name="unstored",
+        types=(Unstored,),
+        encode=lambda value: value.type_name,
+        decode=lambda data: Unstored(plain(data, str)),
+    ),
+    Adapter(
+        name="unstorederror",
+        types=(UnstoredError,),
+        encode=_encode_unstored,
+        decode=_decode_unstored,
+    ),
+)

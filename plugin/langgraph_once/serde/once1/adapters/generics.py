@@ -11,9 +11,9 @@ from types import EllipsisType, GenericAlias
 from typing import Any, Final, Generic, TypeVar
 
 from langgraph_once.serde.once1.adapters.shapes import parts
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
 
-__all__ = ["ADAPTERS"]
+__all__ = ["ADAPTERS", "make_alias", "typing_alias"]
 
 T = TypeVar("T")
 
@@ -23,15 +23,29 @@ class _Box(Generic[T]):
 
 
 _Generic: Final[Any] = Generic
-_TypingAlias: Final[Any] = type(_Box[int])
+typing_alias: Final[Any] = type(_Box[int])
+"""The type of a class that `typing` has parametrised."""
+
+
+def make_alias(origin: Any, args: tuple[Any, ...]) -> Any:
+    """Return `origin[args]`, made by `typing` if it is a subclass of `Generic`.
+
+    Raises:
+        ValueError: `origin` is not a class.
+    """
+    if not isinstance(origin, type):
+        raise ValueError("expected a class and its parameters")
+    if not issubclass(origin, _Generic):
+        return GenericAlias(origin, args)
+    return vars(_Generic)["__class_getitem__"].__get__(None, origin)(args)
 
 
 def _encode(value: Any) -> tuple[type, tuple[Any, ...]]:
     data = value.__origin__, value.__args__
     kind = type(value)
-    made = _decode_typing(data) if kind is _TypingAlias else _decode_builtin(data)
+    made = _decode_typing(data) if kind is typing_alias else _decode_builtin(data)
     if made != value or repr(made) != repr(value):
-        raise TypeError("more than a class and its parameters")
+        raise UnwritableError("more than a class and its parameters")
     return data
 
 
@@ -39,7 +53,7 @@ def _decode_typing(data: Any) -> Any:
     origin, args = _checked(data)
     if not issubclass(origin, _Generic):
         raise ValueError("not a generic class")
-    return vars(_Generic)["__class_getitem__"].__get__(None, origin)(args)
+    return make_alias(origin, args)
 
 
 def _decode_builtin(data: Any) -> GenericAlias:
@@ -48,13 +62,13 @@ def _decode_builtin(data: Any) -> GenericAlias:
 
 def _checked(data: Any) -> Any:
     origin, args = parts(data, object, tuple)
-    kinds = (type, _TypingAlias, GenericAlias, EllipsisType)
+    kinds = (type, typing_alias, GenericAlias, EllipsisType)
     if not isinstance(origin, type) or not all(isinstance(arg, kinds) for arg in args):
         raise ValueError("expected a class and its parameters")
     return origin, args
 
 
 ADAPTERS: Final = (
-    Adapter(name="generic", types=(_TypingAlias,), encode=_encode, decode=_decode_typing),
+    Adapter(name="generic", types=(typing_alias,), encode=_encode, decode=_decode_typing),
     Adapter(name="genericalias", types=(GenericAlias,), encode=_encode, decode=_decode_builtin),
 )

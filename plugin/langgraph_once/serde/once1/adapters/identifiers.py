@@ -27,7 +27,7 @@ from uuid import UUID, SafeUUID
 from pydantic import AnyUrl, SecretBytes, SecretStr
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
 
 __all__ = ["ADAPTERS", "UrlFamily"]
 
@@ -51,7 +51,7 @@ def _encode_path(value: PurePath) -> str:
     text = str(value)
     # Python 3.11 takes the file `.\c:` for the drive `c:`.
     if type(value)(text) != value:
-        raise ValueError("a path that its own text does not name")
+        raise UnwritableError("a path that its own text does not name")
     return text
 
 
@@ -64,7 +64,7 @@ def _decode_path(cls: type[PurePath], data: Any) -> PurePath:
 
 def _encode_pattern(value: re.Pattern[Any]) -> tuple[Any, int]:
     if value.flags & re.DEBUG:
-        raise ValueError("a pattern compiled with `re.DEBUG` would print when it is loaded")
+        raise UnwritableError("a pattern compiled with `re.DEBUG` would print when it is loaded")
     return value.pattern, int(value.flags)
 
 
@@ -99,7 +99,7 @@ class UrlFamily:
     def encode(self, obj: Any) -> str:
         text = str(obj)
         if type(obj)(text) != obj:
-            raise ValueError("a URL that its own text does not name")
+            raise UnwritableError("a URL that its own text does not name")
         return text
 
     def decode(self, cls: type, data: Any) -> Any:

@@ -11,7 +11,7 @@ from langgraph.types import Send, TimeoutPolicy
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import slots_of
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
 
 __all__ = ["ADAPTERS"]
 
@@ -34,7 +34,7 @@ def _take(obj: Any) -> tuple[Any, ...]:
     fields = _FIELDS[type(obj)]
     slots = slots_of(type(obj))
     if slots.keys() != fields.keys():
-        raise TypeError(f"{type(obj).__qualname__} of this LangGraph has other attributes")
+        raise UnwritableError(f"{type(obj).__qualname__} of this LangGraph has other attributes")
     return tuple(_checked(slots[name].__get__(obj), *kinds) for name, kinds in fields.items())
 
 

@@ -15,11 +15,12 @@ from pydantic import BaseModel, RootModel
 
 from langgraph_once.serde.once1.adapters.shapes import parts
 from langgraph_once.serde.once1.adapters.state import is_plain_subclass, slots_of
+from langgraph_once.serde.once1.protocol import UnwritableError
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-__all__ = ["ModelFamily"]
+__all__ = ["ModelFamily", "model_plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +60,24 @@ class ModelFamily:
         )
 
     def encode(self, obj: BaseModel) -> tuple[Any, ...]:
-        plan = _plan(type(obj))
+        plan = model_plan(type(obj))
         try:
             fields_set: Any = obj.__pydantic_fields_set__
             extra, private = obj.__pydantic_extra__, obj.__pydantic_private__
         except AttributeError as error:
-            raise ValueError("a model that was never initialised") from error
+            raise UnwritableError("a model that was never initialised") from error
         values = dict(obj.__dict__)
         if values.keys() != plan.fields.keys():
             for name in plan.transient:
                 values.pop(name, None)
             if missing := plan.defaulted - values.keys():
-                raise ValueError(
+                raise UnwritableError(
                     f"the field {min(missing)!r} was deleted; its default would return"
                 )
-        _check(plan, values, extra, private)
+        try:
+            _check(plan, values, extra, private)
+        except ValueError as error:
+            raise UnwritableError(str(error)) from None
         return values, None if fields_set == values.keys() else fields_set, extra, private
 
     def decode(self, cls: type, data: Any) -> Any:
@@ -85,7 +89,7 @@ class ModelFamily:
         return object.__new__(cls)
 
     def fill(self, obj: Any, data: Any) -> None:
-        plan = _plan(type(obj))
+        plan = model_plan(type(obj))
         values, fields_set, extra, private = parts(data, dict, object, object, object)
         _check(plan, values, extra, private)
         values = dict(values)
@@ -137,4 +141,4 @@ def _check(plan: _Plan, values: dict[Any, Any], extra: Any, private: Any) -> Non
         raise ValueError("expected private attributes by name")
 
 
-_plan: Final[Callable[[type[BaseModel]], _Plan]] = functools.lru_cache(2048)(_find_plan)
+model_plan: Final[Callable[[type[BaseModel]], _Plan]] = functools.lru_cache(2048)(_find_plan)

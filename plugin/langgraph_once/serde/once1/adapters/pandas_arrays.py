@@ -16,6 +16,7 @@ from datetime import tzinfo
 from typing import Any, Final
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
+from langgraph_once.serde.once1.protocol import UnwritableError
 
 __all__ = [
     "CODECS",
@@ -108,7 +109,7 @@ def take_frequency(freq: Any) -> str | None:
         return None
     text = str(freq.freqstr)
     if load_frequency(text) != freq:
-        raise TypeError(f"the frequency {text} cannot be written")
+        raise UnwritableError(f"the frequency {text} cannot be written")
     return text
 
 
@@ -147,7 +148,7 @@ def _load_masked(cls: Any, data: Any) -> Any:
 
 def _take_strings(obj: Any) -> Any:
     if obj.dtype.storage != "python":
-        raise TypeError("strings that pyarrow holds")
+        raise UnwritableError("strings that pyarrow holds")
     missing = obj.dtype.na_value is _pandas().NA
     return missing, [None if gap else str(text) for text, gap in zip(obj, obj.isna(), strict=True)]
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import Any, Final
 
-__all__ = ["fill_state", "is_plain_subclass", "slots_of", "take_state"]
+from langgraph_once.serde.once1.protocol import UnwritableError
+
+__all__ = ["fill_state", "is_plain_subclass", "plain_names", "slots_of", "take_state"]
 
 _HEAP_TYPE: Final = 1 << 9
 _POINTER_BYTES: Final = struct.calcsize("P")
@@ -49,7 +51,7 @@ def take_state(obj: Any) -> Any:
     Where attributes that have a default are not set, their names come second.
 
     Raises:
-        ValueError: An attribute that could not be put back.
+        UnwritableError: An attribute that could not be put back.
     """
     layout = _layout(type(obj))
     state = dict(object.__getattribute__(obj, "__dict__")) if layout.has_dict else {}
@@ -62,9 +64,27 @@ def take_state(obj: Any) -> Any:
             continue
     if _CACHED_HASH in state:
         state[_CACHED_HASH] = None
-    _check_names(layout, state)
+    try:
+        _check_names(layout, state)
+    except ValueError as error:
+        raise UnwritableError(str(error)) from None
     absent = layout.defaulted.keys() - state.keys()
     return (state, tuple(sorted(absent))) if absent else state
+
+
+def plain_names(cls: type) -> list[str] | None:
+    """Return the names of the fields of `cls`, if those are all that an instance ordinarily has.
+
+    Then its `__dict__`, where it has just these keys, is what `take_state` returns.
+    """
+    layout = _layout(cls)
+    names = [field.name for field in _fields(cls)]
+    if layout.slots or layout.transient or not layout.has_dict:
+        return None
+    getter: Any = cls.__getattribute__
+    if getter is not object.__getattribute__ or not names:
+        return None
+    return None if layout.guarded & {*names} or _CACHED_HASH in names else names
 
 
 def fill_state(obj: Any, data: Any) -> None:
@@ -119,7 +139,7 @@ def _find_slots(cls: type) -> dict[str, MemberDescriptorType]:
             if not isinstance(value, MemberDescriptorType):
                 continue
             if name in slots:
-                raise ValueError(f"{cls.__qualname__} declares the slot {name!r} twice")
+                raise UnwritableError(f"{cls.__qualname__} declares the slot {name!r} twice")
             slots[name] = value
     return slots
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
 
 __all__ = ["ADAPTERS"]
 
@@ -74,7 +74,7 @@ def _decode_timezone(data: Any) -> timezone:
 
 def _encode_zone_info(value: ZoneInfo) -> str:
     if not isinstance(value.key, str) or not _ZONE_KEY.fullmatch(value.key):
-        raise ValueError("a ZoneInfo without a key cannot be found again")
+        raise UnwritableError("a ZoneInfo without a key cannot be found again")
     return value.key
 
 

@@ -13,7 +13,7 @@ from pydantic_core.core_schema import ErrorType
 
 from langgraph_once.serde.once1.adapters.exceptions import fill_links, take_links
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
 
 __all__ = ["ADAPTERS"]
 
@@ -28,7 +28,7 @@ def _encode(error: ValidationError) -> tuple[Any, ...]:
     data = error.title, found, error.args, _notes(error), take_links(error)
     made = _decode(data)
     if str(made) != str(error) or repr(made.errors()) != repr(error.errors()):
-        raise TypeError("an error that cannot be made again from what it says")
+        raise UnwritableError("an error that cannot be made again from what it says")
     return data
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
+from langgraph_once.serde.once1.protocol import UnwritableError
 
 __all__ = ["NamedTupleFamily", "ValueFamily"]
 
@@ -49,7 +50,9 @@ class NamedTupleFamily:
 
     def _check(self, cls: Any, items: tuple[Any, ...]) -> None:
         if len(items) != len(cls._fields):
-            raise ValueError(f"{cls.__qualname__} has {len(cls._fields)} fields, not {len(items)}")
+            raise UnwritableError(
+                f"{cls.__qualname__} has {len(cls._fields)} fields, not {len(items)}"
+            )
 
 
 class ValueFamily:

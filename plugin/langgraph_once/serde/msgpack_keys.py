@@ -1,0 +1,67 @@
+"""Refusing keys of one hash: a dict of many takes time in proportion to the square of them.
+
+Strings and bytes hash by a secret of the process. Tuples do not, and arrays as keys become
+tuples; ormsgpack makes the dicts, so blobs with large maps are looked through beforehand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from operator import mul
+from typing import TYPE_CHECKING, Any, Final
+
+from ormsgpack import unpackb
+
+from langgraph_once.serde.msgpack_scan import keys_of_large_maps
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+__all__ = ["as_tuple", "has_large_maps", "share_hashes", "takes_long"]
+
+_FEW: Final = 255
+"""What a map holds at most whose head has another form."""
+
+_ARRAY: Final = b"\xdd"
+_MOST_COMPARISONS: Final = 10_000_000  # about 0.3 s
+
+
+def has_large_maps(data: bytes) -> bool:
+    """Whether `data`, or an extension in it, may hold a map of more than a few keys."""
+    return b"\xde" in data or b"\xdf" in data
+
+
+def takes_long(data: bytes) -> bool:
+    """Whether so many keys of a map share a hash that reading it would take very long."""
+    try:
+        unpackb(data, ext_hook=_skip)  # Without the option for them, arrays are no keys.
+    except ValueError:
+        return any(share_hashes([*_keys(parts)]) for parts in keys_of_large_maps(data, _FEW))
+    return False
+
+
+def share_hashes(items: Collection[Any]) -> bool:
+    """Whether so many items share a hash that a set of them would take very long."""
+    if len(items) <= _FEW:
+        return False
+    same = Counter(map(hash, items)).values()
+    return bool(sum(map(mul, same, same)) > _MOST_COMPARISONS + 100 * len(items))
+
+
+def as_tuple(item: Any) -> Any:
+    """Return a list as a tuple, and so all the way down; what else there is, as it is."""
+    return tuple(map(as_tuple, item)) if isinstance(item, list) else item
+
+
+def _keys(parts: list[tuple[int, bytes]]) -> Iterator[Any]:
+    """Return the keys that parts of a map tell."""
+    for count, part in parts:
+        with suppress(ValueError, RecursionError):  # ormsgpack will stop there
+            yield from map(
+                as_tuple, unpackb(_ARRAY + count.to_bytes(4) + part, ext_hook=_skip)[::2]
+            )
+
+
+def _skip(_code: int, _content: bytes) -> None:
+    """Leave out an extension."""

@@ -1,0 +1,180 @@
+"""The objects that codec `once1` writes and reads quickly: as `MODEL` and `MODELS`.
+
+They are pydantic models, dataclasses and attrs instances that hold nothing but the values of
+their fields: no extra values, no private attributes, no cached properties, no slots. All that
+one has besides its values is its kind: the class, and of a model the names of the fields set. A
+thread of a thousand messages has a handful of kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel
+
+from langgraph_once.serde.once1.adapters.models import ModelFamily, model_plan
+from langgraph_once.serde.once1.adapters.records import RecordFamily
+from langgraph_once.serde.once1.adapters.state import plain_names
+from langgraph_once.serde.once1.names import name_of
+from langgraph_once.serde.once1.wire import (
+    ATOMS,
+    Ext,
+    array_header,
+    pack,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from langgraph_once.serde.once1.registry import Writer
+
+__all__ = [
+    "Kind",
+    "Shape",
+    "is_own",
+    "kinds_of",
+    "shape_of",
+]
+
+_OWN_LEVELS: Final = 16
+_MAX_KINDS: Final = 256
+"""Bounds the memory of a process that sets ever new combinations of fields."""
+
+_LEAVES: Final = "langchain_core.messages."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """What instances of one class that set the same fields have in common."""
+
+    fields_set: frozenset[str]
+    packed: bytes
+    """One of the kinds that a `bin` of them holds."""
+    alone: bytes
+    """The content of that `bin` where it is the only one."""
+
+
+class Shape:
+    """The kinds of one class."""
+
+    is_leaf = False
+    """Whether what its instances hold is theirs alone."""
+
+    def kind_of(self, obj: Any) -> Kind | None:
+        """Return the kind of an instance; None if it is not simple."""
+        raise NotImplementedError
+
+
+class RecordShape(Shape):
+    """Those of a dataclass or an attrs class: there is one."""
+
+    def __init__(self, cls: type, names: list[str]) -> None:
+        self.names = names
+        packed = pack([name_of(cls)])
+        self.kind = Kind(frozenset(), packed, kinds_of([packed]))
+
+    def kind_of(self, obj: Any) -> Kind | None:
+        return self.kind if [*obj.__dict__] == self.names else None
+
+
+class ModelShape(Shape):
+    """Those of a pydantic model."""
+
+    def __init__(self, cls: type[BaseModel]) -> None:
+        plan = model_plan(cls)
+        self.cls = cls
+        self.size = len(plan.fields)
+        self.extra: dict[str, Any] | None = {} if plan.extra else None
+        """What its instances have where they have no extra values."""
+        # LangChain copies the dictionaries and lists that it makes a message of. So two messages
+        # that hold the same one, which only `model_copy` and assignment can do, get one each.
+        self.is_leaf = issubclass(cls, BaseMessage) and cls.__module__.startswith(_LEAVES)
+        self.by_size: dict[int, Kind] = {}
+        """The kind that was met last among those that set so many fields."""
+        self.kinds: dict[frozenset[str], Kind | None] = {}
+
+    def kind_of(self, obj: Any) -> Kind | None:
+        fields_set = obj.__pydantic_fields_set__
+        kind = self.by_size.get(len(fields_set))
+        if kind is None or kind.fields_set != fields_set:
+            kind = self._find(fields_set)
+        if obj.__pydantic_extra__ != self.extra or len(obj.__dict__) != self.size:
+            return None
+        return kind
+
+    def _find(self, fields_set: Any) -> Kind | None:
+        key = frozenset(fields_set)
+        try:
+            kind = self.kinds[key]
+        except KeyError:
+            if len(self.kinds) >= _MAX_KINDS:
+                self.kinds.clear()
+            kind = self.kinds[key] = self._made(key)
+        if kind is not None:
+            self.by_size[len(key)] = kind
+        return kind
+
+    def _made(self, fields_set: frozenset[str]) -> Kind | None:
+        known = model_plan(self.cls).fields.keys()
+        if not fields_set <= known:
+            return None
+        names = None if fields_set == known else [name for name in known if name in fields_set]
+        packed = pack([name_of(self.cls), names, self.extra is not None])
+        return Kind(fields_set, packed, kinds_of([packed]))
+
+
+def is_own(values: dict[str, Any]) -> bool:
+    """Whether what a LangChain message holds is plain, and thus its own: no object is in it.
+
+    Fields and keys that LangChain declares as text or numbers are taken to be such.
+    """
+    if values.get("artifact") is not None:
+        return False
+    for call in values.get("tool_calls", ()):
+        if not _is_plain(call["args"].values(), _OWN_LEVELS):
+            return False
+    content, given, answered = (
+        values["content"],
+        values["additional_kwargs"],
+        values["response_metadata"],
+    )
+    if (given or answered) and not _is_plain((given, answered), _OWN_LEVELS):
+        return False
+    return type(content) is str or _is_plain(content, _OWN_LEVELS)
+
+
+def _is_plain(values: Iterable[Any], levels: int) -> bool:
+    """Whether msgpack writes `values` rightly, and they are at most so many levels deep."""
+    for value in values:
+        kind = type(value)
+        if kind in ATOMS:
+            continue
+        if kind is dict:
+            inside: Iterable[Any] = value.values()
+        elif kind is list:
+            inside = value
+        else:
+            return False
+        if value and (not levels or not _is_plain(inside, levels - 1)):
+            return False
+    return True
+
+
+def shape_of(cls: type, writer: Writer | None) -> Shape | None:
+    """Return the shape of a class that is written so; None if its instances are not simple."""
+    if writer is None or writer.code is not Ext.FAMILY:
+        return None
+    if type(writer.family) is RecordFamily:
+        names = plain_names(cls)
+        return None if names is None else RecordShape(cls, names)
+    if type(writer.family) is not ModelFamily:
+        return None
+    plan = model_plan(cls)
+    return None if plan.root or plan.private or plan.transient else ModelShape(cls)
+
+
+def kinds_of(packed: list[bytes]) -> bytes:
+    """Return the content of the `bin` of some kinds."""
+    return array_header(len(packed)) + b"".join(packed)

@@ -1,0 +1,251 @@
+"""Codec `once1`, writing in one go: msgpack is written while the value is walked.
+
+Whatever this cannot write rightly makes it give up. What occurs twice, it writes twice, and
+notes: the ids in `Packer.ids` tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import ormsgpack
+from ormsgpack import packb
+
+from langgraph_once.serde.once1.kinds import Kind, Shape, is_own, kinds_of
+from langgraph_once.serde.once1.opaque import Opaque
+from langgraph_once.serde.once1.plans import GiveUpError
+from langgraph_once.serde.once1.wire import (
+    ATOMS,
+    MARK,
+    MAX_KINDS_BYTES,
+    MAX_LEVELS,
+    MAX_OBJECTS,
+    MIN_BUFFER_BYTES,
+    OPTIONS,
+    Ext,
+    buffer_entry,
+    entry,
+    table,
+)
+
+if TYPE_CHECKING:
+    from langgraph_once.serde.once1.plans import Plan
+
+__all__ = ["Known", "Packer", "ref"]
+
+_MAX_KINDS: Final = 4096
+_TEXT: Final = frozenset({str})
+_BUFFERS: Final[dict[type, Ext]] = {bytearray: Ext.BYTEARRAY, memoryview: Ext.MEMORYVIEW}
+_NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
+"""What needs the graph, and what ormsgpack would write without asking."""
+
+
+class Known(NamedTuple):
+    """What packers find out about classes, for those after them."""
+
+    shapes: dict[type, Shape | None]
+    plans: dict[type, Plan]
+    kinds: dict[tuple[Kind, ...], bytes]
+    """The content of the `bin` for the kinds that occurred together."""
+
+
+class Packer:
+    """Writes one value, which is simple."""
+
+    plain: frozenset[type] = ATOMS
+    """What is written as it is. Where it cannot be, ormsgpack says so."""
+    counts: Mapping[int, int] | None = None
+    """How often each part occurs, by id, where some occur more than once."""
+    seen = 1
+    """How often that is written which is being written."""
+    levels = 0
+    """At most so many containers and objects are open."""
+    objects = 0
+    """So many extensions are."""
+    entries = 0
+    """Of the table."""
+
+    def __init__(self, known: Known) -> None:
+        self.shapes, self.plans, self.kinds = known
+        self.ids: list[int] = []
+        """Of all parts that others may refer to; those that occur twice are in it twice."""
+        self.kept: list[Any] = []
+        """Values that were made on the way: as long as they live, no other has their id."""
+        self.pieces: list[bytes | memoryview] = []
+        """Of the table."""
+
+    def packed(self, value: Any) -> bytes:
+        """Return the blob.
+
+        Raises:
+            Exception: Of any kind, if this is not for a packer to write.
+        """
+        data = packb(self.prepared(value, 0), self.hook, OPTIONS)
+        return table([*self.pieces, *entry(data)]) if self.pieces else data
+
+    def is_shared(self, value: Any) -> bool:
+        """Whether `value` must be referred to; asked only if `counts` are known."""
+        raise NotImplementedError
+
+    def hook(self, value: Any) -> Any:
+        """Return the extension for a value that is not native; asked by msgpack."""
+        return self.plans[type(value)](self, value)
+
+    def prepared(self, value: Any, level: int) -> Any:
+        """Return what msgpack writes rightly without asking: `value`, or a copy of it.
+
+        Copied is the way to lists of models, which are packed here and now.
+
+        Args:
+            value: Any value.
+            level: How many containers and objects it is in.
+
+        Raises:
+            GiveUpError: It would be written wrongly.
+        """
+        kind = type(value)
+        if kind is list:
+            if value and self.shapes[type(value[0])] is not None:
+                return self._models(value, level)
+            return self._walked(value, enumerate(value), level)
+        if kind is dict:
+            if not _TEXT.issuperset(map(type, value)):
+                self.ids.append(id(value))
+                return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
+            return self._walked(value, value.items(), level)
+        if kind in _BUFFERS:
+            return self._buffer(value, _BUFFERS[kind])
+        if kind in _NEVER:
+            raise GiveUpError
+        return value
+
+    def _walked(self, value: Any, items: Iterable[tuple[Any, Any]], level: int) -> Any:
+        if level >= MAX_LEVELS:
+            raise GiveUpError
+        self.ids.append(id(value))
+        if level >= self.levels:
+            self.levels = level + 1
+        copy, plain = None, self.plain
+        for key, item in items:
+            if type(item) not in plain:
+                made = self.prepared(item, level + 1)
+                if made is not item:
+                    copy = copy or value.copy()
+                    copy[key] = made
+        return copy or value
+
+    def _fields(self, values: dict[str, Any], level: int) -> dict[str, Any]:
+        """Return what `prepared` does for the values of an object's fields."""
+        if self.plain.issuperset(map(type, values.values())):
+            return values
+        made: dict[str, Any] = self._walked(values, values.items(), level)
+        return made
+
+    def _buffer(self, value: bytearray | memoryview, code: Ext) -> ormsgpack.Ext:
+        self.ids.append(id(value))
+        if isinstance(value, memoryview) and value.nbytes >= MIN_BUFFER_BYTES:
+            return ref(self.add(buffer_entry(code, value)))
+        return ormsgpack.Ext(code, bytes(value))
+
+    def add(self, pieces: tuple[bytes | memoryview, ...]) -> int:
+        """Take the pieces of an entry of the table; return its index."""
+        self.pieces += pieces
+        self.entries += 1
+        return self.entries - 1
+
+    def _models(self, items: list[Any], level: int) -> ormsgpack.Ext:
+        """Return the `MODELS` for a list that holds models, and maybe other things."""
+        self.ids.append(id(items))
+        levels, self.levels = self.levels, level + 2
+        self.objects += 1
+        shapes, add_id, simple = self.shapes, self.ids.append, self.plain is ATOMS
+        counts = self.counts
+        places: dict[Kind, int] = {}
+        indices = []
+        contents = []
+        for item in items:
+            shape = shapes[type(item)]
+            kind = None if shape is None else shape.kind_of(item)
+            if shape is None or kind is None or (counts is not None and self.is_shared(item)):
+                indices.append(0)
+                contents.append(self.prepared(item, level + 1))
+                continue
+            add_id(id(item))
+            content = item.__dict__
+            if not (shape.is_leaf and simple and is_own(content)):
+                content = self._fields(content, level + 2)
+            contents.append(content)
+            if kind not in places:
+                places[kind] = len(places) + 1
+            indices.append(places[kind])
+        packed = packb([self._kinds(places), bytes(indices), contents, MARK], self.hook, OPTIONS)
+        self._leave(levels)
+        return ormsgpack.Ext(Ext.MODELS, packed)
+
+    def _kinds(self, places: dict[Kind, int]) -> bytes:
+        """Return the content of the `bin` of kinds."""
+        key = tuple(places)
+        try:
+            return self.kinds[key]
+        except KeyError:
+            packed = kinds_of([kind.packed for kind in places])
+        if len(packed) > MAX_KINDS_BYTES:
+            raise GiveUpError
+        if len(self.kinds) >= _MAX_KINDS:
+            self.kinds.clear()
+        self.kinds[key] = packed
+        return packed
+
+    def model(self, obj: Any, shape: Shape) -> ormsgpack.Ext | None:
+        """Return the `MODEL` for a model; None if it is not simple."""
+        kind = shape.kind_of(obj)
+        if kind is None:
+            return None
+        levels = self.levels
+        self.levels += 1
+        self.objects += 1
+        self.ids.append(id(obj))
+        values = obj.__dict__
+        if not (shape.is_leaf and self.plain is ATOMS and is_own(values)):
+            values = self._fields(values, self.levels)
+        packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
+        self._leave(levels)
+        return ormsgpack.Ext(Ext.MODEL, packed)
+
+    def object(self, obj: Any, code: int, head: bytes, data: Any) -> ormsgpack.Ext:
+        """Return the extension for an object that is written as `data`."""
+        self.ids.append(id(obj))
+        return ormsgpack.Ext(code, head + self.nested(data))
+
+    def nested(self, data: Any) -> bytes:
+        """Return the msgpack of what an extension holds."""
+        levels = self.levels
+        self.levels += 1
+        self.objects += 1
+        packed = packb(self.prepared(data, self.levels), self.hook, OPTIONS)
+        self._leave(levels)
+        return packed
+
+    def items(self, items: Any) -> bytes:
+        """Return the msgpack of the array that an extension holds."""
+        levels = self.levels
+        self.levels += 1
+        self.objects += 1
+        level = self.levels
+        packed = packb([self.prepared(item, level) for item in items], self.hook, OPTIONS)
+        self._leave(levels)
+        return packed
+
+    def _leave(self, levels: int) -> None:
+        """Close an extension that was opened at `levels`."""
+        if self.levels >= MAX_LEVELS or self.objects > MAX_OBJECTS:
+            raise GiveUpError
+        self.levels = levels
+        self.objects -= 1
+
+
+def ref(index: int) -> ormsgpack.Ext:
+    """Return what refers to an entry of the table."""
+    return ormsgpack.Ext(Ext.REF, index.to_bytes(4, "big"))

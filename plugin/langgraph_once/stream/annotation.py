@@ -1,0 +1,58 @@
+"""What our handler writes beside each message, so that whoever reads it need not guess.
+
+One key of the metadata, `once`, holds a small mapping. All tokens of one model run carry the
+very same mapping, so it costs nothing per token, and a reader may tell runs by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
+
+__all__ = ["ANNOTATION_KEY", "SCHEMA_VERSION", "Annotation", "Source", "annotated", "annotation_of"]
+
+ANNOTATION_KEY: Final = "once"
+SCHEMA_VERSION: Final = 1
+
+Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retry"]
+"""Where a message comes from: a chat model; what a node returned, or raised as a `Command` to
+its parent; `push_message`; an unchanged message of the node's input; the removal of what an
+earlier attempt said."""
+
+
+class Annotation(TypedDict):
+    """The value under `once`."""
+
+    v: int
+    """Version of this schema."""
+
+    source: Source
+    """Where the message comes from."""
+
+    attempt: int
+    """Which execution of the task within this stream, from 1."""
+
+    id: NotRequired[str]
+    """The id under which the message was streamed, where its own may differ."""
+
+    run: NotRequired[str]
+    """The model run that made it."""
+
+    unnamed: NotRequired[bool]
+    """The state will know it by another id, which its reducer makes up."""
+
+    steps: NotRequired[list[int]]
+    """For a task inside others: the step in which each runs, outermost first."""
+
+
+def annotated(metadata: Mapping[str, Any], annotation: Annotation) -> dict[str, Any]:
+    """A copy of `metadata` that carries `annotation`."""
+    return {**metadata, ANNOTATION_KEY: annotation}
+
+
+def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
+    """The annotation in `metadata`, if there is one that this version understands."""
+    found: Annotation | None = metadata.get(ANNOTATION_KEY)
+    if isinstance(found, dict) and found.get("v") == SCHEMA_VERSION:
+        return found
+    return None

@@ -1,0 +1,136 @@
+"""Who is running, in which attempt, and what an attempt that failed has said in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from langchain_core.messages import BaseMessage
+from langgraph.errors import ParentCommand
+from langgraph.types import Command
+
+from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
+
+__all__ = ["ModelRun", "Said", "Task", "Tasks", "raised_update"]
+
+
+class Said(NamedTuple):
+    """A message that went out."""
+
+    id: str
+    ns: tuple[str, ...]
+    task: str
+
+
+class ModelRun:
+    """One call of a chat model.
+
+    Attributes:
+        id: The id of its first chunk that had one; all of it goes out under this id.
+        failed: It ended in an error, so what it said is a draft.
+    """
+
+    __slots__ = ("failed", "id", "run_id", "task")
+
+    def __init__(self, run_id: UUID, task: Task) -> None:
+        self.run_id = str(run_id)
+        self.task = task
+        self.id = ""
+        self.failed = False
+
+
+class Task:
+    """One task of the running graph, over all its attempts in this stream.
+
+    Attributes:
+        attempt: The number of the attempt that runs, from 1.
+        steps: The steps in which it and the tasks around it run, outermost first.
+        inputs: What this attempt was given: for each id the message, its content as it was,
+            and the key it was under.
+        runs: The model runs of this attempt, by the ids they may be known under.
+        said: What went out in this attempt, tasks inside this one included.
+        stale: What went out inside it in earlier attempts and has not been taken back.
+    """
+
+    __slots__ = ("_open", "_started", "attempt", "inputs", "ns", "runs", "said", "stale", "steps")
+
+    def __init__(self, ns: str) -> None:
+        self.ns = ns
+        self.attempt = 1
+        self.steps: list[int] = []
+        self._open = 0
+        self._started = False
+        self.inputs: dict[str, tuple[BaseMessage, object, str]] = {}
+        self.runs: dict[str, ModelRun] = {}
+        self.said: dict[tuple[str, str], Said] = {}
+        self.stale: list[Said] = []
+
+    def start(self) -> bool:
+        """Note a start; whether it is an attempt after the first.
+
+        A runnable inside a node may bear the node's name; it starts while the node runs.
+        """
+        self._open += 1
+        if self._open > 1 or not self._started:
+            self._started = True
+            return False
+        self.attempt += 1
+        self.stale += self.said.values()
+        self.inputs, self.runs, self.said = {}, {}, {}
+        return True
+
+    def end(self) -> bool:
+        """Note an end; whether the task itself has ended, not something in it of its name."""
+        self._open -= 1
+        return self._open <= 0
+
+    def take_back(self, *, inner: bool) -> Iterator[Said]:
+        """What earlier attempts have said: themselves, or with `inner` the tasks inside too."""
+        taken = [said for said in self.stale if inner or said.task == self.ns]
+        if taken:
+            self.stale = [said for said in self.stale if said not in taken]
+        yield from taken
+
+
+class Tasks:
+    """The tasks that are running."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+
+    def get(self, task_ns: str) -> Task:
+        """The task with this namespace; a new one if it is not running."""
+        return self._tasks.get(task_ns) or self._tasks.setdefault(task_ns, Task(task_ns))
+
+    def at_step(self, task: Task, step: int | None) -> None:
+        """Note the step in which a task runs."""
+        if not task.steps:
+            outer = self.outer(task.ns)
+            task.steps = [*(outer[-1].steps if outer else ()), -1 if step is None else step]
+
+    def finish(self, task: Task) -> None:
+        """Forget a task that has succeeded, with all inside it: neither runs again."""
+        inside = task.ns + NS_SEP
+        for ns in [ns for ns in self._tasks if ns == task.ns or ns.startswith(inside)]:
+            del self._tasks[ns]
+
+    def say(self, said: Said) -> None:
+        """Note what a task said, for it and the tasks that it runs in."""
+        for ns in lineage(said.task):
+            self.get(ns).said[said.task, said.id] = said
+
+    def outer(self, task_ns: str) -> list[Task]:
+        """The tasks that this one runs in, outermost first."""
+        return [self.get(ns) for ns in lineage(task_ns)[:-1]]
+
+
+def raised_update(error: BaseException, task: Task, node: str | None) -> Command[Any] | None:
+    """What a command that was raised to the graph of this task says to write there."""
+    if not isinstance(error, ParentCommand) or not error.args:
+        return None
+    command = error.args[0]
+    graph_names = {task.ns, node_path(task.ns.split(NS_SEP)), node}  # as upstream compares it
+    if not isinstance(command, Command) or command.graph not in graph_names:
+        return None
+    return Command(update=command.update)

@@ -1,0 +1,142 @@
+"""v3: protocol events in, the events that the consumer lacks out.
+
+In v3 a model speaks in events (`message-start`, `content-block-delta`, …, `message-finish`)
+where v1 and v2 have chunks. To the ledger each event is the chunk that says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessageChunk
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.annotation import ANNOTATION_KEY
+from langgraph_once.stream.deduplicator import Deduplicator
+from langgraph_once.stream.dropin import ChunkFilter
+from langgraph_once.stream.intake import v2_part
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.part import Part
+from langgraph_once.stream.render import writer
+
+__all__ = ["event_chunk", "event_filter"]
+
+RUN_KEY = "run_id"
+STATE_MODES = frozenset({"values", "updates"})
+
+
+def event_filter(config: DedupConfig, ledger: Ledger) -> ChunkFilter:
+    """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
+
+    States stay whole, since the projections of a run are made of them.
+    """
+    dedup = Deduplicator(config, ledger=ledger)
+    reader = EventReader()
+    write = writer([], version="v2")
+
+    def new(chunk: Any) -> Iterator[Any]:
+        part = v2_part(chunk)
+        if part.mode in STATE_MODES:
+            yield chunk
+            return
+        said = reader.read(part)
+        if said is None:
+            yield chunk
+            return
+        for out in dedup.feed(said):
+            if out is said:
+                yield chunk
+            elif not isinstance(out.data, AIMessageChunk):
+                yield write(out)
+
+    return ChunkFilter(new)
+
+
+class EventReader:
+    """Reads the events of models as chunks."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def read(self, part: Part) -> Part | None:
+        """A part whose event is a chunk instead; None for an event that says nothing."""
+        if part.mode != "messages" or not isinstance(part.data, Mapping):
+            return part
+        event, run = part.data, str(part.meta.get(RUN_KEY))
+        note = part.meta.get(ANNOTATION_KEY) or {}
+        if event.get("event") == "message-start":
+            self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
+        message_id = self._ids.get(run)
+        chunk = event_chunk(event, message_id) if message_id else None
+        if event.get("event") == "message-finish":
+            self._ids.pop(run, None)
+        return None if chunk is None else part._replace(data=chunk)
+
+
+def event_chunk(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    """The chunk that says what an event of a model's stream says."""
+    match event.get("event"):
+        case "message-start":
+            return AIMessageChunk(content="", id=message_id)
+        case "content-block-start":
+            return _block_start(event, message_id)
+        case "content-block-delta":
+            return _block_delta(event, message_id)
+        case "content-block-finish":
+            return _block_finish(event, message_id)
+        case "message-finish":
+            return AIMessageChunk(
+                content="",
+                id=message_id,
+                usage_metadata=_usage(event),
+                response_metadata=dict(event.get("metadata") or {}),
+                chunk_position="last",
+            )
+        case _:
+            return None
+
+
+def _block_start(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    block = event["content"]
+    if block.get("type") != "tool_call_chunk":
+        return None
+    call = {key: block.get(key) for key in ("id", "name")}
+    return _call_chunk(event, message_id, {**call, "args": ""})
+
+
+def _block_delta(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    delta = event["delta"]
+    match delta.get("type"):
+        case "text-delta":
+            return AIMessageChunk(content=delta["text"], id=message_id)
+        case "reasoning-delta":
+            block = {"type": "reasoning", "reasoning": delta["reasoning"], "index": event["index"]}
+            return AIMessageChunk(content=[block], id=message_id)
+        case "tool-call-delta":
+            return _call_chunk(event, message_id, {"id": None, "name": None, "args": delta["args"]})
+        case _:
+            return None
+
+
+def _block_finish(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    """Blocks that do not stream come whole, when they are finished."""
+    block = event["content"]
+    if block.get("type") in {"text", "reasoning", "tool_call", "invalid_tool_call"}:
+        return None
+    return AIMessageChunk(content=[{**block, "index": event["index"]}], id=message_id)
+
+
+def _call_chunk(
+    event: Mapping[str, Any], message_id: str | None, call: Mapping[str, Any]
+) -> AIMessageChunk:
+    piece: Any = {**call, "index": event["index"], "type": "tool_call_chunk"}
+    return AIMessageChunk(content="", id=message_id, tool_call_chunks=[piece])
+
+
+def _usage(event: Mapping[str, Any]) -> Any:
+    usage = event.get("usage")
+    if not usage:
+        return None
+    counts = {key: usage.get(key) or 0 for key in ("input_tokens", "output_tokens")}
+    return {**counts, "total_tokens": usage.get("total_tokens") or sum(counts.values())}

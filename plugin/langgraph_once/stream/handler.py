@@ -1,0 +1,342 @@
+"""The handler of the `messages` mode: everything that is said, each with what tells it apart.
+
+Upstream's handler sends tokens and the messages that nodes return, and drops what bears an id
+that it has seen, in any task and whatever it says. This one sends what upstream's loses and
+leaves the decision to the deduplicator, for which it writes down what only it knows: where a
+message comes from, in which attempt, and by which model run.
+
+    lost upstream                                       found here
+    `Command(graph=PARENT, update=…)`                   raised: `on_chain_error`
+    same id, new content; `RemoveMessage`               compared with the input by content
+    messages in nested values, `Overwrite`, …           `walk`
+    equal ids in parallel tasks                         inputs are known by task
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID, uuid4
+
+from langchain_core.messages import (
+    BaseMessage,
+    BaseMessageChunk,
+    RemoveMessage,
+    ToolMessage,
+    message_chunk_to_message,
+)
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
+
+from langgraph_once.stream.annotation import (
+    ANNOTATION_KEY,
+    SCHEMA_VERSION,
+    Annotation,
+    Source,
+    annotated,
+)
+from langgraph_once.stream.attempts import ModelRun, Said, Task, Tasks, raised_update
+from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.stream.run import Run
+from langgraph_once.stream.walk import Found, found_in_input, found_in_update
+
+__all__ = ["OnceMessagesHandler", "OnceMessagesHandlerV2"]
+
+AUTO_ID_PREFIX = "lc_run-"
+
+Meta = tuple[tuple[str, ...], dict[str, Any]]
+
+
+class OnceMessagesHandler(StreamMessagesHandler):
+    """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.run = Run.take()
+        self._tasks = Tasks()
+        self._models: dict[UUID, tuple[ModelRun, Meta]] = {}
+        self._unnamed: list[tuple[Content, str]] = []
+        self._names: dict[str, str] = {}
+
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
+    ) -> Any:
+        """Note a model run, if upstream would stream it."""
+        super().on_chat_model_start(serialized, messages, **kwargs)
+        run_id: UUID = kwargs["run_id"]
+        meta = self.metadata.get(run_id)
+        if meta is None:
+            return
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        self._take_back_inner(task.ns)
+        for failed in [run for run in task.runs.values() if run.failed]:
+            self._take_back(task, [Said(failed.id, meta[0], task.ns)], meta[1])
+            task.runs = {known: run for known, run in task.runs.items() if run is not failed}
+        run = ModelRun(run_id, task)
+        self._models[run_id] = run, (meta[0], self._annotate(meta[1], "model", task, run=run))
+
+    def on_llm_new_token(
+        self,
+        token: str,
+        *,
+        chunk: ChatGenerationChunk | None = None,
+        run_id: UUID,
+        **kwargs: Any,
+    ) -> Any:
+        """Send a token, under the id of its model run."""
+        found = self._models.get(run_id)
+        if found is None or not isinstance(chunk, ChatGenerationChunk):
+            return
+        run, meta = found
+        message = chunk.message
+        if message.id != run.id or not run.id:
+            message = self._under_one_id(run, meta, message)
+        self.stream((meta[0], "messages", (message, meta[1])))
+
+    def _under_one_id(self, run: ModelRun, meta: Meta, message: BaseMessage) -> BaseMessage:
+        if message.id:
+            run.task.runs.setdefault(message.id, run)
+        if not run.id:
+            run.id = message.id or f"{AUTO_ID_PREFIX}-{run.run_id}"
+            meta[1][ANNOTATION_KEY]["id"] = run.id
+            run.task.runs[run.id] = run
+            self._tasks.say(Said(run.id, meta[0], run.task.ns))
+        return message if message.id == run.id else message.model_copy(update={"id": run.id})
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Send the whole message of a model that did not stream."""
+        self.metadata.pop(run_id, None)
+        found = self._models.pop(run_id, None)
+        message = _first_message(response)
+        if found is None or message is None:
+            return
+        run, meta = found
+        if not message.id:
+            message.id = str(uuid4())
+        self.seen.add(message.id)
+        run.task.runs.setdefault(message.id, run)
+        if not run.id:
+            run.id = message.id
+            self._send(meta[0], message, meta[1], run.task)
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Note that what a model has said so far is a draft."""
+        self.metadata.pop(run_id, None)
+        found = self._models.pop(run_id, None)
+        if found is not None and found[0].id:
+            # Who closes a stream early has what was wanted.
+            found[0].failed = not isinstance(error, GeneratorExit)
+
+    def on_chain_start(
+        self,
+        serialized: dict[str, Any],
+        inputs: dict[str, Any],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Note what a node is given; take back what an attempt before this one has said."""
+        # The inputs are walked here, so upstream gets none to walk.
+        super().on_chain_start(serialized, {}, run_id=run_id, metadata=metadata, **kwargs)
+        if run_id not in self.metadata or metadata is None:
+            return
+        task = self._tasks.get(metadata[TASK_NS_KEY])
+        self._tasks.at_step(task, metadata.get("langgraph_step"))
+        if task.start():
+            self._take_back(task, task.take_back(inner=False), metadata)
+        else:
+            self._take_back_inner(task.ns)
+        for key, message in found_in_input(inputs):
+            if message.id is not None:
+                task.inputs[message.id] = message, message.content, key
+                if self._unnamed and message.id not in self.seen:
+                    self._name(message.id, message)
+
+    def _name(self, message_id: str, message: BaseMessage) -> None:
+        """Note which message that went out under a made-up id the reducer has named so."""
+        content = content_of(message)
+        for unnamed in self._unnamed:
+            if unnamed[0] == content:
+                self._unnamed.remove(unnamed)
+                self._names[message_id] = unnamed[1]
+                break
+        self.seen.add(message_id)
+
+    def on_chain_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Send the messages that a node returned."""
+        if (meta := self.metadata.pop(run_id, None)) is None:
+            return
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        if ended := task.end():
+            self._take_back(task, task.take_back(inner=True), meta[1])
+        self._send_found(meta, task, response, "node")
+        if ended:
+            self._tasks.finish(task)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
+        """Send the messages of a command that a node raised to the graph of this task."""
+        if (meta := self.metadata.pop(run_id, None)) is None:
+            return
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        ended = task.end()
+        update = raised_update(error, task, meta[1].get("langgraph_node"))
+        if update is not None:
+            self._send_found(meta, task, update, "command")
+            if ended:
+                self._tasks.finish(task)
+
+    def _emit(self, meta: Meta, message: BaseMessage, *, dedupe: bool = False) -> None:
+        """Send what `push_message` pushes; it calls this method of upstream's class."""
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        self._send(meta[0], message, self._annotate(meta[1], "push", task), task)
+
+    def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
+        found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
+        nameless = set(map(id, found.nameless))
+        for message in _known_first(found.messages, task):
+            is_unnamed = id(message) in nameless
+            if not message.id:
+                message.id = str(uuid4())  # as upstream, so that the state has it under this id
+            if isinstance(message, RemoveMessage):
+                if message.id != REMOVE_ALL_MESSAGES:
+                    self._send_removal(meta, task, message.id, source)
+            elif self._has_changed(task, message):
+                self._send_whole(meta, task, message, source, is_unnamed)
+            elif self.run.config.history == "emit":
+                self._send_whole(meta, task, message, "history")
+        for message_id in _dropped(found, task):
+            self._send_removal(meta, task, message_id, source)
+
+    def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
+        gone = RemoveMessage(id=self._names.get(message_id, message_id))
+        self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
+
+    def _send_whole(
+        self,
+        meta: Meta,
+        task: Task,
+        message: BaseMessage,
+        source: Source,
+        is_unnamed: bool = False,
+    ) -> None:
+        run = task.runs.get(str(message.id))
+        if isinstance(message, BaseMessageChunk):
+            message = message_chunk_to_message(message)  # as the reducer does
+        metadata = self._annotate(meta[1], source, task, run=run)
+        if is_unnamed:
+            metadata[ANNOTATION_KEY]["unnamed"] = True
+            self._unnamed.append((content_of(message), str(message.id)))
+        elif (made_up := self._names.get(str(message.id))) is not None:
+            metadata[ANNOTATION_KEY]["id"] = made_up
+        self._send(meta[0], message, metadata, task)
+
+    def _has_changed(self, task: Task, message: BaseMessage) -> bool:
+        """Whether it is other than what the task was given under its id."""
+        given = task.inputs.get(str(message.id))
+        if given is None:
+            return True
+        known, content, _ = given
+        if known is message:
+            return message.content is not content
+        return content_of(known) != content_of(message)
+
+    def _send(
+        self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
+    ) -> None:
+        if not isinstance(message, RemoveMessage):
+            self.seen.add(str(message.id))
+            self._tasks.say(
+                Said(metadata[ANNOTATION_KEY].get("id") or str(message.id), ns, task.ns)
+            )
+        self.stream((ns, "messages", (message, metadata)))
+
+    def _take_back_inner(self, task_ns: str) -> None:
+        """Take back what was said inside the tasks around this one, if they run it again."""
+        for outer in self._tasks.outer(task_ns):
+            if outer.stale:
+                metadata = {TASK_NS_KEY: outer.ns}
+                self._take_back(outer, outer.take_back(inner=True), metadata)
+
+    def _take_back(self, task: Task, said: Iterable[Said], metadata: Mapping[str, Any]) -> None:
+        for gone in said:
+            task.said.pop((gone.task, gone.id), None)
+            about = {**metadata, TASK_NS_KEY: gone.task}
+            note = self._annotate(about, "retry", task)
+            self.stream((gone.ns, "messages", (RemoveMessage(id=gone.id), note)))
+
+    def _annotate(
+        self,
+        metadata: Mapping[str, Any],
+        source: Source,
+        task: Task,
+        *,
+        run: ModelRun | None = None,
+    ) -> dict[str, Any]:
+        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=task.attempt)
+        self._tasks.at_step(task, metadata.get("langgraph_step"))
+        if len(task.steps) > 1:
+            note["steps"] = task.steps
+        if run is not None:
+            note["run"] = run.run_id
+            if run.id:
+                note["id"] = run.id
+        return annotated(metadata, note)
+
+
+class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
+    """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
+
+    def on_llm_new_token(self, token: str, **kwargs: Any) -> Any:
+        """Nothing: events say the same, as upstream explains."""
+
+    def _send(
+        self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
+    ) -> None:
+        # As upstream: in v3 a tool's result belongs to the state and the tools channel.
+        if not isinstance(message, ToolMessage):
+            super()._send(ns, message, metadata, task)
+
+    def on_stream_event(self, event: dict[str, Any], *, run_id: UUID, **kwargs: Any) -> Any:
+        """Send an event of a model's stream."""
+        found = self._models.get(run_id)
+        if found is None:
+            return
+        run, (ns, metadata) = found
+        if event.get("event") == "message-start" and not run.id:
+            run.id = event.get("id") or f"{AUTO_ID_PREFIX}-{run.run_id}"
+            metadata[ANNOTATION_KEY]["id"] = run.id
+            metadata["run_id"] = run.run_id
+            run.task.runs[run.id] = run
+            self._tasks.say(Said(run.id, ns, run.task.ns))
+        self.stream((ns, "messages", (event, metadata)))
+
+
+def _first_message(response: LLMResult) -> BaseMessage | None:
+    if response.generations and response.generations[0]:
+        generation = response.generations[0][0]
+        if isinstance(generation, ChatGeneration):
+            return generation.message
+    return None
+
+
+def _known_first(messages: list[BaseMessage], task: Task) -> list[BaseMessage]:
+    """Those that models of this task made first, so that no other is taken for their copy."""
+    return sorted(messages, key=lambda message: message.id not in task.runs)
+
+
+def _dropped(found: Found, task: Task) -> list[str]:
+    """The ids that the node was given and that are in no list it replaced or cleared."""
+    kept = found.replaced.copy()
+    for at, message in enumerate(found.messages):
+        if isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES:
+            keys = {key for *_, key in task.inputs.values()} - kept.keys()
+            kept |= dict.fromkeys(keys, found.messages[at + 1 :])
+    ids = {key: {message.id for message in messages} for key, messages in kept.items()}
+    return [
+        message_id
+        for message_id, (*_, key) in task.inputs.items()
+        if key in ids and message_id not in ids[key]
+    ]

@@ -1,0 +1,386 @@
+"""What of a part of the `messages` mode the consumer lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    BaseMessageChunk,
+    RemoveMessage,
+    ToolMessage,
+)
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.annotation import Annotation, annotation_of
+from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.part import Part
+from langgraph_once.stream.reexecution import Echo
+from langgraph_once.stream.stats import DedupStats
+
+__all__ = ["MessageParts"]
+
+AUTO_ID_PREFIX = "lc_run-"
+STEP_KEY = "langgraph_step"
+MODEL_KEY = "ls_model_type"
+
+
+class _Said:
+    """One part and what its metadata say of its message."""
+
+    __slots__ = ("message", "note", "part", "steps", "task")
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.message: BaseMessage = part.data
+        self.task: str = part.meta.get(TASK_NS_KEY) or NS_SEP.join(part.ns)
+        self.note: Annotation | None = annotation_of(part.meta)
+        self.steps = self._steps()
+
+    @property
+    def source(self) -> str | None:
+        """Where it comes from; a model tells its name in the metadata, a node none."""
+        if self.note is not None:
+            return self.note["source"]
+        return "model" if MODEL_KEY in self.part.meta else None
+
+    def follows(self, entry: Entry, epoch: int) -> bool:
+        """Whether this comes after that message for good, so that its id means this now.
+
+        Tasks of one step run side by side, and may send equal ids that are all real.
+        """
+        if entry.epoch < epoch or entry.akin(self.task):
+            return True
+        mine, its = lineage(self.task), lineage(entry.task)
+        apart = next((i for i, pair in enumerate(zip(mine, its)) if len(set(pair)) > 1), None)
+        if apart is None or apart >= min(len(self.steps), len(entry.steps)):
+            return False
+        return 0 <= entry.steps[apart] < self.steps[apart]
+
+    def _steps(self) -> list[int]:
+        """The steps of the task and those around it, as far as they are known."""
+        if self.note is not None and "steps" in self.note:
+            return self.note["steps"]
+        step = self.part.meta.get(STEP_KEY)
+        return [] if step is None else [*[-1] * (len(lineage(self.task)) - 1), step]
+
+
+class MessageParts:
+    """Decides on the parts of the `messages` mode.
+
+    Args:
+        ledger: What the consumer has.
+        config: What counts as a repetition.
+        stats: Counts the decisions.
+
+    Attributes:
+        echoes: The messages that may repeat what an earlier attempt said, while that is open.
+        rivals: For a message what its task is streaming besides, in want of an annotation.
+    """
+
+    def __init__(self, ledger: Ledger, config: DedupConfig, stats: DedupStats) -> None:
+        self._ledger = ledger
+        self._config = config
+        self._stats = stats
+        self.echoes: dict[tuple[str, str], Echo] = {}
+        self._stale: dict[str, list[Entry]] = {}
+        self.rivals: dict[tuple[str, str], list[Entry]] = {}
+        self._withdrawn: dict[tuple[str, str], Content] = {}
+
+    def chunk(self, part: Part) -> Iterable[Part]:
+        """What the consumer lacks of a chunk that is not simply the next of its message."""
+        said = _Said(part)
+        message: Any = said.message
+        if (echo := self.echoes.get((said.task, message.id))) is not None:
+            return self._echoed(said, message, echo)
+        known = self._renamed(said, message)
+        if known is not None and known.id != message.id:
+            part = part._replace(data=message.model_copy(update={"id": known.id}))
+            return self._next_chunk(said, known, part)
+        if known is not None:
+            return self._next_chunk(said, known, part)
+        return self._first_chunk(said, message)
+
+    def _echoed(self, said: _Said, chunk: BaseMessageChunk, echo: Echo) -> Iterable[Part]:
+        out = list(self._record(said, echo.feed(said.part, chunk)))
+        if not out:
+            self._stats.held += 1
+        if echo.is_over:
+            self.echoes.pop((said.task, str(chunk.id)), None)
+        return out
+
+    def _renamed(self, said: _Said, chunk: BaseMessageChunk) -> Entry | None:
+        """The message that a chunk goes on with, under whatever id."""
+        open_entry = self._ledger.open_entries((said.task, str(chunk.id)))
+        if open_entry is not None and said.note is None:
+            return open_entry
+        if said.note is not None:
+            run = said.note.get("run")
+            return open_entry if open_entry is not None and open_entry.run == run else None
+        for entry in self._ledger.entries(str(chunk.id)):
+            # The last, empty chunk may come again, or bear the usage alone.
+            if entry.task == said.task and entry.epoch == self._ledger.epoch:
+                if not _is_empty(chunk) and entry.is_final:
+                    continue
+                return entry
+        return self._same_run(said, chunk)
+
+    def _same_run(self, said: _Said, chunk: BaseMessageChunk) -> Entry | None:
+        """The last message its task is streaming, if one of the two ids is LangChain's own.
+
+        LangChain puts the id of the run on chunks that have none, so a provider that names
+        only some chunks seems to send two messages (D9).
+        """
+        mine = str(chunk.id)
+        for entry in reversed(list(self._ledger.open_in(said.task))):
+            if len(entry.ids) == 1 and _is_auto(mine) != _is_auto(entry.id):
+                self._stats.inferred += 1
+                self._ledger.alias(entry, mine)
+                return entry
+        return None
+
+    def _next_chunk(self, said: _Said, entry: Entry, part: Part) -> Iterable[Part]:
+        chunk: Any = part.data
+        if entry.is_final:
+            if not _is_empty(chunk):
+                entry.extend(chunk)
+            return (part,)
+        is_last = getattr(chunk, "chunk_position", None) == "last"
+        if is_last and entry.said.accumulates(chunk):  # type: ignore[union-attr]  # it is open
+            chunk = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
+            part = part._replace(data=chunk)
+        entry.said.extend(chunk)  # type: ignore[union-attr]
+        out = (*self._abandoned(said, entry), part) if self.rivals else (part,)
+        if is_last:
+            self._ledger.settle(entry)
+            self.rivals.pop((said.task, entry.id), None)
+        return out
+
+    def _first_chunk(self, said: _Said, chunk: BaseMessageChunk) -> Iterable[Part]:
+        if self._withdrawn and (revived := self._revived(said, chunk)):
+            return self._record(said, [*revived, said.part])
+        out: list[Part] = []
+        for entry in self._ledger.entries(str(chunk.id)):
+            if said.follows(entry, self._ledger.epoch) and not self._is_stale(entry, said):
+                out += self._take_back(said.part, entry)
+        old = self._superseded(said)
+        if self._config.reexecution == "hold" and old:
+            self._stale[said.task] = old[1:]
+            echo = self.echoes[said.task, str(chunk.id)] = Echo(self._ledger, old[0])
+            return [*out, *self._echoed(said, chunk, echo)]
+        if self._config.reexecution == "retract":
+            for entry in old:
+                out += self._take_back(said.part, entry)
+        return [*out, *self._record(said, (said.part,))]
+
+    def _record(self, said: _Said, parts: Iterable[Part]) -> Iterator[Part]:
+        """Note what goes out."""
+        for part in parts:
+            if isinstance(part.data, BaseMessageChunk):
+                self._note_chunk(said, part.data)
+            yield part
+
+    def _note_chunk(self, said: _Said, chunk: Any) -> None:
+        entry = self._ledger.open_entries((said.task, str(chunk.id)))
+        if entry is None:
+            for known in self._ledger.entries(str(chunk.id)):
+                if known.task == said.task:  # an attempt goes on with what the last one said
+                    known.extend(chunk)
+                    known.epoch = self._ledger.epoch
+                    self._ledger.alias(known, str(said.message.id))
+                    return
+            entry = self._ledger.stream(said.task, chunk)
+            entry.note(said.note, said.steps)
+            entry.is_model = True
+            if said.note is None and len(rivals := list(self._ledger.open_in(said.task))) > 1:
+                self.rivals[said.task, entry.id] = rivals[:-1]
+        else:
+            entry.said.extend(chunk)  # type: ignore[union-attr]
+        if getattr(chunk, "chunk_position", None) == "last":
+            self._ledger.settle(entry)
+
+    def whole(self, part: Part) -> Iterable[Part]:
+        """What the consumer lacks of a whole message."""
+        said = _Said(part)
+        content = content_of(said.message)
+        known = self._known(said)
+        if known is not None:
+            return self._known_whole(said, content, known)
+        if (original := self._original(said, content)) is not None:
+            self._ledger.claim(original, said.task)
+            self._ledger.alias(original, str(said.message.id))
+            self._note_unnamed(said, content, original)
+            return self._finality(said, original)
+        out: list[Part] = []
+        if self._config.reexecution != "mark":
+            for entry in self._superseded(said):
+                if self._config.reexecution == "hold" and entry.content == content:
+                    self._ledger.alias(entry, str(said.message.id))
+                    entry.epoch = self._ledger.epoch
+                    self._stats.held += 1
+                    return out
+                out += self._take_back(part, entry)
+        self._deliver(said, content)
+        return [*out, part]
+
+    def _known(self, said: _Said) -> Entry | None:
+        """What the consumer has of this message, by its id or by that of its model run."""
+        ids = [str(said.message.id)]
+        if said.note is not None and said.note.get("id"):
+            ids.append(said.note["id"])
+        for message_id in ids:
+            for entry in reversed(self._ledger.entries(message_id)):
+                if said.follows(entry, self._ledger.epoch):
+                    return entry
+        return None
+
+    def _original(self, said: _Said, content: Content) -> Entry | None:
+        if said.source in ("model", "push", "history"):
+            return None
+        if isinstance(said.message, ToolMessage) and self._config.tool_results == "always":
+            return None
+        original = self._ledger.match_copy(said.task, content)
+        if original is not None and said.note is None:
+            self._stats.inferred += 1
+        return original
+
+    def _known_whole(self, said: _Said, content: Content, known: Entry) -> Iterable[Part]:
+        self._ledger.claim(known, said.task)
+        self._ledger.alias(known, str(said.message.id))
+        known.epoch = self._ledger.epoch
+        if known.content == content:
+            return self._finality(said, known)
+        missing, had_id = known.content.suffix_of(content), known.id
+        if missing and isinstance(said.message, AIMessage):
+            self._stats.repaired += 1
+            known.said = content
+            repair = AIMessageChunk(content=missing, id=had_id)
+            return (said.part._replace(data=repair),)
+        self._stats.replaced += 1
+        self._ledger.drop(known)
+        self._deliver(said, content)
+        return (said.part._replace(data=RemoveMessage(id=had_id)), said.part)
+
+    def _finality(self, said: _Said, known: Entry) -> Iterable[Part]:
+        """The usage of a message of which the consumer has all else."""
+        if not known.is_final:
+            self._ledger.settle(known)
+        message = said.message
+        if known.has_usage or not isinstance(message, AIMessage) or not message.usage_metadata:
+            self._stats.suppressed += 1
+            return ()
+        known.has_usage = True
+        last = AIMessageChunk(
+            content="",
+            id=known.id,
+            usage_metadata=message.usage_metadata,
+            response_metadata=message.response_metadata,
+            chunk_position="last",
+        )
+        return (said.part._replace(data=last),)
+
+    def _deliver(self, said: _Said, content: Content) -> None:
+        entry = Entry(said.task, str(said.message.id), content)
+        entry.note(said.note, said.steps)
+        entry.is_model = said.source == "model"
+        self._ledger.add(entry)
+        if said.source != "model":
+            self._ledger.claim(entry, said.task)
+        self._note_unnamed(said, content, entry)
+
+    def _note_unnamed(self, said: _Said, content: Content, entry: Entry) -> None:
+        if said.note is not None and said.note.get("unnamed"):
+            self._ledger.deliver_nameless(said.part.ns, content, entry)
+
+    def _superseded(self, said: _Said) -> list[Entry]:
+        """What the task of this part has said in an earlier attempt."""
+        stale = [e for e in self._stale.get(said.task, ()) if not e.is_forgotten]
+        older = [
+            entry
+            for entry in self._ledger.said_in(said.task)
+            if entry.task == said.task and entry.epoch < self._ledger.epoch and entry not in stale
+        ]
+        if older and said.note is None:
+            self._stats.inferred += 1
+        return [*stale, *older]
+
+    def _abandoned(self, said: _Said, new: Entry) -> Iterator[Part]:
+        """Take back what a model began to say in the same task and another now says too.
+
+        Without an annotation that is how a retry looks (D4). So do two models at once that
+        say the same, one behind the other: should it go on, all of it is sent again.
+        """
+        rivals = self.rivals.pop((said.task, new.id), [])
+        size = new.said.size  # type: ignore[union-attr]  # it is open
+        later = [old for old in rivals if not old.is_final and old.size > size]
+        if later:
+            self.rivals[said.task, new.id] = later
+        for old in rivals:
+            if not old.is_final and old not in later and new.content.begins_with(old.content):
+                self._stats.inferred += 1
+                self._withdrawn[said.task, old.id] = old.content
+                yield from self._take_back(said.part, old)
+
+    def _revived(self, said: _Said, chunk: BaseMessageChunk) -> list[Part]:
+        """What was taken back of a message that goes on all the same."""
+        content = self._withdrawn.pop((said.task, str(chunk.id)), None)
+        if content is None:
+            return []
+        whole = AIMessageChunk(content=content.text, id=chunk.id)
+        return [said.part._replace(data=whole)]
+
+    def _is_stale(self, entry: Entry, said: _Said) -> bool:
+        return self._config.reexecution == "hold" and entry in self._stale.get(said.task, ())
+
+    def _take_back(self, part: Part, entry: Entry) -> Iterator[Part]:
+        self._ledger.drop(entry)
+        self._stats.retracted += 1
+        yield part._replace(data=RemoveMessage(id=entry.id))
+
+    def removal(self, part: Part) -> Iterable[Part]:
+        """A removal, under the ids by which the consumer knows the message."""
+        said = _Said(part)
+        message_id = str(said.message.id)
+        if said.source == "retry":
+            return self._retry(said, message_id)
+        graph = said.outer()
+        known = [e for e in self._ledger.entries(message_id) if e.task]
+        if graph and all(lineage(entry.task)[: len(graph)] != graph for entry in known):
+            return ()  # it came from the graph around this one, which still has it
+        return [
+            part if known_id == message_id else part._replace(data=RemoveMessage(id=known_id))
+            for known_id in self._ledger.forget(message_id)
+        ]
+
+    def _retry(self, said: _Said, message_id: str) -> Iterable[Part]:
+        """What an earlier attempt said, which the handler takes back."""
+        found = [e for e in self._ledger.entries(message_id) if e.task == said.task]
+        if self._config.reexecution == "hold" and found:
+            self._stale.setdefault(said.task, []).extend(found)
+            return ()
+        if self._config.reexecution == "mark":
+            return ()
+        return [out for entry in found for out in self._take_back(said.part, entry)]
+
+    def close(self) -> Iterator[Part]:
+        """Take back what an earlier attempt said and no later one repeated."""
+        for task, entries in self._stale.items():
+            for entry in entries:
+                if not entry.is_forgotten and entry.epoch == self._ledger.epoch:
+                    part = Part((), "messages", None, {TASK_NS_KEY: task})
+                    yield from self._take_back(part, entry)
+        self._stale.clear()
+
+
+def _is_auto(message_id: str) -> bool:
+    return message_id.startswith(AUTO_ID_PREFIX)
+
+
+def _is_empty(chunk: BaseMessageChunk) -> bool:
+    return not chunk.content and not getattr(chunk, "tool_call_chunks", None)

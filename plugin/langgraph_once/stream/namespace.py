@@ -1,0 +1,50 @@
+"""Tasks by their `langgraph_checkpoint_ns`: who runs inside whom."""
+
+from __future__ import annotations
+
+import functools
+
+__all__ = ["NS_SEP", "TASK_NS_KEY", "akin", "is_inside", "lineage", "names", "node_path"]
+
+NS_SEP = "|"
+TASK_NS_KEY = "langgraph_checkpoint_ns"
+"""The key of the metadata under which a message names its task."""
+
+
+@functools.lru_cache(maxsize=4096)
+def lineage(task: str) -> tuple[str, ...]:
+    """A task after the tasks that it runs in, outermost first.
+
+    The numbers that upstream puts between them count the graphs that a task runs; they name
+    no task.
+    """
+    parts = task.split(NS_SEP)
+    return tuple(
+        NS_SEP.join(parts[: i + 1]) for i, part in enumerate(parts) if not part.isdecimal()
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def names(task: str) -> tuple[str, ...]:
+    """The names of a task: its own, and the one it has as the home of a graph with memory.
+
+    A graph that keeps its own memory is known by the name of its node, whichever task runs it.
+    """
+    outer, _, last = task.rpartition(NS_SEP)
+    bare = last.split(":")[0]
+    return (task, f"{outer}{NS_SEP}{bare}" if outer else bare) if ":" in last else (task,)
+
+
+def is_inside(inner: str, outer: str) -> bool:
+    """Whether a task runs inside another."""
+    return any(inner.startswith(name + NS_SEP) for name in names(outer))
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether two tasks are the same, or one runs inside the other; `""` is akin to all."""
+    return not one or one == other or is_inside(one, other) or is_inside(other, one)
+
+
+def node_path(segments: tuple[str, ...] | list[str]) -> str:
+    """The names of the nodes in a namespace, without the ids of their tasks."""
+    return NS_SEP.join(part.split(":")[0] for part in segments if not part.isdecimal())

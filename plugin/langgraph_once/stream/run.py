@@ -1,0 +1,107 @@
+"""What the handler of a running graph must know, carried by a context variable.
+
+`Pregel.stream` makes its handler when it is first advanced, so the variable is set around
+that first step alone and taken by the handler that is made in it. A graph that a node streams
+finds the variable empty, and so does a run that goes on at the same time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
+from langgraph.graph.message import add_messages
+from langgraph.pregel import Pregel
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.namespace import node_path
+
+__all__ = ["DEFAULT_KEY", "Run", "afirst_chunk", "first_chunk"]
+
+PENDING: ContextVar[Run | None] = ContextVar("langgraph_once_run", default=None)
+
+REDUCER_NAMES = frozenset({"add_messages", "_add_messages", "_messages_delta_reducer"})
+DEFAULT_KEY = "messages"
+
+Graph = Pregel[Any, Any, Any, Any]
+
+
+class Run:
+    """One stream of a graph that is wrapped by `once`.
+
+    Attributes:
+        config: What counts as a repetition.
+    """
+
+    __slots__ = ("_graph", "_keys", "config")
+
+    def __init__(self, graph: Graph, config: DedupConfig) -> None:
+        self._graph = graph
+        self._keys: dict[str, frozenset[str]] | None = None
+        self.config = config
+
+    @staticmethod
+    def is_pending() -> bool:
+        """Whether the handler that is about to be made belongs to a run of ours."""
+        return PENDING.get() is not None
+
+    @staticmethod
+    def take() -> Run:
+        """The run that the handler being made belongs to; no other handler gets it."""
+        run = PENDING.get()
+        assert run is not None
+        PENDING.set(None)
+        return run
+
+    def is_message_key(self, ns: tuple[str, ...], key: str) -> bool:
+        """Whether the graph at `ns` reduces this key by `add_messages`.
+
+        A graph that is not to be seen from outside, called in a function say, is taken to
+        have the usual key.
+        """
+        if self._keys is None:
+            self._keys = _message_keys(self._graph)
+        keys = self._keys.get(node_path(ns))
+        return key == DEFAULT_KEY if keys is None else key in keys
+
+
+def first_chunk(chunks: Iterator[Any], run: Run) -> list[Any]:
+    """The first of `chunks`, if there is one, in the making of which `run` is taken."""
+    token = PENDING.set(run)
+    try:
+        return list(itertools.islice(chunks, 1))
+    finally:
+        PENDING.reset(token)
+
+
+async def afirst_chunk(chunks: AsyncIterator[Any], run: Run) -> list[Any]:
+    """`first_chunk`, async."""
+    token = PENDING.set(run)
+    try:
+        return [await anext(chunks)]
+    except StopAsyncIteration:
+        return []
+    finally:
+        PENDING.reset(token)
+
+
+def _message_keys(graph: Graph) -> dict[str, frozenset[str]]:
+    """The keys that hold messages, for each graph by the names of the nodes that lead to it."""
+    try:
+        inner = {path: sub for path, sub in graph.get_subgraphs(recurse=True)}
+    except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
+        inner = {}
+    graphs: dict[str, Any] = {"": graph, **inner}
+    return {path: frozenset(_keys_of(each)) for path, each in graphs.items()}
+
+
+def _keys_of(graph: Graph) -> Iterator[str]:
+    for key, channel in graph.channels.items():
+        if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
+            reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
+            reducer = getattr(reducer, "func", reducer)
+            if reducer is add_messages or getattr(reducer, "__name__", "") in REDUCER_NAMES:
+                yield key

@@ -1,0 +1,73 @@
+"""A chat model that says what it is told, in the chunks of a given provider, and may break."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable
+from pydantic import PrivateAttr
+
+from tests.corpus.wires import Wire, openai
+
+__all__ = ["BrokenConnectionError", "WireModel", "answers"]
+
+
+class BrokenConnectionError(RuntimeError):
+    """The connection to the provider broke."""
+
+
+class WireModel(BaseChatModel):
+    """Its n-th call gives its n-th answer, in the chunks of `wire`."""
+
+    replies: Sequence[AIMessage]
+    """The answers in order; the last is given again."""
+
+    wire: Wire = openai
+
+    breaks: Mapping[int, int] = {}
+    """The chunks after which a call breaks, by the call's number from 0."""
+
+    _calls: int = PrivateAttr(default=0)
+
+    @property
+    def _llm_type(self) -> str:
+        return "wire"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """The answers alone decide on calls."""
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        number, answer = self._next()
+        if number in self.breaks:
+            raise BrokenConnectionError("the connection broke")
+        whole = answer.model_copy(deep=True)
+        for chunk in self.wire(answer):
+            whole.usage_metadata = chunk.usage_metadata or whole.usage_metadata
+        return ChatResult(generations=[ChatGeneration(message=whole)])
+
+    def _stream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> Iterator[Any]:
+        number, answer = self._next()
+        for at, chunk in enumerate(self.wire(answer)):
+            if at == self.breaks.get(number):
+                raise BrokenConnectionError("the connection broke")
+            yield ChatGenerationChunk(message=chunk)
+
+    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[Any]:
+        for chunk in self._stream(messages):
+            yield chunk
+
+    def _next(self) -> tuple[int, AIMessage]:
+        number = self._calls
+        self._calls += 1
+        return number, self.replies[min(number, len(self.replies) - 1)]
+
+
+def answers(*replies: str | AIMessage, wire: Wire = openai, **how: Any) -> WireModel:
+    """A model that gives these answers, one for each call."""
+    made = [AIMessage(reply) if isinstance(reply, str) else reply for reply in replies]
+    return WireModel(replies=made, wire=wire, **how)

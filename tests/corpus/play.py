@@ -1,0 +1,189 @@
+"""One scenario in one variant from one source, as the events that its consumer receives."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.language_models.chat_model_stream import ChatModelStream
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+
+from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
+from tests.corpus.scenario import Graph, Run, Scenario
+from tests.corpus.variants import Variant
+
+__all__ = ["SOURCES", "Event", "Source", "applies", "play", "play_two"]
+
+Source = Literal["plain", "dedup", "once"]
+SOURCES: tuple[Source, ...] = ("plain", "dedup", "once")
+
+
+class Event(NamedTuple):
+    """What a chunk says, whatever its shape was."""
+
+    ns: tuple[str, ...]
+    mode: str
+    data: Any
+
+
+Watch = Callable[[Event], None]
+
+
+def applies(scenario: Scenario, variant: Variant, source: Source) -> bool:
+    """Whether this play exists: `dedup` filters chunks, of which v3 has none."""
+    if source == "dedup" and variant.is_v3:
+        return False
+    return scenario.only is None or scenario.only(variant)
+
+
+def play(scenario: Scenario, variant: Variant, source: Source, watch: Watch) -> None:
+    """Run it, and call `watch` with each event as it arrives.
+
+    Raises:
+        AssertionError: A stream did not end with the error that its run names.
+    """
+    stage = _stage(scenario, variant, source)
+    if variant.api == "sync":
+        for run in scenario.runs:
+            stage.run(run, watch)
+    else:
+        asyncio.run(stage.arun_all(scenario.runs, watch))
+
+
+def play_two(
+    scenario: Scenario, variant: Variant, source: Source, watches: tuple[Watch, Watch]
+) -> None:
+    """Run two sync streams of one graph at once, an event of each in turn."""
+    stage = _stage(scenario, variant, source)
+    (run,) = scenario.runs
+    for events in itertools.zip_longest(stage.events(run), stage.events(run)):
+        for event, watch in zip(events, watches, strict=True):
+            if event is not None:
+                watch(event)
+
+
+def _stage(scenario: Scenario, variant: Variant, source: Source) -> _Stage:
+    graph = scenario.graph()
+    if source == "once":
+        graph = once(graph, _dedup_config(variant))
+    return _Stage(graph, variant, source)
+
+
+def _dedup_config(variant: Variant) -> DedupConfig | None:
+    return None if variant.state == "full" else DedupConfig(state=variant.state)
+
+
+class _Stage:
+    """A graph, and how it is streamed and read."""
+
+    def __init__(self, graph: Graph, variant: Variant, source: Source) -> None:
+        self._graph = graph
+        self._variant = variant
+        self._ledger = Ledger() if source == "dedup" else None
+        self._single = len(variant.modes) == 1
+        self._asked: dict[str, Any] = {
+            "stream_mode": variant.modes[0] if self._single else list(variant.modes),
+            "subgraphs": variant.subgraphs,
+            "version": variant.version,
+        }
+
+    def run(self, run: Run, watch: Watch) -> None:
+        error: BaseException | None = None
+        try:
+            for event in self.events(run):
+                watch(event)
+        except Exception as raised:  # noqa: BLE001, RUF100  # compared with what was expected
+            error = raised
+        _expect(run, error)
+
+    async def arun_all(self, runs: tuple[Run, ...], watch: Watch) -> None:
+        for run in runs:
+            error: BaseException | None = None
+            try:
+                async for event in self.aevents(run):
+                    watch(event)
+            except Exception as raised:  # noqa: BLE001, RUF100
+                error = raised
+            _expect(run, error)
+
+    def events(self, run: Run) -> Iterator[Event]:
+        asked, config = copy.deepcopy(run.input), self._config(run)
+        if self._variant.is_v3:
+            reader = _V3Reader()
+            for protocol_event in self._graph.stream_events(asked, config, version="v3"):
+                yield from reader.feed(protocol_event)
+            return
+        chunks: Any = self._graph.stream(asked, config, **self._asked)
+        if self._ledger is not None:
+            chunks = dedup(chunks, **self._asked, **self._filter())
+        yield from map(self._read, chunks)
+
+    async def aevents(self, run: Run) -> AsyncIterator[Event]:
+        asked, config = copy.deepcopy(run.input), self._config(run)
+        if self._variant.is_v3:
+            reader = _V3Reader()
+            async for protocol_event in await self._graph.astream_events(
+                asked, config, version="v3"
+            ):
+                for event in reader.feed(protocol_event):
+                    yield event
+            return
+        chunks: Any = self._graph.astream(asked, config, **self._asked)
+        if self._ledger is not None:
+            chunks = adedup(chunks, **self._asked, **self._filter())
+        async for chunk in chunks:
+            yield self._read(chunk)
+
+    def _filter(self) -> dict[str, Any]:
+        return {"ledger": self._ledger, "config": DedupConfig(state=self._variant.state)}
+
+    def _config(self, run: Run) -> RunnableConfig:
+        return run.at(self._graph, {"configurable": {"thread_id": run.thread}})
+
+    def _read(self, chunk: Any) -> Event:
+        if self._variant.version == "v2":
+            return Event(chunk["ns"], chunk["type"], chunk["data"])
+        ns: tuple[str, ...] = ()
+        mode = self._variant.modes[0]
+        if self._variant.subgraphs:
+            ns, *fields = chunk
+            chunk = fields[0] if self._single else tuple(fields)
+        if not self._single:
+            mode, chunk = chunk
+        return Event(ns, mode, chunk)
+
+
+def _expect(run: Run, error: BaseException | None) -> None:
+    if error is None and run.raises is None:
+        return
+    if run.raises is not None and isinstance(error, run.raises):
+        return
+    wanted = run.raises.__name__ if run.raises else "no error"
+    raise AssertionError(f"expected {wanted}, the stream ended with {error!r}") from error
+
+
+class _V3Reader:
+    """Whole messages from the protocol events of a v3 run, in every namespace."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[tuple[str, ...], str], ChatModelStream] = {}
+
+    def feed(self, event: Any) -> Iterator[Event]:
+        """The message that `event` completes; one that failed halfway never is."""
+        if event["method"] != "messages":
+            return
+        ns = tuple(event["params"]["namespace"])
+        payload, meta = event["params"]["data"]
+        if isinstance(payload, BaseMessage):
+            yield Event(ns, "chat", payload)
+            return
+        key = ns, str(meta.get("run_id"))
+        stream = self._open.setdefault(key, ChatModelStream())
+        stream.dispatch(payload)
+        if payload["event"] == "message-finish":
+            del self._open[key]
+            yield Event(ns, "chat", stream.output_message)

@@ -1,0 +1,193 @@
+"""What a filter cannot know: for each scenario that `dedup` alone does not get right, why.
+
+`once(graph)` gets all of them right; it sees the runs, not only their chunks. A reason names
+the variants it holds for; in all others the filter must be right, and in those it names it
+must really fail today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from tests.corpus.variants import Variant
+
+__all__ = ["REASONS", "Reason"]
+
+
+class Reason(NamedTuple):
+    """Why a filter gets something wrong, and where."""
+
+    why: str
+    where: str
+    holds: Callable[[Variant], bool]
+
+
+def streams(variant: Variant) -> bool:
+    return "messages" in variant.modes
+
+
+def streams_alone(variant: Variant) -> bool:
+    """No other mode tells the reader of `messages` what the state holds."""
+    return streams(variant) and (variant.modes == ("messages",) or variant.state == "full")
+
+
+def shows_graphs(variant: Variant) -> bool:
+    return variant.subgraphs
+
+
+def updates_unnamed(variant: Variant) -> bool:
+    """Without `messages` nothing gives a message its id before its update goes out."""
+    return "updates" in variant.modes and not streams(variant)
+
+
+ALONE = "`messages` alone", streams_alone
+STREAMED = "`messages`", streams
+BELOW = "subgraphs", shows_graphs
+UNNAMED = "`updates` without `messages`", updates_unnamed
+
+RAISED = Reason(
+    "A hand-off is raised past upstream's handler: no chunk of `messages` carries it.", *ALONE
+)
+EDITED = Reason(
+    "Upstream drops a message whose id it has sent, new content or not: no chunk tells.", *ALONE
+)
+REMOVED = Reason("Upstream drops removals: no chunk of `messages` tells.", *ALONE)
+NAMELESS = Reason(
+    "The update goes out before the reducer gives its message an id; what is edited or "
+    "removed later has one that the reader never saw.",
+    *UNNAMED,
+)
+UNWALKED = Reason(
+    "Upstream's handler does not find the message there: no chunk of `messages` carries it.",
+    *ALONE,
+)
+UNRUN = Reason("No node runs, so nothing of it is in `messages`.", *ALONE)
+ONE_SEEN_SET = Reason(
+    "Upstream drops the message, as another task sent one with this id: no chunk carries it.",
+    *ALONE,
+)
+UNSEEN_INPUT = Reason(
+    "Only a state shows the input; in `messages` an echo looks like something new.", *ALONE
+)
+TWO_ANSWERS = Reason(
+    "Two complete answers of one task are what a node that asks twice sends: only the run "
+    "knows of the attempt (trap `asked-twice`).",
+    *STREAMED,
+)
+BROKEN_OFF = Reason(
+    "An answer that breaks off and another one of the same task may as well be two models "
+    "side by side.",
+    *STREAMED,
+)
+TOLD_LATE = Reason(
+    "What was complete before the answer broke off is said again before the second answer "
+    "can be told from that of another model; then the first is taken back.",
+    *STREAMED,
+)
+TWO_RUNS = Reason(
+    "A graph that a node runs a second time has the same namespace, tried again or wanted "
+    "(trap `graph-run-twice-equal`).",
+    *BELOW,
+)
+GROWING = Reason(
+    "A chunk that begins with all that came before it may be meant: `ha`, `haha`.", *ALONE
+)
+
+
+def _of(reasons: tuple[Reason, ...], names: Iterable[str]) -> dict[str, tuple[Reason, ...]]:
+    return dict.fromkeys(names, reasons)
+
+
+REASONS: dict[str, tuple[Reason, ...]] = {
+    **_of(
+        (RAISED,),
+        (
+            "handed-message",
+            "handed-pair",
+            "handed-result",
+            "handed-copy",
+            "handed-list-of-pairs",
+            "handed-after-a-step",
+            "handed-in-subgraph",
+        ),
+    ),
+    **_of(
+        (EDITED,),
+        (
+            "edited-by-next-node",
+            "edited-by-itself",
+            "edited-twice",
+            "edited-arguments",
+            "edited-by-human",
+            "edited-from-child",
+            "edited-from-parent",
+        ),
+    ),
+    **_of((EDITED, NAMELESS), ("edited-unstreamed", "edited-copy", "edited-in-later-turn")),
+    **_of(
+        (REMOVED,),
+        ("removed-answer", "summarized", "removed-in-child", "removed-and-said-again"),
+    ),
+    **_of((REMOVED, NAMELESS), ("removed-unstreamed", "removed-copy", "removed-in-later-turn")),
+    **_of(
+        (UNWALKED,),
+        (
+            "in-dict",
+            "in-dict-in-list",
+            "in-typed-dict",
+            "in-model",
+            "in-dataclass",
+            "overwritten",
+            "overwritten-as-dict",
+            "delta-channel",
+            "returned-nested",
+            "returned-final-dict",
+            "as-dict",
+            "as-typed-dict",
+            "as-pair",
+            "as-lone-pair",
+            "as-string",
+            "as-lone-string",
+            "as-lone-dict",
+            "as-mixture",
+            "command-of-pairs",
+            "command-of-tuples",
+        ),
+    ),
+    **_of((UNRUN,), ("cached-node",)),
+    **_of((ONE_SEEN_SET,), ("equal-ids-returned", "equal-ids-and-texts", "equal-ids-in-graphs")),
+    **_of(
+        (UNSEEN_INPUT,),
+        (
+            "echoed-list-state",
+            "echoed-payload-list",
+            "echoed-payload-message",
+            "echoed-nested-input",
+            "history-sent",
+        ),
+    ),
+    **_of(
+        (TWO_ANSWERS,),
+        (
+            "retried-after-text",
+            "retried-copy",
+            "retried-other-text",
+            "retried-two-models",
+            "timed-out",
+        ),
+    ),
+    **_of((BROKEN_OFF,), ("with-fallbacks",)),
+    **_of((TOLD_LATE,), ("retried-blocks",)),
+    **_of(
+        (TWO_RUNS,),
+        (
+            "retried-subgraph",
+            "retried-around-child",
+            "retried-around-wrapped-child",
+            "retried-around-other-text",
+            "retried-two-levels",
+        ),
+    ),
+    **_of((GROWING,), ("each-accumulated",)),
+}

@@ -1,0 +1,105 @@
+"""The corpus, in every variant: `once` gets all of it right, `dedup` what a filter can know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from tests.corpus.play import Source, applies
+from tests.corpus.reasons import REASONS
+from tests.corpus.scenario import CLASSES, Scenario
+from tests.corpus.scenarios import BY_NAME, SCENARIOS
+from tests.corpus.score import Outcome, score, score_two
+from tests.corpus.variants import FULL_PRODUCT, VARIANTS, Variant
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+
+every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: f"{s.kind}-{s.name}")
+
+SPEAKS_ALIKE = (
+    "chat",
+    "copied-openai",
+    "wrapped-said",
+    "copied-3-deep",
+    "equal-ids-in-graphs",
+    "edited-by-next-node",
+    "parallel-equal-answers",
+    "ha-ha-ha-copied",
+)
+"""Scenarios of one run that say the same each time."""
+
+TWO_AT_ONCE = [variant for variant in VARIANTS if variant.api == "sync" and not variant.is_v3]
+
+STATE = Variant("sync", "v1", ("values",), state="full")
+
+
+@every_scenario
+def test_once(scenario: Scenario) -> None:
+    told = [line for _, line in deviations(scenario, "once", VARIANTS)]
+    assert not told, _page(scenario, told)
+
+
+@every_scenario
+def test_dedup(scenario: Scenario) -> None:
+    found = list(deviations(scenario, "dedup", VARIANTS))
+    reasons = REASONS.get(scenario.name, ())
+    told = [line for variant, line in found if not any(r.holds(variant) for r in reasons)]
+    assert not told, _page(scenario, told)
+    for reason in reasons:
+        still = any(reason.holds(variant) for variant, _ in found)
+        assert still, f"`dedup` gets this right now, although a filter cannot: {reason.why}"
+
+
+@pytest.mark.slow
+@every_scenario
+@pytest.mark.parametrize("source", ["once", "dedup"])
+def test_the_full_product(scenario: Scenario, source: Source) -> None:
+    reasons = REASONS.get(scenario.name, ()) if source == "dedup" else ()
+    found = deviations(scenario, source, FULL_PRODUCT)
+    told = [line for variant, line in found if not any(r.holds(variant) for r in reasons)]
+    assert not told, _page(scenario, told)
+
+
+@every_scenario
+def test_the_oracle_is_what_the_final_state_holds(scenario: Scenario) -> None:
+    """LangGraph itself is the judge: its last `values` is the state."""
+    if scenario.only is None or scenario.only(STATE):
+        told = [line for _, line in deviations(scenario, "plain", [STATE])]
+        assert not told, _page(scenario, told)
+
+
+@pytest.mark.parametrize("variant", TWO_AT_ONCE, ids=lambda v: v.name)
+@pytest.mark.parametrize("name", SPEAKS_ALIKE)
+def test_two_streams_of_one_graph_at_once(name: str, variant: Variant) -> None:
+    scenario = BY_NAME[name]
+    told = [str(v) for v in score_two(scenario, variant, "once") if v.outcome]
+    assert not told, _page(scenario, told)
+
+
+def test_every_class_is_there() -> None:
+    assert {scenario.kind for scenario in SCENARIOS} == set(CLASSES)
+    assert set(REASONS) <= set(BY_NAME)
+
+
+def deviations(
+    scenario: Scenario, source: Source, variants: Iterable[Variant]
+) -> Iterator[tuple[Variant, str]]:
+    """What is not right, each with a line that tells it."""
+    for variant in variants:
+        if not applies(scenario, variant, source):
+            continue
+        try:
+            verdicts = score(scenario, variant, source)
+        except Exception as error:  # told with the variant it happened in
+            yield variant, f"{variant.name}: {type(error).__name__}: {error}"
+            continue
+        for verdict in verdicts:
+            if verdict.outcome is not Outcome.RIGHT:
+                yield variant, f"{variant.name}: {verdict}"
+
+
+def _page(scenario: Scenario, told: list[str]) -> str:
+    return "\n".join([f"{scenario.kind} {scenario.name}: {scenario.what}", *told])

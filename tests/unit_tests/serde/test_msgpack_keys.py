@@ -1,0 +1,130 @@
+"""Large maps are read as they are, unless their keys share a hash."""
+
+from __future__ import annotations
+
+import struct
+from itertools import islice, product
+from typing import Any
+
+import ormsgpack
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from langgraph_once.errors import PayloadError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.msgpack_keys import _keys, share_hashes, takes_long
+from langgraph_once.serde.msgpack_scan import keys_of_large_maps
+
+SERDE = OnceSerializer()
+TWINS = [*islice(product((-1, -2), repeat=14), 12_000)]
+
+PAIRS = st.tuples(st.integers(0, 300), st.text(max_size=40))
+KEYS = st.integers(0, 9) | st.text(max_size=2) | PAIRS
+VALUES = st.recursive(
+    st.none() | st.integers() | st.floats() | st.sampled_from(["x" * 300, [0] * 40, b"\xdf" * 9]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=30),
+    max_leaves=20,
+)
+LARGE = st.dictionaries(PAIRS | st.text(max_size=2), VALUES, min_size=15, max_size=20)
+
+
+def pack(value: Any) -> bytes:
+    return ormsgpack.packb(value, option=ormsgpack.OPT_NON_STR_KEYS)
+
+
+def tuple_keys(value: Any, few: int) -> list[list[tuple[Any, ...]]]:
+    """What `keys_of_large_maps` finds, told from the value."""
+    if isinstance(value, list):
+        return [keys for item in value for keys in tuple_keys(item, few)]
+    if not isinstance(value, dict):
+        return []
+    inner = [keys for item in value.values() for keys in tuple_keys(item, few)]
+    own = [key for key in value if isinstance(key, tuple)]
+    return [own, *inner] if len(value) > few else inner
+
+
+@settings(deadline=None)
+@given(VALUES | LARGE)
+def test_array_keys_of_large_maps_are_found(value: Any) -> None:
+    try:
+        data = pack(value)
+    except TypeError:  # integers beyond 64 bits
+        return
+    keys = [[*_keys(parts)] for parts in keys_of_large_maps(data, 16)]
+    found = [[key for key in each if isinstance(key, tuple)] for each in keys]
+    assert found == tuple_keys(value, 16)
+
+
+@pytest.mark.parametrize("size", [100, 127, 128, 129, 300, 1000])
+@pytest.mark.parametrize("odd", [{}, {(1, 2, 3, 4, 5): 1}, {"a": [1]}, {(1, (2,)): {"b": ()}}])
+def test_runs_of_short_keys_are_found_too(size: int, odd: dict[Any, Any]) -> None:
+    value = {(n, n / 3): n for n in range(size)} | odd | {(str(n),): None for n in range(size)}
+    keys = [[*_keys(parts)] for parts in keys_of_large_maps(pack(value), 16)]
+    assert [[key for key in each if isinstance(key, tuple)] for each in keys] == [
+        [key for key in value if isinstance(key, tuple)]
+    ]
+
+
+@given(VALUES, st.data())
+def test_a_part_of_a_value_is_looked_through_without_an_error(value: Any, data: Any) -> None:
+    try:
+        packed = pack(value)
+    except TypeError:
+        return
+    keys_of_large_maps(packed[: data.draw(st.integers(0, len(packed)))], 1)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {(x, y): x for x in range(100) for y in range(100)},
+        {(x, (str(y), None)): x for x in range(50) for y in range(50)},
+        dict.fromkeys(range(20_000)),
+        {str(n): [n * 0.1] * 3 for n in range(20_000)},
+        {n: {(n, m): b"\xde\xff\xff" for m in range(300)} for n in range(20)},
+        [0.1 * n for n in range(10_000)],
+        {(n,): {"s": {(n, 1)}} for n in range(500)},
+    ],
+    ids=["grid", "nested", "numbers", "texts", "inner", "floats", "beside extensions"],
+)
+def test_ordinary_large_values_are_read(value: Any) -> None:
+    found = SERDE.loads_typed(JsonPlusSerializer().dumps_typed(value))
+    assert found == value
+
+
+@pytest.mark.parametrize("before", [0, 1, 300])
+def test_keys_of_one_hash_are_refused_wherever_they_stand(before: int) -> None:
+    pairs = b"".join(pack(str(n)) + b"\xc0" for n in range(before))
+    pairs += b"".join(pack([*key]) + b"\xc0" for key in TWINS)
+    hostile = b"\xdf" + struct.pack(">I", before + len(TWINS)) + pairs
+    in_extension = ormsgpack.packb(ormsgpack.Ext(7, hostile))
+    for data in (hostile, b"\x92\xc0" + hostile, b"\x81\xa1a" + hostile, in_extension):
+        with pytest.raises(PayloadError, match="share a hash"):
+            SERDE.loads_typed(("msgpack", data))
+        with pytest.raises(PayloadError, match="share a hash"):
+            SERDE.loads_typed(("msgpack", data[:-1]))
+
+
+@pytest.mark.parametrize(("code", "wrap"), [(0, False), (1, True)])
+@pytest.mark.parametrize("name", ["set", "frozenset"])
+def test_members_of_one_hash_are_refused(code: int, wrap: bool, name: str) -> None:
+    members = [[*key] for key in TWINS]
+    content = ["builtins", name, [members] if wrap else members]
+    data = ormsgpack.packb(ormsgpack.Ext(code, ormsgpack.packb(content)))
+    with pytest.raises(PayloadError, match=f"builtins:{name}") as caught:
+        SERDE.loads_typed(("msgpack", data))
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_key_that_cannot_be_read_does_not_hide_the_others() -> None:
+    hostile = b"\xdf" + struct.pack(">I", len(TWINS) + 1)
+    hostile += b"".join(pack([*key]) + b"\xc0" for key in TWINS) + b"\x91\xc1\xc0"
+    assert takes_long(hostile)
+
+
+def test_few_items_may_share_a_hash() -> None:
+    assert not share_hashes([(-1,), (-2,)] * 100)
+    assert not share_hashes(range(100_000))
+    assert share_hashes(TWINS)

@@ -1,0 +1,285 @@
+"""What the handler finds, and what it writes beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+)
+from langgraph.func import entrypoint
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command, Overwrite, RetryPolicy
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from langgraph_once import DedupConfig, once
+from tests.unit_tests.stream.scenes import (
+    ASKED,
+    chain,
+    fan_out,
+    folded,
+    model,
+    nested,
+    says,
+    says_copy,
+)
+
+RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+
+
+def streamed(graph: Any, asked: Any = ASKED, **options: Any) -> list[Any]:
+    return list(once(graph).stream(asked, stream_mode="messages", **options))
+
+
+def texts(graph: Any, asked: Any = ASKED, **options: Any) -> list[str]:
+    chunks = streamed(graph, asked, **options)
+    return list(folded(c[-1] if options.get("subgraphs") else c for c in chunks).values())
+
+
+def returns(update: Any) -> Any:
+    return chain(lambda _: update)
+
+
+class Notes(BaseModel):
+    said: list[Any] = []
+
+
+@dataclasses.dataclass
+class Plan:
+    steps: list[Any]
+
+
+class AnyState(TypedDict):
+    messages: Annotated[list[AnyMessage], operator.add]
+    held: Any
+
+
+def holding(value: Any) -> Any:
+    builder = StateGraph(AnyState)
+    builder.add_node("n", lambda _: {"held": value})
+    builder.add_edge(START, "n")
+    return builder.compile()
+
+
+class TestFound:
+    @pytest.mark.parametrize(
+        "held",
+        [
+            {"a": {"b": [AIMessage("Hello.")]}},
+            [[AIMessage("Hello.")]],
+            Notes(said=[AIMessage("Hello.")]),
+            Plan(steps=[{"x": AIMessage("Hello.")}]),
+            (AIMessage("Hello."),),
+        ],
+        ids=["dicts", "lists", "model", "dataclass", "tuple"],
+    )
+    def test_l4_messages_deep_in_a_value(self, held: Any) -> None:
+        assert texts(holding(held)) == ["Hello."]
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            ("ai", "Hello."),
+            {"role": "assistant", "content": "Hello."},
+            {"type": "ai", "content": "Hello.", "id": "m"},
+            "Hello.",
+        ],
+        ids=["pair", "role", "type", "string"],
+    )
+    @pytest.mark.parametrize("wrap", [lambda m: [m], lambda m: m, lambda m: Overwrite([m])])
+    def test_l4_what_the_reducer_makes_messages_of(self, message: Any, wrap: Any) -> None:
+        assert texts(returns({"messages": wrap(message)})) == ["Hello."]
+
+    def test_strings_of_other_keys_are_no_messages(self) -> None:
+        assert texts(holding([("ai", "Hello."), "Hello."])) == []
+
+    @pytest.mark.parametrize(
+        "update",
+        [{"messages": [AIMessage("Hello.")]}, [("messages", [AIMessage("Hello.")])]],
+        ids=["dict", "pairs"],
+    )
+    def test_commands_with_every_form_of_update(self, update: Any) -> None:
+        assert texts(returns(Command(update=update))) == ["Hello."]
+        assert texts(returns([Command(update=update)])) == ["Hello."]
+
+    @pytest.mark.parametrize("subgraphs", [False, True])
+    def test_l1_a_command_to_the_parent(self, subgraphs: bool) -> None:
+        update = {"messages": [AIMessage("Handed over.")]}
+        inner = chain(lambda _: Command(graph=Command.PARENT, update=update))
+        assert texts(chain(inner), subgraphs=subgraphs) == ["Handed over."]
+
+    def test_entrypoint_final(self) -> None:
+        @entrypoint()
+        def flow(_: str) -> Any:
+            return entrypoint.final(value={"out": [AIMessage("Hello.")]}, save=[AIMessage("No.")])
+
+        assert texts(flow, "?") == ["Hello."]
+
+    def test_large_strings_are_not_walked(self) -> None:
+        class Loud(str):
+            __slots__ = ()
+
+            def __iter__(self) -> Any:
+                raise AssertionError("walked")
+
+        assert texts(holding(Loud("x" * 10))) == []
+
+
+class TestReplacedAndRemoved:
+    def test_l2_an_edit_takes_the_place_of_what_was_streamed(self) -> None:
+        def edits(state: Any) -> Any:
+            return {"messages": [AIMessage("Edited.", id=state["messages"][-1].id)]}
+
+        assert texts(chain(says("Careless."), edits)) == ["Edited."]
+
+    def test_l2_an_edit_in_place(self) -> None:
+        def edits(state: Any) -> Any:
+            message = state["messages"][-1]
+            message.content = "Edited."
+            return {"messages": [message]}
+
+        assert texts(chain(says("Careless."), edits)) == ["Edited."]
+
+    def test_l3_a_removal_removes(self) -> None:
+        def removes(state: Any) -> Any:
+            return {"messages": [RemoveMessage(id=state["messages"][-1].id)]}
+
+        assert texts(chain(says("Careless."), removes)) == []
+
+    @pytest.mark.parametrize("how", ["clear", "overwrite"])
+    def test_a_list_that_is_replaced_drops_the_others(self, how: str) -> None:
+        def replaces(state: Any) -> Any:
+            kept = [AIMessage("Summary."), state["messages"][-1]]
+            if how == "overwrite":
+                return {"messages": Overwrite(kept)}
+            return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *kept]}
+
+        assert texts(chain(says("One."), says("Two."), replaces)) == ["Two.", "Summary."]
+
+    def test_what_a_child_removes_of_its_parents_stays_in_the_parent(self) -> None:
+        inner = chain(lambda state: {"messages": [RemoveMessage(id=state["messages"][-1].id)]})
+        graph = chain(says("Stays."), inner)
+        assert texts(graph, subgraphs=True) == ["Stays."]
+        assert graph.invoke(ASKED)["messages"][-1].text == "Stays."
+
+
+class TestAttempts:
+    def flaky(self, *texts_said: str) -> Any:
+        said = list(texts_said)
+
+        def node(state: Any) -> Any:
+            answer = model(text := said.pop(0)).invoke(state["messages"])
+            if said:
+                raise ValueError(text)
+            return {"messages": [answer]}
+
+        return node
+
+    def retried(self, node: Any) -> Any:
+        builder = StateGraph(MessagesState)
+        builder.add_node("n", node, retry_policy=RETRY)
+        builder.add_edge(START, "n")
+        return builder.compile()
+
+    @pytest.mark.parametrize("words", [("Same.", "Same."), ("One.", "Two.", "Three.")])
+    def test_d4_only_the_last_attempt_is_kept(self, words: tuple[str, ...]) -> None:
+        chunks = streamed(self.retried(self.flaky(*words)))
+        assert list(folded(chunks).values()) == [words[-1]]
+        tokens = [c for c in chunks if isinstance(c[0], AIMessageChunk)]
+        assert {meta["once"]["attempt"] for _, meta in tokens} == set(range(1, len(words) + 1))
+
+    def test_d5_all_that_the_graph_inside_said_goes_with_it(self) -> None:
+        inner = chain(says("Before."), self.flaky("Same.", "Same."))
+        assert texts(self.retried(inner), subgraphs=True) == ["Before.", "Same."]
+
+    def test_d4_a_model_that_breaks_and_is_asked_again(self) -> None:
+        calls = iter([True, False])
+
+        def breaks(text: str) -> Any:
+            if next(calls):
+                raise ValueError
+            return AIMessage(text)
+
+        # It breaks before a word: nothing to take back, nothing lost.
+        asked = model("Hello.").with_retry(retry_if_exception_type=(ValueError,))
+        graph = chain(lambda state: {"messages": [asked.invoke(state["messages"])]})
+        assert texts(graph) == ["Hello."]
+
+
+class TestAnnotation:
+    def test_tokens_of_one_run_share_one_mapping(self) -> None:
+        notes = [meta["once"] for _, meta in streamed(chain(says("One two three.")))]
+        assert all(note is notes[0] for note in notes)
+        assert notes[0].keys() == {"v", "source", "attempt", "run", "id"}
+        assert (notes[0]["v"], notes[0]["source"], notes[0]["attempt"]) == (1, "model", 1)
+
+    def test_it_is_the_same_in_v1_and_v2(self) -> None:
+        graph = once(nested(says_copy("Hello."), 2))
+        options: Any = {"stream_mode": "messages", "subgraphs": True}
+        v1 = [chunk[1][1]["once"] for chunk in graph.stream(ASKED, **options)]
+        v2 = [chunk["data"][1]["once"] for chunk in graph.stream(ASKED, version="v2", **options)]
+        assert [(n.keys(), n["source"]) for n in v1] == [(n.keys(), n["source"]) for n in v2]
+
+    def test_d9_all_tokens_of_a_run_have_one_id(self) -> None:
+        def node(state: Any) -> Any:
+            return {"messages": [Renamed(script=lambda _: AIMessage("a b c")).invoke("?")]}
+
+        Renamed = _renaming(type(model("")))
+        chunks = streamed(chain(node))
+        assert list(folded(chunks).values()) == ["a b c"]
+
+    def test_the_models_own_chunks_are_not_changed(self) -> None:
+        kept: list[Any] = []
+
+        def node(state: Any) -> Any:
+            Renamed = _renaming(type(model("")))
+            kept.extend(Renamed(script=lambda _: AIMessage("a b")).stream("?"))
+            return {}
+
+        streamed(chain(node))
+        assert len({chunk.id for chunk in kept}) > 1
+
+
+def _renaming(plain: Any) -> Any:
+    class Renamed(plain):  # type: ignore[misc]
+        """Gives only its first chunk an id of its own."""
+
+        def _stream(self, *args: Any, **kwargs: Any) -> Any:
+            for at, chunk in enumerate(super()._stream(*args, **kwargs)):
+                chunk.message.id = "provider" if at == 0 else None
+                yield chunk
+
+    return Renamed
+
+
+class TestSemanticsUsersKnow:
+    def test_nostream_streams_no_token(self) -> None:
+        def node(state: Any) -> Any:
+            model("Secret.").with_config(tags=["nostream"]).invoke("?")
+            return {"messages": [AIMessage("Public.")]}
+
+        assert texts(chain(node)) == ["Public."]
+
+    def test_without_subgraphs_a_childs_tokens_stay_inside(self) -> None:
+        chunks = streamed(nested(says("Hello."), 2))
+        assert [type(message) for message, _ in chunks] == [AIMessage]
+
+    @pytest.mark.parametrize("history", ["suppress", "emit"])
+    def test_d6_echoes_of_the_input_by_policy(self, history: Any) -> None:
+        graph = once(chain(lambda s: {"messages": s["messages"]}), DedupConfig(history=history))
+        asked = {"messages": [HumanMessage("Hi.", id="h")]}
+        chunks = list(graph.stream(asked, stream_mode="messages"))
+        assert len(chunks) == (history == "emit")
+
+    def test_l5_equal_ids_in_parallel_tasks(self) -> None:
+        graph = fan_out(lambda _: {"answers": [AIMessage("ok", id="same")]}, 3)
+        assert len(streamed(graph)) == 3

@@ -1,0 +1,182 @@
+"""The law on real graphs: folding what was delivered gives the state, and nothing came twice.
+
+Random graphs of nodes that stream, copy, edit, remove, fail and are tried again, ask a human,
+fan out and nest, in random modes, with runs that die and are resumed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import ParentCommand
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, RetryPolicy, interrupt
+
+from langgraph_once import DedupConfig, once
+from tests.unit_tests.stream.scenes import ASKED, messages_in, model
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError, max_attempts=3)
+TEXTS = st.sampled_from(["ok", "ha ha ha", "Hello there.", "Another text."])
+QUIET = ["streams", "copies", "writes", "writes_pair", "edits", "removes", "streams_and_edits"]
+LEAVES = st.tuples(st.sampled_from([*QUIET, "fails_once", "dies_once", "asks", "asks_twice"]), TEXTS)
+NODES = st.recursive(
+    LEAVES,
+    lambda inner: st.tuples(st.just("graph"), st.lists(inner, min_size=1, max_size=3)),
+    max_leaves=5,
+)
+MODES = st.lists(st.sampled_from(["messages", "updates", "values"]), min_size=1, unique=True)
+
+
+class Script:
+    """Makes the nodes of a random graph; each knows by itself how often it ran."""
+
+    def node(self, kind: str, said: Any) -> Any:
+        if kind == "graph":
+            return self.graph(said)
+        run: Callable[[Any, str], Any] = getattr(self, f"_{kind}")
+        ran: Counter[str] = Counter()
+
+        def node(state: Any) -> Any:
+            ran["times"] += 1
+            if kind.endswith("_once") and ran["times"] == 1:
+                model(said).invoke(state["messages"])
+                raise ValueError if kind == "fails_once" else RuntimeError
+            return {"messages": run(state, said)}
+
+        return node
+
+    def graph(self, nodes: Iterable[Any], **options: Any) -> Any:
+        builder: Any = StateGraph(MessagesState)
+        before: str = START
+        for at, (kind, said) in enumerate(nodes):
+            name = f"{kind}{at}"
+            builder.add_node(name, self.node(kind, said), retry_policy=RETRY)
+            builder.add_edge(before, name)
+            before = name
+        return builder.compile(**options)
+
+    def _streams(self, state: Any, text: str) -> Any:
+        return [model(text).invoke(state["messages"])]
+
+    def _copies(self, state: Any, text: str) -> Any:
+        return [AIMessage(str(model(text).invoke(state["messages"]).text))]
+
+    def _writes(self, state: Any, text: str) -> Any:
+        return [AIMessage(text)]
+
+    def _writes_pair(self, state: Any, text: str) -> Any:
+        return [("ai", text)]
+
+    def _edits(self, state: Any, text: str) -> Any:
+        return [AIMessage(text, id=state["messages"][-1].id)]
+
+    def _removes(self, state: Any, text: str) -> Any:
+        return [RemoveMessage(id=state["messages"][-1].id)] if len(state["messages"]) > 1 else []
+
+    def _streams_and_edits(self, state: Any, text: str) -> Any:
+        return [AIMessage(f"{text} (edited)", id=model(text).invoke(state["messages"]).id)]
+
+    def _fails_once(self, state: Any, text: str) -> Any:
+        return [model(text).invoke(state["messages"])]
+
+    _dies_once = _fails_once
+
+    def _asks(self, state: Any, text: str) -> Any:
+        answer = model(text).invoke(state["messages"])
+        return [answer, AIMessage(interrupt("Go on?"))]
+
+    def _asks_twice(self, state: Any, text: str) -> Any:
+        return [model(text).invoke(state["messages"]) for _ in range(2)]
+
+
+def said_in(data: Any) -> list[BaseMessage]:
+    """The messages in a payload, and those that its pairs (role, text) will become."""
+    if isinstance(data, tuple) and len(data) == 2 and data[0] == "ai":
+        return [AIMessage(data[1])]
+    if isinstance(data, dict | list | tuple):
+        items = data.values() if isinstance(data, dict) else data
+        return [message for item in items for message in said_in(item)]
+    return messages_in(data)
+
+
+class Consumer:
+    """Folds what it receives as stock clients do."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def take(self, mode: str, data: Any) -> None:
+        found = [data[0]] if mode == "messages" else messages_in(data)
+        for message in found:
+            self._fold(message)
+
+    def _fold(self, message: BaseMessage) -> None:
+        message_id, text = str(message.id), str(message.text)
+        if isinstance(message, RemoveMessage):
+            self.texts.pop(message_id, None)
+        elif isinstance(message, AIMessageChunk):
+            self.texts[message_id] = self.texts.get(message_id, "") + text
+        else:
+            assert message_id not in self.texts, "a whole message under an id it has"
+            self.texts[message_id] = text
+
+
+@settings(
+    max_examples=120,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(nodes=st.lists(NODES, min_size=1, max_size=4))
+def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
+    graph = once(Script().graph(nodes, checkpointer=InMemorySaver()))
+    consumer, asked = Consumer(), ASKED
+    for _ in range(20):
+        with contextlib.suppress(RuntimeError):
+            for _, chunk in graph.stream(asked, THREAD, stream_mode="messages", subgraphs=True):
+                consumer.take("messages", chunk)
+        state = graph.get_state(THREAD)
+        if not state.next:
+            break
+        asked = Command(resume="Yes.") if state.interrupts else None  # type: ignore[assignment]
+    wanted = Counter(str(m.text) for m in state.values["messages"])
+    wanted.pop("Please begin.", None)
+    assert Counter(consumer.texts.values()) == wanted
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(nodes=st.lists(NODES, min_size=1, max_size=4), modes=MODES, subgraphs=st.booleans())
+def test_each_set_of_modes_loses_nothing(nodes: Any, modes: list[str], subgraphs: bool) -> None:
+    config = DedupConfig(state="new_messages")
+    graph = once(Script().graph(nodes, checkpointer=InMemorySaver()), config)
+    had: Counter[str] = Counter()
+    asked: Any = ASKED
+    for _ in range(20):
+        options: Any = {"stream_mode": modes, "subgraphs": subgraphs, "version": "v2"}
+        texts: dict[str, str] = {}
+        with contextlib.suppress(RuntimeError):
+            for chunk in graph.stream(asked, THREAD, **options):
+                for message in said_in(chunk["data"]):
+                    is_token = isinstance(message, AIMessageChunk)
+                    before = texts.get(str(message.id), "") if is_token else ""
+                    texts[str(message.id)] = before + str(message.text)
+        had.update(texts.values())
+        state = graph.get_state(THREAD)
+        if not state.next:
+            break
+        asked = Command(resume="Yes.") if state.interrupts else None
+    wanted = {str(m.text) for m in state.values["messages"]} - {"Please begin."}
+    assert wanted <= set(had)
+
+
+def test_the_error_that_carries_a_command_is_upstreams() -> None:
+    """`attempts.raised_update` reads its first argument."""
+    command: Any = Command(graph=Command.PARENT)
+    assert ParentCommand(command).args == (command,)

@@ -1,0 +1,117 @@
+"""The ledger: bounded, and the same after a journey through bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk
+
+from langgraph_once import DedupConfig, Deduplicator, Ledger
+from langgraph_once.errors import LedgerError, StreamError
+from langgraph_once.stream.part import Part
+
+TASK = {"langgraph_checkpoint_ns": "n:1"}
+
+
+def tokens(message_id: str, text: str, *, task: str = "n:1") -> list[Part]:
+    pieces = [AIMessageChunk(content=word, id=message_id) for word in text.split(" ")]
+    last = AIMessageChunk(content="", id=message_id, chunk_position="last")
+    return [
+        Part((), "messages", piece, {"langgraph_checkpoint_ns": task}) for piece in [*pieces, last]
+    ]
+
+
+def fed(dedup: Deduplicator, *parts: Part) -> list[Any]:
+    return [out.data for part in parts for out in dedup.feed(part)]
+
+
+class TestBounds:
+    def test_the_oldest_finished_messages_are_forgotten(self) -> None:
+        dedup = Deduplicator(DedupConfig(max_messages=10))
+        for at in range(50):
+            fed(dedup, *tokens(f"m{at}", "text", task=f"n:{at}"))
+        assert len(dedup.ledger) == 10
+        copy = AIMessage("text", id="m0")
+        again = Part((), "messages", copy, {"langgraph_checkpoint_ns": "n:0"})
+        assert fed(dedup, again) == [copy]
+
+    def test_bytes_are_bounded(self) -> None:
+        dedup = Deduplicator(DedupConfig(max_bytes=10_000))
+        for at in range(50):
+            fed(dedup, *tokens(f"m{at}", "x" * 1_000, task=f"n:{at}"))
+        assert 0 < len(dedup.ledger) < 10
+
+    def test_a_message_that_is_still_streaming_is_not_forgotten(self) -> None:
+        dedup = Deduplicator(DedupConfig(max_messages=10))
+        first = tokens("open", "Hello there")
+        fed(dedup, *first[:-1])
+        for at in range(50):
+            fed(dedup, *tokens(f"m{at}", "text", task=f"n:{at}"))
+        whole = Part((), "messages", AIMessage("Hellothere", id="open"), TASK)
+        assert fed(dedup, first[-1], whole) == [first[-1].data]
+
+    def test_chunks_that_never_end_are_bounded_too(self) -> None:
+        dedup = Deduplicator(DedupConfig(max_messages=10))
+        for at in range(50):
+            fed(dedup, *tokens(f"m{at}", "text", task=f"n:{at}")[:1])
+        assert len(dedup.ledger) <= 11
+
+    def test_its_repr_tells_no_text(self) -> None:
+        dedup = Deduplicator()
+        fed(dedup, *tokens("m", "secret"))
+        assert "secret" not in repr(dedup.ledger)
+
+
+def used_ledger(words: list[tuple[str, str]]) -> Ledger:
+    dedup = Deduplicator(DedupConfig(state="new_messages"))
+    for at, (message_id, text) in enumerate(words):
+        fed(dedup, *tokens(message_id, text, task=f"n:{at}"))
+    messages = [AIMessage(text, id=message_id) for message_id, text in words]
+    fed(dedup, Part((), "values", {"messages": messages}))
+    return dedup.ledger
+
+
+WORDS = st.lists(st.tuples(st.sampled_from("abcdef"), st.text(max_size=20)), max_size=8)
+
+
+class TestBytes:
+    @given(words=WORDS)
+    def test_a_ledger_comes_back_as_it_was(self, words: list[tuple[str, str]]) -> None:
+        data = used_ledger(words).to_bytes()
+        assert Ledger.from_bytes(data).to_bytes() == data
+
+    def test_calls_and_copies_come_back(self) -> None:
+        dedup = Deduplicator(DedupConfig(state="new_messages"))
+        call = {"name": "pay", "args": {"euros": 5}, "id": "c"}
+        asked = AIMessage("", id="m", tool_calls=[call])
+        copy = AIMessage("Hello", id="copy")
+        fed(dedup, *tokens("h", "Hello"), Part((), "messages", copy, TASK))
+        fed(dedup, Part((), "messages", asked, TASK))
+        later = Deduplicator(
+            DedupConfig(state="new_messages"), ledger=Ledger.from_bytes(dedup.ledger.to_bytes())
+        )
+        state = Part((), "values", {"messages": [copy, asked]})
+        assert fed(later, state) == [{"messages": []}]
+
+    @given(at=st.integers(0, 200), flip=st.integers(1, 255))
+    def test_damage_is_noticed(self, at: int, flip: int) -> None:
+        data = bytearray(used_ledger([("a", "Hello"), ("b", "there")]).to_bytes())
+        data[at % len(data)] ^= flip
+        with pytest.raises(LedgerError):
+            Ledger.from_bytes(bytes(data))
+
+    @pytest.mark.parametrize("data", [b"", b"OLDG", b"something else that is long enough"])
+    def test_other_bytes_are_refused_or_a_fresh_start(self, data: bytes) -> None:
+        with pytest.raises(StreamError, match="on_error='fresh'"):
+            Ledger.from_bytes(data)
+        assert len(Ledger.from_bytes(data, on_error="fresh")) == 0
+
+    def test_a_newer_version_says_so(self) -> None:
+        data = bytearray(Ledger().to_bytes())
+        data[4] = 9
+        with pytest.raises(LedgerError, match="version 9") as caught:
+            Ledger.from_bytes(bytes(data))
+        assert caught.value.version == 9

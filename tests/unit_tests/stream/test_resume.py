@@ -1,0 +1,166 @@
+"""What the consumer has survives the stream: resumes, other processes, forks, crashes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+
+from langgraph_once import DedupConfig, once
+from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress, StreamStateStore
+from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+MESSAGES: Any = {"stream_mode": "messages"}
+
+
+def asks(state: Any) -> Any:
+    """Streams, then asks the human: on resume it streams again."""
+    answer = model("Before the question.").invoke(state["messages"])
+    return {"messages": [answer, AIMessage(interrupt("Go on?"))]}
+
+
+def graph_of(*nodes: Any) -> Any:
+    return chain(*nodes).copy({"checkpointer": InMemorySaver()})
+
+
+def texts_of(*streams: Any) -> list[str]:
+    """What a consumer has in the end that folds the streams one after the other."""
+    return list(folded([chunk for stream in streams for chunk in stream]).values())
+
+
+class TestInterrupts:
+    def test_a_resume_takes_back_what_the_node_says_again(self) -> None:
+        graph = once(graph_of(asks))
+        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
+        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert isinstance(two[0][0], RemoveMessage)
+        assert texts_of(one, two) == ["Before the question.", "Yes."]
+
+    def test_hold_withholds_what_is_repeated(self) -> None:
+        graph = once(graph_of(asks), DedupConfig(reexecution="hold"))
+        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
+        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert not any(isinstance(message, RemoveMessage) for message, _ in two)
+        assert texts_of(one, two) == ["Before the question.", "Yes."]
+
+    def test_hold_takes_back_when_the_words_differ(self) -> None:
+        words = iter(["Before one.", "Before two."])
+
+        def node(state: Any) -> Any:
+            answer = model(next(words)).invoke(state["messages"])
+            return {"messages": [answer, AIMessage(interrupt("Go on?"))]}
+
+        graph = once(graph_of(node), DedupConfig(reexecution="hold"))
+        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
+        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert texts_of(one, two) == ["Before two.", "Yes."]
+
+    def test_mark_lets_both_stand(self) -> None:
+        graph = once(graph_of(asks), DedupConfig(reexecution="mark"))
+        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
+        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert texts_of(one, two) == ["Before the question."] * 2 + ["Yes."]
+
+    async def test_async_does_the_same(self) -> None:
+        graph = once(graph_of(asks))
+        one = [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]
+        two = [c async for c in graph.astream(Command(resume="Yes."), THREAD, **MESSAGES)]
+        assert texts_of(one, two) == ["Before the question.", "Yes."]
+
+
+class TestOtherProcesses:
+    def test_a_store_that_is_shared_goes_on_where_the_other_stopped(self) -> None:
+        plain, store = graph_of(asks), InMemoryStreamStateStore()
+        one = list(once(plain, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
+        other = once(plain, stream_state=store)
+        two = list(other.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert texts_of(one, two) == ["Before the question.", "Yes."]
+
+    def test_a_saver_that_keeps_ledgers_is_used_by_itself(self) -> None:
+        class Saver(InMemorySaver, InMemoryStreamStateStore):
+            def __init__(self) -> None:
+                InMemorySaver.__init__(self)
+                InMemoryStreamStateStore.__init__(self)
+
+        plain = chain(asks).copy({"checkpointer": Saver()})
+        one = list(once(plain).stream(ASKED, THREAD, **MESSAGES))
+        two = list(once(plain).stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert texts_of(one, two) == ["Before the question.", "Yes."]
+
+    def test_without_a_ledger_the_state_tells_what_was_said(self) -> None:
+        plain = graph_of(says("First."), lambda s: {"messages": s["messages"]})
+        config = DedupConfig(state="new_messages")
+        options: Any = {"stream_mode": ["updates", "values"]}
+        list(once(plain, config).stream(ASKED, THREAD, **options))
+        asked = {"messages": [("user", "Again.")]}
+        later = list(once(plain, config).stream(asked, THREAD, **options))
+        told = [m.text for mode, data in later if mode == "values" for m in data["messages"]]
+        assert "Please begin." not in told
+
+    def test_damaged_bytes_are_a_fresh_start(self) -> None:
+        class Damaged(InMemoryStreamStateStore):
+            def load_stream_state(self, address: StreamAddress) -> bytes | None:
+                return b"no ledger"
+
+        graph = once(graph_of(asks), stream_state=Damaged())
+        list(graph.stream(ASKED, THREAD, **MESSAGES))
+        two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        assert texts_of(two) == ["Before the question.", "Yes."]
+
+
+class TestThePast:
+    def test_a_replay_from_an_old_checkpoint_says_it_all_again(self) -> None:
+        graph = once(graph_of(says("First."), says("Second.")))
+        list(graph.stream(ASKED, THREAD, **MESSAGES))
+        start = list(graph.get_state_history(THREAD))[-2]
+        again = list(graph.stream(None, start.config, **MESSAGES))
+        assert texts_of(again) == ["First.", "Second."]
+
+    def test_a_fork_before_the_question_gets_the_ledger_of_its_checkpoint(self) -> None:
+        graph = once(graph_of(says("First."), asks))
+        one = list(graph.stream(ASKED, THREAD, **MESSAGES))
+        at_question = graph.get_state(THREAD).config
+        yes = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        no = list(graph.stream(Command(resume="No."), at_question, **MESSAGES))
+        assert texts_of(one, yes) == ["First.", "Before the question.", "Yes."]
+        state = [message.text for message in graph.get_state(THREAD).values["messages"]]
+        assert ["Please begin.", *texts_of(one, no)] == state
+
+    def test_a_node_that_died_says_it_again_once(self) -> None:
+        dies = iter([True, False])
+
+        def node(state: Any) -> Any:
+            answer = model("Hello there.").invoke(state["messages"])
+            if next(dies):
+                raise ValueError("died")
+            return {"messages": [answer]}
+
+        graph, chunks = once(graph_of(node)), []
+        with pytest.raises(ValueError, match="died"):
+            for chunk in graph.stream(ASKED, THREAD, **MESSAGES):
+                chunks.append(chunk)
+        later = list(graph.stream(None, THREAD, **MESSAGES))
+        assert texts_of(chunks, later) == ["Hello there."]
+
+    def test_a_consumer_that_leaves_early_loses_nothing(self) -> None:
+        graph = once(graph_of(says("First words."), says("Second words.")))
+        stream: Any = graph.stream(ASKED, THREAD, **MESSAGES)
+        first = next(stream)
+        stream.close()
+        later = list(graph.stream(None, THREAD, **MESSAGES))
+        told = texts_of([first], later)
+        assert told[-1] == "Second words."
+        assert isinstance(first[0], AIMessageChunk)
+
+
+def test_the_store_keeps_the_checkpoints_used_last() -> None:
+    store = InMemoryStreamStateStore(max_checkpoints=2)
+    assert isinstance(store, StreamStateStore)
+    addresses = [StreamAddress("1", "", str(at)) for at in range(3)]
+    for address in addresses:
+        store.save_stream_state(address, address.checkpoint_id.encode())
+    assert [store.load_stream_state(a) for a in addresses] == [None, b"1", b"2"]

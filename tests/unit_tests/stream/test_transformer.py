@@ -1,0 +1,76 @@
+"""v3: the channel `once`, and `run.messages`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import RemoveMessage
+from langgraph.types import RetryPolicy
+
+from langgraph_once import once
+from langgraph_once.stream import v2_part
+from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+
+
+def removes_last(state: Any) -> Any:
+    return {"messages": [RemoveMessage(id=state["messages"][-1].id)]}
+
+
+def on_channel(graph: Any) -> list[Any]:
+    run: Any = once(graph).stream_events(ASKED, version="v3")
+    return [v2_part(chunk) for chunk in run.extensions["once"]]
+
+
+def test_each_message_is_on_the_channel_under_its_id() -> None:
+    parts = on_channel(chain(says_copy("One two."), nested(says("Deep."), 2)))
+    said = [(part.data, part.meta) for part in parts if part.mode == "messages"]
+    assert list(folded(said).values()) == ["One two.", "Deep."]
+    assert all(message.id for message, _ in said)
+    assert {len(part.ns) for part in parts} == {0, 1, 2}
+
+
+def test_run_messages_has_each_message_once_and_no_removal() -> None:
+    graph = once(chain(says_copy("Hello."), removes_last, says("Bye.")))
+    run: Any = graph.stream_events(ASKED, version="v3")
+    assert [str(message.text) for message in run.messages] == ["Hello.", "Bye."]
+
+
+def test_a_removal_is_on_the_channel_and_in_the_events() -> None:
+    graph = chain(says("Hello."), removes_last)
+    parts = on_channel(graph)
+    assert folded((p.data, p.meta) for p in parts if p.mode == "messages") == {}
+    events = list(once(graph).stream_events(ASKED, version="v3"))
+    payloads: Any = [e["params"]["data"][0] for e in events if e["method"] == "messages"]
+    assert sum(isinstance(payload, RemoveMessage) for payload in payloads) == 1
+
+
+async def test_async_and_a_retry() -> None:
+    dies = iter([True, False])
+
+    async def node(state: Any) -> Any:
+        answer = await model("Hello.").ainvoke(state["messages"])
+        if next(dies):
+            raise ValueError
+        return {"messages": [answer]}
+
+    graph = chain(says("First."), node)
+    policy = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+    graph.nodes["n1"].retry_policy = [policy]
+    run: Any = await once(graph).astream_events(ASKED, version="v3")
+    said = []
+    async for chunk in run.extensions["once"]:
+        part = v2_part(chunk)
+        if part.mode == "messages":
+            said.append((part.data, part.meta))
+    assert list(folded(said).values()) == ["First.", "Hello."]
+
+
+def test_wrapping_twice_adds_one_channel() -> None:
+    wrapped = once(once(chain(says("Hello."))))
+    run: Any = wrapped.copy({"name": "other"}).stream_events(ASKED, version="v3")
+    assert [part["type"] for part in run.extensions["once"]].count("values") == 2
