@@ -77,7 +77,9 @@ def _thread(size: int) -> dict[str, Any]:
 def _values() -> dict[str, Any]:
     return {
         **{_messages(size): _thread(size) for size in SIZES},
+        "100 messages, the last twice": {**(chat := _thread(100)), "last": chat["messages"][-1]},
         "400 dataclasses": states.dataclasses(),
+        "100 dataclasses, parts shared": states.shared_dataclasses(),
         "400 enums": states.enums(),
         "50 nested models": states.models(),
     }

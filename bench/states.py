@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from bench.prose import passages
 
-__all__ = ["TYPES", "dataclasses", "enums", "models", "thread"]
+__all__ = ["TYPES", "dataclasses", "enums", "models", "shared_dataclasses", "thread"]
 
 LONGEST = 1000
 """Messages in the longest thread: no passage is used twice."""
@@ -75,8 +75,23 @@ TYPES = (Priority, Task, Line, Order)
 
 def dataclasses() -> list[Task]:
     """A plan of 400 tasks."""
-    parts = [Task(f"part {i}", done=i % 2 == 0, cost=i / 3, parts=[]) for i in range(3)]
-    return [Task(f"task {i}", done=False, cost=1.0, parts=parts) for i in range(100)]
+    return [
+        Task(
+            f"task {i}",
+            done=False,
+            cost=1.0,
+            parts=[Task(f"part {k}", done=k == 1, cost=k / 3, parts=[]) for k in range(3)],
+        )
+        for i in range(100)
+    ]
+
+
+def shared_dataclasses() -> list[Task]:
+    """A plan of 100 tasks that have the same 3 parts: upstream writes them 100 times."""
+    plan = dataclasses()
+    for task in plan:
+        task.parts = plan[0].parts
+    return plan
 
 
 def enums() -> list[Priority]:
@@ -86,5 +101,10 @@ def enums() -> list[Priority]:
 
 def models() -> list[Order]:
     """50 orders of 5 lines, each line twice."""
-    lines = [Line(sku=f"s{i}", count=i, price=i / 4) for i in range(5)]
-    return [Order(id=i, lines=lines, by_sku={x.sku: x for x in lines}) for i in range(50)]
+    return [
+        Order(id=i, lines=_lines(), by_sku={line.sku: line for line in _lines()}) for i in range(50)
+    ]
+
+
+def _lines() -> list[Line]:
+    return [Line(sku=f"s{i}", count=i, price=i / 4) for i in range(5)]

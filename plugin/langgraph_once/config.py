@@ -64,8 +64,9 @@ class SerdeConfig:
     compression: Literal["zstd", "none"] = "zstd"
     """Compress what is written."""
 
-    compression_level: Annotated[int, Field(ge=1, le=19)] = 3
-    """zstd level: higher is smaller and slower."""
+    compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
+    """zstd level: higher is smaller and slower. "auto" is 3, and for values above 64 KB, of which
+    compression takes most of the time, something faster than 1."""
 
     dictionary: bool = True
     """Compress small values with the zstd dictionary that comes with this package."""

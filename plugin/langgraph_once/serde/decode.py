@@ -148,7 +148,7 @@ class _Decoder:
         done with these without a hook and options; that is tried until it first fails.
         """
         try:
-            levels = -1
+            levels = None
             if not self.counted_bytes < len(data) <= self.unmeasured_bytes:
                 levels, framed = self.enter(code, data)
             else:
@@ -166,7 +166,7 @@ class _Decoder:
                     raise PayloadError("bytes after the end of the msgpack", tag=self.tag)
             elif code != EXT_NUMPY_ARRAY or (content := array_parts(data)) is None:
                 content = unpackb(data, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
-            if levels >= 0:
+            if levels is not None:
                 self.leave(levels, data)
             return content if code == _TOP else self.build(code, content)
         except BaseException as error:

@@ -80,12 +80,17 @@ class OnceSerializer(JsonPlusSerializer):
         self._keys = KeyRing(self.config.encryption_keys)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
-            level=self.config.compression_level,
+            level=None if (level := self.config.compression_level) == "auto" else level,
             min_bytes=self.config.min_compress_bytes,
             max_decoded_bytes=self.config.max_decoded_bytes,
             dictionary=self.config.dictionary,
         )
-        if self.config.require_encryption and not self._keys:
+        # Looked up for each blob.
+        self._codec = self.config.codec
+        self._compresses = self.config.compression == "zstd"
+        self._encrypts = bool(self._keys)
+        self._requires_encryption = self.config.require_encryption
+        if self._requires_encryption and not self._encrypts:
             raise ConfigError(
                 "SerdeConfig.require_encryption", "needs at least one key in `encryption_keys`"
             )
@@ -125,13 +130,12 @@ class OnceSerializer(JsonPlusSerializer):
             EncodeError: The codec cannot write it.
         """
         tag, data = self._encode(obj)
-        packed = self._compression.compress(data) if self.config.compression == "zstd" else None
-        if packed is not None:
+        if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
-        if self._keys:
+        if self._encrypts:
             tag = tag.under("aesgcm")
-            data = self._keys.encrypt(data, tag=str(tag))
-        return str(tag), data
+            data = self._keys.encrypt(data, tag=tag.text)
+        return tag.text, data
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """Return the value stored as `(tag, bytes)`.
@@ -142,9 +146,10 @@ class OnceSerializer(JsonPlusSerializer):
         """
         text, payload = data
         tag = Tag.parse(text)
-        if self.config.require_encryption and not tag.encrypted:
+        if self._requires_encryption and not tag.encrypted:
             raise EncryptionError("the value is not encrypted, and must be", tag=text)
-        payload = payload if isinstance(payload, bytes) else bytes(memoryview(payload))
+        if not isinstance(payload, bytes):
+            payload = bytes(memoryview(payload))
         for layer in reversed(tag.layers):
             payload = self._undo(layer, payload, tag=text)
         return self._decode(tag, payload)
@@ -152,11 +157,11 @@ class OnceSerializer(JsonPlusSerializer):
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
         plain = type(obj) in _PLAIN
-        if plain or (self.config.codec == "msgpack" and isinstance(obj, (bytes, bytearray))):
+        if plain or (self._codec == "msgpack" and isinstance(obj, (bytes, bytearray))):
             codec, data = super().dumps_typed(obj)
             # Upstream hands out the caller's own bytearray, which may change before it is stored.
             return Tag.parse(codec), bytes(data)
-        if self.config.codec == "once1":
+        if self._codec == "once1":
             return _ONCE1, self._encode_once1(obj)
         try:
             return _MSGPACK, encode_msgpack(obj)
@@ -188,19 +193,13 @@ class OnceSerializer(JsonPlusSerializer):
 
     def _decode(self, tag: Tag, payload: bytes) -> Any:
         match tag.codec:
-            case "null":
-                return None
-            case "bytes":
-                return payload
-            case "bytearray":
-                return bytearray(payload)
             case "once1":
                 return decode(
                     payload,
                     self._loader,
                     max_objects=self.config.max_decoded_objects,
                     on_unavailable=self.config.on_unavailable,
-                    tag=str(tag),
+                    tag=tag.text,
                 )
             case "msgpack":
                 return decode_msgpack(
@@ -208,8 +207,14 @@ class OnceSerializer(JsonPlusSerializer):
                     allowlist=self._allowlist,
                     min_open_bytes=self.config.max_decoded_bytes,
                     max_objects=self.config.max_decoded_objects,
-                    tag=str(tag),
+                    tag=tag.text,
                 )
+            case "null":
+                return None
+            case "bytes":
+                return payload
+            case "bytearray":
+                return bytearray(payload)
             case "json":
                 return decode_json(payload, allowlist=self._allowlist, tag=str(tag))
             case "pickle":

@@ -216,9 +216,10 @@ def test_copies_of_nested_data_are_budgeted() -> None:
 
 def test_the_budget_is_for_what_is_open_at_once() -> None:
     serde = OnceSerializer(SerdeConfig(max_decoded_bytes=1024))
-    branch = nested(30, 1000)
-    wide = pack([ormsgpack.Ext(7, branch) for _ in range(100)])
-    assert len(serde.loads_typed(("msgpack", wide))) == 100
+    for payload in (1000, 3000):
+        branch = nested(30, payload)
+        wide = pack([ormsgpack.Ext(7, branch) for _ in range(100)])
+        assert len(serde.loads_typed(("msgpack", wide))) == 100
 
 
 @pytest.mark.parametrize(
@@ -249,10 +250,12 @@ def test_garbage_under_any_tag_is_our_error_or_a_value(tag: str, layers: str) ->
 
 @pytest.mark.parametrize("levels", [4, 16, 128])
 @pytest.mark.parametrize("place", ["main thread", "other thread"])
+@pytest.mark.parametrize("harmless", [0, 3])
 def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack(
-    levels: int, place: str
+    levels: int, place: str, harmless: int
 ) -> None:
     """Each content is within ormsgpack's own limit; a process of its own, as it may end."""
+    start = bytes([0x91 + harmless])  # an array of these, and what is hostile
     program = f"""
 import threading, ormsgpack
 from langgraph_once import OnceSerializer
@@ -261,6 +264,8 @@ data = b"\\xc0"
 for _ in range({levels}):
     name = ormsgpack.packb("builtins") + ormsgpack.packb("set")
     data = ormsgpack.packb(ormsgpack.Ext(0, b"\\x93" + name + b"\\x91" * 1000 + data))
+harmless = ormsgpack.packb(ormsgpack.Ext(7, ormsgpack.packb("x" * 3000)))
+data = {start!r} + harmless * {harmless} + data
 def read():
     try:
         OnceSerializer().loads_typed(("msgpack", data))
