@@ -223,7 +223,7 @@ class TestAnnotation:
         assert (notes[0]["v"], notes[0]["source"], notes[0]["attempt"]) == (1, "model", 1)
 
     def test_it_is_the_same_in_v1_and_v2(self) -> None:
-        graph = once(nested(says_copy("Hello."), 2))
+        graph: Any = once(nested(says_copy("Hello."), 2))
         options: Any = {"stream_mode": "messages", "subgraphs": True}
         v1 = [chunk[1][1]["once"] for chunk in graph.stream(ASKED, **options)]
         v2 = [chunk["data"][1]["once"] for chunk in graph.stream(ASKED, version="v2", **options)]
@@ -231,9 +231,9 @@ class TestAnnotation:
 
     def test_d9_all_tokens_of_a_run_have_one_id(self) -> None:
         def node(state: Any) -> Any:
-            return {"messages": [Renamed(script=lambda _: AIMessage("a b c")).invoke("?")]}
+            return {"messages": [renamed(script=lambda _: AIMessage("a b c")).invoke("?")]}
 
-        Renamed = _renaming(type(model("")))
+        renamed = _renaming(type(model("")))
         chunks = streamed(chain(node))
         assert list(folded(chunks).values()) == ["a b c"]
 
@@ -241,8 +241,8 @@ class TestAnnotation:
         kept: list[Any] = []
 
         def node(state: Any) -> Any:
-            Renamed = _renaming(type(model("")))
-            kept.extend(Renamed(script=lambda _: AIMessage("a b")).stream("?"))
+            renamed = _renaming(type(model("")))
+            kept.extend(renamed(script=lambda _: AIMessage("a b")).stream("?"))
             return {}
 
         streamed(chain(node))

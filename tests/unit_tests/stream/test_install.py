@@ -86,7 +86,7 @@ async def test_graphs_that_are_not_wrapped_stream_as_without_us(
     assert sorted(map(str, async_with_us)) == sorted(map(str, plain))
 
 
-def annotations(chunks: Any) -> list[Any]:
+def notes_of(chunks: Any) -> list[Any]:
     return [meta.get("once") for _, meta in chunks]
 
 
@@ -98,16 +98,16 @@ def test_a_plain_graph_streamed_inside_a_wrapped_one_is_plain() -> None:
         heard.extend(inner.stream(ASKED, stream_mode="messages"))
         return {"messages": [AIMessage("Outside.")]}
 
-    chunks = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
-    assert all(annotations(chunks))
-    assert annotations(heard) == [None] * len(heard)
+    chunks: Any = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
+    assert all(notes_of(chunks))
+    assert notes_of(heard) == [None] * len(heard)
 
 
 async def test_runs_at_the_same_time_do_not_see_each_other() -> None:
     plain, wrapped = chain(says("Hello.")), once(chain(says("Hello.")))
 
     async def run(graph: Any) -> list[Any]:
-        return annotations([c async for c in graph.astream(ASKED, stream_mode="messages")])
+        return notes_of([c async for c in graph.astream(ASKED, stream_mode="messages")])
 
     found = await asyncio.gather(*(run(graph) for graph in [plain, wrapped] * 5))
     assert [all(notes) for notes in found] == [False, True] * 5
@@ -119,6 +119,6 @@ def test_push_message_pushes_once() -> None:
         push_message(AIMessage("Pushed.", id="p"))
         return {"messages": [model("Said.").invoke(state["messages"])]}
 
-    chunks = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
+    chunks: Any = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
     assert sorted(folded(chunks).values()) == ["Pushed.", "Said."]
     assert chunks[0][1]["once"]["source"] == "push"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.types import Interrupt
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.intake import Version, mode_set, reader
+from langgraph_once.stream.intake import Version, event_part, mode_set, reader, sdk_part
 from langgraph_once.stream.part import Part
-from langgraph_once.stream.render import writer
+from langgraph_once.stream.render import event_of, sdk_chunk, writer
 
 NS = ("research:1", "tools:2")
 TOKEN = (AIMessageChunk(content="Hi", id="m"), {"langgraph_node": "agent"})
@@ -78,3 +78,47 @@ def test_v2_interrupts_become_the_v1_key_when_written_as_v1() -> None:
 def test_the_servers_word_for_messages_is_understood() -> None:
     assert mode_set(["messages-tuple", "values"]) == {"messages", "values"}
     assert reader("messages-tuple")(TOKEN).mode == "messages"
+
+
+class TestOtherSources:
+    @pytest.mark.parametrize(
+        ("event", "ns", "mode"),
+        [
+            ("values", (), "values"),
+            ("updates|team:1", ("team:1",), "updates"),
+            ("custom|team:1|agent:2", ("team:1", "agent:2"), "custom"),
+            ("messages/partial", (), "messages/partial"),
+            ("messages/metadata", (), "messages/metadata"),
+        ],
+    )
+    def test_the_parts_of_the_sdk_and_back(self, event: str, ns: Any, mode: str) -> None:
+        chunk = (event, {"a": 1}, "7-0")
+        part = sdk_part(chunk)
+        assert part is not None
+        assert (part.ns, part.mode, part.data, part.event_id) == (ns, mode, {"a": 1}, "7-0")
+        assert sdk_chunk(part) == chunk
+
+    def test_a_message_of_the_sdk_and_back(self) -> None:
+        chunk = ("messages|team:1", [{"content": "Hi"}, {"langgraph_node": "n"}], None)
+        part = sdk_part(chunk)
+        assert part == Part(("team:1",), "messages", {"content": "Hi"}, {"langgraph_node": "n"})
+        assert sdk_chunk(part) == chunk
+
+    @pytest.mark.parametrize("event", ["metadata", "end", "heartbeat"])
+    def test_frames_of_the_sdk_that_are_no_parts(self, event: str) -> None:
+        assert sdk_part((event, None, None)) is None
+
+    def test_a_protocol_event_and_back(self) -> None:
+        message = AIMessage("Hi", id="m")
+        for part in (
+            Part(("a:1",), "messages", message, {"langgraph_node": "n"}),
+            Part((), "values", {"n": 1}, {"interrupts": ()}),
+            Part((), "tasks", {"id": "t"}),
+        ):
+            assert event_part(event_of(part)) == part
+
+    @pytest.mark.parametrize("chunk", [None, 3, {}, ("a",), (1, 2), {"method": "values"}])
+    def test_other_shapes_are_refused(self, chunk: Any) -> None:
+        for read in (sdk_part, event_part):
+            with pytest.raises(StreamError):
+                read(chunk)

@@ -141,8 +141,7 @@ class TestThePast:
 
         graph, chunks = once(graph_of(node)), []
         with pytest.raises(ValueError, match="died"):
-            for chunk in graph.stream(ASKED, THREAD, **MESSAGES):
-                chunks.append(chunk)
+            chunks.extend(graph.stream(ASKED, THREAD, **MESSAGES))
         later = list(graph.stream(None, THREAD, **MESSAGES))
         assert texts_of(chunks, later) == ["Hello there."]
 

@@ -142,6 +142,29 @@ def test_objects_come_back_as_the_slow_way_brings_them_back(values: Any, data: A
     assert difference(read(plain_blob(fast), LOADER), value) is None
 
 
+def changed(obj: Any, name: str, value: Any = None) -> Any:
+    if value is None:
+        delattr(obj, name)
+    else:
+        setattr(obj, name, value)
+    return obj
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        changed(Page(title="x"), "surplus", 1),
+        changed(Note("x"), "surplus", 1),
+        changed(Note("x", 1), "text"),
+        changed(changed(Note("x", 1), "text"), "surplus", 1),
+    ],
+    ids=["extra", "more", "less", "other"],
+)
+def test_an_object_that_is_not_as_its_class_says_keeps_what_it_has(obj: Any) -> None:
+    assert difference(read(encode([obj, {"a": obj}], REGISTRY), LOADER), [obj, {"a": obj}]) is None
+    assert difference(read(encode(obj, REGISTRY), LOADER), obj) is None
+
+
 def test_two_messages_that_hold_one_dictionary_get_one_each() -> None:
     first = HumanMessage("a", additional_kwargs={"k": [1]})
     second = first.model_copy(update={"content": "b"})

@@ -62,6 +62,9 @@ POINT = kinds([name(Point)])
 BEFORE = kinds([name(Before), ["a"], False])
 
 
+_REF = ormsgpack.Ext(Ext.REF, bytes(4))
+
+
 def models(*content: Any, code: Ext = Ext.MODELS) -> bytes:
     return pack(ormsgpack.Ext(code, pack([*content])))
 
@@ -102,6 +105,18 @@ def test_damaged_models_are_refused(data: bytes) -> None:
     for blob in (data, pack(ormsgpack.Ext(Ext.TABLE, pack(data) + pack(b"\xd6\x0f" + bytes(4))))):
         with pytest.raises(SerdeError):
             read(blob, LOADER)
+
+
+@pytest.mark.parametrize("cls", [Point, Before])
+def test_objects_do_not_share_the_map_that_a_blob_gives_them(cls: type) -> None:
+    values, ref = pack({"x": 1, "y": 2} if cls is Point else {"a": 1, "gone": ""}), _REF
+    kind = POINT if cls is Point else BEFORE
+    one = ormsgpack.Ext(Ext.MODEL, pack([kind, ref, MARK]))
+    for root in ([one, one], ormsgpack.Ext(Ext.MODELS, pack([kind, b"\x01\x01", [ref] * 2, MARK]))):
+        entries = pack(values) + pack(pack(root))
+        first, second = read(pack(ormsgpack.Ext(Ext.TABLE, entries)), LOADER)
+        assert first == second
+        assert vars(first) is not vars(second)
 
 
 def test_a_class_that_is_not_allowed_is_refused_with_its_place() -> None:
