@@ -26,7 +26,9 @@ _UNSURE: Final = ATOMS - {int, str}
 class CarefulPacker(Packer):
     """Writes one value."""
 
-    counts: Mapping[int, int]
+    seen = 1
+    """How often that is written which is being written."""
+    has_links = True
 
     def __init__(self, known: Known, counts: Mapping[int, int], *, is_simple: bool) -> None:
         """Take what a packer needs.
@@ -38,6 +40,7 @@ class CarefulPacker(Packer):
         """
         super().__init__(known)
         self.counts = counts
+        self.is_quick = is_simple
         if not is_simple:
             self.plain = _UNSURE
         self._indices: dict[int, int | None] = {}

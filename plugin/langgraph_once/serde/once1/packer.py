@@ -6,14 +6,14 @@ notes: the ids in `Packer.ids` tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
 from ormsgpack import packb
 
-from langgraph_once.serde.once1.kinds import Kind, Shape, is_own, kinds_of
+from langgraph_once.serde.once1.kinds import Kind, MessageShape, Shape, kinds_of
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.plans import GiveUpError
 from langgraph_once.serde.once1.wire import (
@@ -56,10 +56,10 @@ class Packer:
 
     plain: frozenset[type] = ATOMS
     """What is written as it is. Where it cannot be, ormsgpack says so."""
-    counts: Mapping[int, int] | None = None
-    """How often each part occurs, by id, where some occur more than once."""
-    seen = 1
-    """How often that is written which is being written."""
+    is_quick = True
+    """Whether messages whose parts are their own need no second look."""
+    has_links = False
+    """Whether some parts must be referred to: those that `is_shared` tells."""
     levels = 0
     """At most so many containers and objects are open."""
     objects = 0
@@ -85,9 +85,9 @@ class Packer:
         data = packb(self.prepared(value, 0), self.hook, OPTIONS)
         return table([*self.pieces, *entry(data)]) if self.pieces else data
 
-    def is_shared(self, value: Any) -> bool:
-        """Whether `value` must be referred to; asked only if `counts` are known."""
-        raise NotImplementedError
+    def is_shared(self, _value: Any) -> bool:
+        """Whether `value` must be referred to, since it occurs elsewhere, too."""
+        return False
 
     def hook(self, value: Any) -> Any:
         """Return the extension for a value that is not native; asked by msgpack."""
@@ -160,22 +160,26 @@ class Packer:
         self.ids.append(id(items))
         levels, self.levels = self.levels, level + 2
         self.objects += 1
-        shapes, add_id, simple = self.shapes, self.ids.append, self.plain is ATOMS
-        counts = self.counts
+        shapes, add_id = self.shapes, self.ids.append
+        quick, links = self.is_quick, self.has_links
         places: dict[Kind, int] = {}
         indices = []
         contents = []
         for item in items:
             shape = shapes[type(item)]
-            kind = None if shape is None else shape.kind_of(item)
-            if shape is None or kind is None or (counts is not None and self.is_shared(item)):
+            kind = None
+            if shape is not None and not (links and self.is_shared(item)):
+                if quick and type(shape) is MessageShape:
+                    kind = shape.own_kind_of(item)
+                if kind is not None:
+                    content = item.__dict__
+                elif (kind := shape.kind_of(item)) is not None:
+                    content = self._fields(item.__dict__, level + 2)
+            if kind is None:
                 indices.append(0)
                 contents.append(self.prepared(item, level + 1))
                 continue
             add_id(id(item))
-            content = item.__dict__
-            if not (shape.is_leaf and simple and is_own(content)):
-                content = self._fields(content, level + 2)
             contents.append(content)
             if kind not in places:
                 places[kind] = len(places) + 1
@@ -208,7 +212,7 @@ class Packer:
         self.objects += 1
         self.ids.append(id(obj))
         values = obj.__dict__
-        if not (shape.is_leaf and self.plain is ATOMS and is_own(values)):
+        if not (self.is_quick and type(shape) is MessageShape and shape.own_kind_of(obj)):
             values = self._fields(values, self.levels)
         packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
         self._leave(levels)
