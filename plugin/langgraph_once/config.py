@@ -159,7 +159,16 @@ class DedupConfig:
 
 @config
 class HttpConfig:
-    """The routes that `http.app` adds to the server."""
+    """What `http.app` adds to the server: routes, and how it sends its event streams."""
 
     expose_config: bool = True
     """Answer `GET /once/config` with the settings in force, without secrets; else 404."""
+
+    sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
+    """Encodings of event streams that a client may ask for, best first, so that a token takes a
+    thirtieth of its bytes; none turns compression off. "br" needs the package brotli. Turn it off
+    where cookies authenticate and streams hold secrets: sizes tell who listens about both."""
+
+    sse_dedup: bool = False
+    """Leave out of event streams what their reader has, also of graphs that are not wrapped. The
+    header `X-Once: 1` or `0` of a request wins over it."""

@@ -25,7 +25,7 @@ def test_the_public_names_are_these() -> None:
 
 def test_the_signatures_are_these() -> None:
     expected = {
-        "once": ["graph", "config"],
+        "once": ["graph", "config", "stream_state"],
         "dedup": ["chunks", "stream_mode", "subgraphs", "version", "ledger", "config"],
         "adedup": ["chunks", "stream_mode", "subgraphs", "version", "ledger", "config"],
     }

@@ -15,7 +15,13 @@ from langgraph_once.stream.content import content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger, Place
-from langgraph_once.stream.walk import IsMessageKey, coerced, is_message_like, overwritten
+from langgraph_once.stream.walk import (
+    IsMessageKey,
+    coerced,
+    fields_of,
+    is_message_like,
+    overwritten,
+)
 
 __all__ = ["StateCut", "listed_ids"]
 
@@ -65,7 +71,7 @@ class StateCut:
         if replaces:
             return self._cut_replaced(data, inner, place)
         if isinstance(data, BaseMessage):
-            return self._lone(data, place)
+            return self._lone(data)
         if type(data) is dict and not self._is_raw(data, place):
             cut = {
                 key: value if _is_reserved(key) else self._cut(value, (*place, str(key)))
@@ -99,7 +105,7 @@ class StateCut:
 
     def _cut_fields(self, data: Any, place: Place) -> Any:
         """A model or dataclass with its lists cut, built anew where something goes."""
-        if isinstance(data, type) or isinstance(data, Overwrite):
+        if isinstance(data, type | Overwrite):
             return data
         if isinstance(data, BaseModel):
             names = list(type(data).model_fields)
@@ -116,7 +122,7 @@ class StateCut:
             return data.model_copy(update=changed)
         return dataclasses.replace(data, **changed)
 
-    def _lone(self, message: BaseMessage, place: Place) -> BaseMessage:
+    def _lone(self, message: BaseMessage) -> BaseMessage:
         """A message alone under a key: that key's value, which stays; a list may repeat it."""
         if not message.id:
             self._is_known_raw(message)
@@ -240,12 +246,9 @@ def _listed(data: Any, place: Place) -> Iterator[tuple[BaseMessage, Place]]:
         else:
             for i, item in enumerate(data):
                 yield from _listed(item, (*place, str(i)))
-    elif isinstance(data, BaseModel) and not isinstance(data, BaseMessage):
-        for name in type(data).model_fields:
-            yield from _listed(getattr(data, name, None), (*place, name))
-    elif dataclasses.is_dataclass(data) and not isinstance(data, type):
-        for field in dataclasses.fields(data):
-            yield from _listed(getattr(data, field.name, None), (*place, field.name))
+    else:
+        for name, value in fields_of(data) or ():
+            yield from _listed(value, (*place, name))
 
 
 def _is_list(data: Any) -> bool:

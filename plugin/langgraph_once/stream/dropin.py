@@ -200,5 +200,5 @@ async def afiltered(
             yield kept
 
 
-def _never(chunk: Any) -> bool:
+def _never(_chunk: Any) -> bool:
     return False

@@ -25,7 +25,7 @@ ATOMS = frozenset(
 MAX_DEPTH = 64
 
 
-class _Opaque(Exception):
+class _OpaqueError(Exception):
     """A value that cannot be looked into."""
 
 
@@ -34,7 +34,7 @@ def fingerprint(value: Any) -> bytes | None:
     digest = blake2b(digest_size=16)
     try:
         _feed(value, digest.update, 0)
-    except _Opaque:
+    except _OpaqueError:
         return None
     return digest.digest()
 
@@ -47,7 +47,7 @@ def _feed(value: Any, write: Any, depth: int) -> None:
     elif kind is bytes:
         write(b"bytes%d:" % len(value) + value)
     elif depth > MAX_DEPTH:
-        raise _Opaque
+        raise _OpaqueError
     elif isinstance(value, Enum):
         write(f"{kind.__module__}.{value}".encode())
     elif kind is list or kind is tuple:
@@ -76,4 +76,4 @@ def _fields(value: Any) -> Mapping[str, Any]:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         named: Mapping[str, Any] = value._asdict()
         return named
-    raise _Opaque
+    raise _OpaqueError

@@ -57,6 +57,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self.run = Run.take()
         self._tasks = Tasks()
         self._models: dict[UUID, tuple[ModelRun, Meta]] = {}
+        self._tokens: dict[UUID, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
 
@@ -77,23 +78,26 @@ class OnceMessagesHandler(StreamMessagesHandler):
         run = ModelRun(run_id, task)
         self._models[run_id] = run, (meta[0], self._annotate(meta[1], "model", task, run=run))
 
-    def on_llm_new_token(
+    def on_llm_new_token(  # type: ignore[override]  # as upstream's own
         self,
-        token: str,
+        token: str,  # noqa: ARG002  # its name is part of the call
         *,
         chunk: ChatGenerationChunk | None = None,
         run_id: UUID,
-        **kwargs: Any,
+        **_: Any,
     ) -> Any:
         """Send a token, under the id of its model run."""
-        found = self._models.get(run_id)
-        if found is None or not isinstance(chunk, ChatGenerationChunk):
+        if not isinstance(chunk, ChatGenerationChunk):
             return
-        run, meta = found
-        message = chunk.message
-        if message.id != run.id or not run.id:
-            message = self._under_one_id(run, meta, message)
-        self.stream((meta[0], "messages", (message, meta[1])))
+        message: BaseMessage = chunk.message
+        plain = self._tokens.get(run_id)
+        if plain is not None and plain[0] == message.__dict__["id"]:  # past pydantic, for speed
+            self.stream((plain[1], "messages", (message, plain[2])))
+        elif (found := self._models.get(run_id)) is not None:
+            run, (ns, metadata) = found
+            message = self._under_one_id(run, found[1], message)
+            self._tokens[run_id] = run.id, ns, metadata
+            self.stream((ns, "messages", (message, metadata)))
 
     def _under_one_id(self, run: ModelRun, meta: Meta, message: BaseMessage) -> BaseMessage:
         if message.id:
@@ -105,9 +109,10 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._tasks.say(Said(run.id, meta[0], run.task.ns))
         return message if message.id == run.id else message.model_copy(update={"id": run.id})
 
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> Any:
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Any:
         """Send the whole message of a model that did not stream."""
         self.metadata.pop(run_id, None)
+        self._tokens.pop(run_id, None)
         found = self._models.pop(run_id, None)
         message = _first_message(response)
         if found is None or message is None:
@@ -121,9 +126,10 @@ class OnceMessagesHandler(StreamMessagesHandler):
             run.id = message.id
             self._send(meta[0], message, meta[1], run.task)
 
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that what a model has said so far is a draft."""
         self.metadata.pop(run_id, None)
+        self._tokens.pop(run_id, None)
         found = self._models.pop(run_id, None)
         if found is not None and found[0].id:
             # Who closes a stream early has what was wanted.
@@ -165,7 +171,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 break
         self.seen.add(message_id)
 
-    def on_chain_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> Any:
+    def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]
         """Send the messages that a node returned."""
         if (meta := self.metadata.pop(run_id, None)) is None:
             return
@@ -176,7 +182,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if ended:
             self._tasks.finish(task)
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Send the messages of a command that a node raised to the graph of this task."""
         if (meta := self.metadata.pop(run_id, None)) is None:
             return
@@ -188,7 +194,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
             if ended:
                 self._tasks.finish(task)
 
-    def _emit(self, meta: Meta, message: BaseMessage, *, dedupe: bool = False) -> None:
+    def _emit(self, meta: Meta, message: BaseMessage, **_: Any) -> None:
         """Send what `push_message` pushes; it calls this method of upstream's class."""
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._send(meta[0], message, self._annotate(meta[1], "push", task), task)
@@ -289,7 +295,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
 class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
     """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
 
-    def on_llm_new_token(self, token: str, **kwargs: Any) -> Any:
+    def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]
         """Nothing: events say the same, as upstream explains."""
 
     def _send(
@@ -299,7 +305,7 @@ class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
         if not isinstance(message, ToolMessage):
             super()._send(ns, message, metadata, task)
 
-    def on_stream_event(self, event: dict[str, Any], *, run_id: UUID, **kwargs: Any) -> Any:
+    def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> Any:
         """Send an event of a model's stream."""
         found = self._models.get(run_id)
         if found is None:

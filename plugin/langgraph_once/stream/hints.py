@@ -63,8 +63,8 @@ class HintsHandler(BaseCallbackHandler):
 
     def on_chain_start(
         self,
-        serialized: dict[str, Any],
-        inputs: Any,
+        serialized: dict[str, Any],  # noqa: ARG002  # the names are part of the call
+        inputs: Any,  # noqa: ARG002
         *,
         run_id: UUID,
         tags: list[str] | None = None,
@@ -78,22 +78,23 @@ class HintsHandler(BaseCallbackHandler):
             return
         with self._lock:
             task = self._tasks.get(metadata[TASK_NS_KEY])
-            self._running[run_id] = task, metadata.get("langgraph_node")
+            node: str | None = metadata.get("langgraph_node")
+            self._running[run_id] = task, node
             if task.start():
                 self._hints.rerun.append(task.ns)
                 for entry in self._said.said_in(task.ns):
                     self._said.drop(entry)
 
-    def on_chain_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
         """Name the messages that a node returns, and find the copies among them."""
         if (running := self._running.pop(run_id, None)) is not None:
-            task, _ = running
+            task = running[0]
             with self._lock:
-                self._note(task, response)
+                self._note(task, outputs)
                 if task.end():
                     self._tasks.finish(task)
 
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         """The same for the update of a command that was raised to this task's graph."""
         if (running := self._running.pop(run_id, None)) is not None:
             task, node = running

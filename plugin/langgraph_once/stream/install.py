@@ -29,10 +29,10 @@ class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's cl
     plain: type
     ours: type
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
         return (cls.ours if Run.is_pending() else cls.plain)(*args, **kwargs)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805
         return isinstance(instance, cls.plain)
 
 
@@ -59,5 +59,4 @@ def install() -> None:
 
 def is_installed() -> bool:
     """Whether the switches are in place."""
-    found: Any = main.StreamMessagesHandler
-    return found is MessagesHandlerSwitch
+    return vars(main)["StreamMessagesHandler"] is MessagesHandlerSwitch

@@ -13,7 +13,16 @@ from typing import Any, Literal, TypeAlias
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.part import Part
 
-__all__ = ["StreamModes", "Version", "mode_set", "event_part", "reader", "sdk_part", "token_reader", "v2_part"]
+__all__ = [
+    "StreamModes",
+    "Version",
+    "event_part",
+    "mode_set",
+    "reader",
+    "sdk_part",
+    "token_reader",
+    "v2_part",
+]
 
 StreamModes: TypeAlias = str | Sequence[str]
 Version: TypeAlias = Literal["v1", "v2"]

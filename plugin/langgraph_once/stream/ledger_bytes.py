@@ -66,7 +66,9 @@ def _read(data: bytes) -> Ledger:
             "upgrade langgraph-once",
             version=version,
         )
-    if version < 1 or zlib.crc32(body) != int.from_bytes(data[len(MAGIC) + 1 : HEADER_BYTES], "big"):
+    if version < 1 or zlib.crc32(body) != int.from_bytes(
+        data[len(MAGIC) + 1 : HEADER_BYTES], "big"
+    ):
         raise LedgerError("the bytes of this ledger are damaged", version=version)
     try:
         return _build(ormsgpack.unpackb(body))
@@ -90,7 +92,7 @@ def _build(body: dict[str, Any]) -> Ledger:
         tuple(ns): {known: tuple(place) for known, place in listed}
         for ns, listed in body["snapshots"]
     }
-    ledger.updates = {mark: epoch for mark, epoch in body["updates"]}
+    ledger.updates = dict(body["updates"])
     return ledger
 
 

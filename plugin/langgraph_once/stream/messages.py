@@ -58,7 +58,9 @@ class _Said:
         if entry.epoch < epoch or entry.akin(self.task):
             return True
         mine, its = lineage(self.task), lineage(entry.task)
-        apart = next((i for i, pair in enumerate(zip(mine, its)) if len(set(pair)) > 1), None)
+        apart = next(
+            (i for i, pair in enumerate(zip(mine, its, strict=False)) if len(set(pair)) > 1), None
+        )
         if apart is None or apart >= min(len(self.steps), len(entry.steps)):
             return False
         return 0 <= entry.steps[apart] < self.steps[apart]
@@ -349,7 +351,7 @@ class MessageParts:
         message_id = str(said.message.id)
         if said.source == "retry":
             return self._retry(said, message_id)
-        graph = said.outer()
+        graph = lineage(said.task)[:-1]
         known = [e for e in self._ledger.entries(message_id) if e.task]
         if graph and all(lineage(entry.task)[: len(graph)] != graph for entry in known):
             return ()  # it came from the graph around this one, which still has it

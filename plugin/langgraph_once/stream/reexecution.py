@@ -7,6 +7,7 @@ attempt are withheld while they repeat it; when they part from it, it is taken b
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk, RemoveMessage
 
@@ -34,7 +35,7 @@ class Echo:
         self._old = old
         self._old_content = old.content
         self._held: list[Part] = []
-        self._said: StreamedContent | None = None
+        self._said: Any = None
         self._continues = False
         self.is_over = False
 
@@ -51,7 +52,6 @@ class Echo:
         yield from self._held_back(part, chunk)
 
     def _held_back(self, part: Part, chunk: BaseMessageChunk) -> Iterator[Part]:
-        assert self._said is not None
         said, old = self._said.content(), self._old_content
         is_last = _is_last(chunk)
         if is_last and said == old:
@@ -71,7 +71,6 @@ class Echo:
             self._held.append(part)
 
     def _goes_beyond(self) -> bool:
-        assert self._said is not None
         missing = self._old_content.suffix_of(self._said.content())
         return bool(missing)
 

@@ -52,7 +52,8 @@ class Run:
     def take() -> Run:
         """The run that the handler being made belongs to; no other handler gets it."""
         run = PENDING.get()
-        assert run is not None
+        if run is None:
+            raise LookupError("no run of `once(graph)` is about to begin")
         PENDING.set(None)
         return run
 
@@ -91,7 +92,7 @@ async def afirst_chunk(chunks: AsyncIterator[Any], run: Run) -> list[Any]:
 def _message_keys(graph: Graph) -> dict[str, frozenset[str]]:
     """The keys that hold messages, for each graph by the names of the nodes that lead to it."""
     try:
-        inner = {path: sub for path, sub in graph.get_subgraphs(recurse=True)}
+        inner = dict(graph.get_subgraphs(recurse=True))
     except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
         inner = {}
     graphs: dict[str, Any] = {"": graph, **inner}

@@ -10,10 +10,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.cut import listed_ids
 from langgraph_once.stream.dropin import ChunkFilter, afiltered, filtered
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.resume import StreamAddress, StreamStateStore
-from langgraph_once.stream.cut import listed_ids
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.walk import found_in_input
 

@@ -28,7 +28,7 @@ __all__ = ["IsMessageKeyIn", "StateParts", "is_default_key"]
 IsMessageKeyIn: TypeAlias = Callable[[tuple[str, ...], str], bool]
 
 
-def is_default_key(ns: tuple[str, ...], key: str) -> bool:
+def is_default_key(_ns: tuple[str, ...], key: str) -> bool:
     """Whether a key is the one that holds messages in most graphs."""
     return key == DEFAULT_KEY
 

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 __all__ = [
     "Found",
     "coerced",
+    "fields_of",
     "found_in_input",
     "found_in_update",
     "is_message_like",
@@ -84,7 +85,7 @@ def _writes(response: Any) -> Iterator[tuple[str, Any]]:
     """What a node returned as pairs of key and value, as upstream reads it."""
     if isinstance(response, Command):
         if response.graph is None and response.update is not None:
-            yield from response._update_as_tuples()
+            yield from response._update_as_tuples()  # noqa: SLF001  # upstream reads it so
     elif isinstance(response, entrypoint.final):
         yield from _entries(response.value)
     elif isinstance(response, list | tuple) and _has_commands(response):
@@ -107,11 +108,12 @@ def _entries(value: Any) -> Iterable[tuple[str, Any]]:
         if all(isinstance(item, Mapping) and not _is_message_mapping(item) for item in value):
             return [entry for item in value for entry in _entries(item)]
         return [(ROOT_KEY, value)]
-    fields_of = _fields(value)
-    return [(ROOT_KEY, value)] if fields_of is None else list(fields_of)
+    inner = fields_of(value)
+    return [(ROOT_KEY, value)] if inner is None else list(inner)
 
 
-def _fields(value: Any) -> Iterator[tuple[str, Any]] | None:
+def fields_of(value: Any) -> Iterator[tuple[str, Any]] | None:
+    """The fields of a model or dataclass that may hold messages; None for anything else."""
     if isinstance(value, BaseMessage | Send | Command | Overwrite):
         return None
     if isinstance(value, BaseModel):
@@ -182,8 +184,8 @@ def _children(value: Any, coerce: bool) -> Iterable[Any] | None:
         return (value.value,)
     if isinstance(value, set | frozenset):
         return None
-    fields_of = _fields(value)
-    return None if fields_of is None else [item for _, item in fields_of]
+    inner = fields_of(value)
+    return None if inner is None else [item for _, item in inner]
 
 
 def _is_plain(items: Collection[Any]) -> bool:
