@@ -103,7 +103,7 @@ def v2_part(chunk: Any) -> Part:
     if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
         raise _unexpected(chunk, "a mapping with `type`, `ns` and `data`")
     part = _part(chunk["ns"], chunk["type"], chunk["data"])
-    if "interrupts" in chunk:
+    if "interrupts" in chunk and part.mode != "messages":  # `RemoteGraph` puts it into each
         return part._replace(meta={"interrupts": chunk["interrupts"]})
     return part
 

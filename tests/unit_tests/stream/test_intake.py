@@ -122,3 +122,8 @@ class TestOtherSources:
         for read in (sdk_part, event_part):
             with pytest.raises(StreamError):
                 read(chunk)
+
+
+def test_a_remote_chunk_with_interrupts_keeps_the_metadata_of_its_message() -> None:
+    chunk = {"type": "messages", "ns": (), "data": ("message", {"tag": 1}), "interrupts": ()}
+    assert v2_part(chunk).meta == {"tag": 1}
