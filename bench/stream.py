@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import statistics
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, AIMessageChunk
+from langgraph._internal._runnable import RunnableCallable
 from langgraph.graph import START, MessagesState, StateGraph
 
 from bench.timing import compare
@@ -18,18 +22,26 @@ __all__ = ["report"]
 
 TOKENS = 2_000
 ROUNDS = 16
+Graph: TypeAlias = Any
 ASKED: Any = {"messages": [("user", "Count.")]}
+
+
+LARGE_CHARACTERS = 1_000_000
 
 
 def report() -> Iterator[str]:
     """The lines of the report, as Markdown."""
     yield "## Stream"
     yield ""
-    yield f"One node streams {TOKENS:,} tokens; `stream_mode`: messages, updates, values."
+    yield f"One node streams {TOKENS:,} tokens of a model that takes no time itself."
     yield ""
-    yield "| what | plain ms | ours ms | added |"
-    yield "|---|---:|---:|---:|"
-    yield _graph_row()
+    yield "| what | `stream_mode` | plain ms | ours ms | added |"
+    yield "|---|---|---:|---:|---:|"
+    for modes in (["messages"], ["messages", "updates", "values"]):
+        yield _row("stream", modes, _streamed)
+        yield _row("astream", modes, _astreamed)
+    yield _first_row()
+    yield _row(f"a text of {LARGE_CHARACTERS:,} characters", ["messages"], _returned)
     yield ""
     yield "| messages already in the ledger | µs per token, deduplicator alone |"
     yield "|---:|---:|"
@@ -37,25 +49,65 @@ def report() -> Iterator[str]:
         yield f"| {known:,} | {_feed_us(known):.2f} |"
 
 
-def _graph_row() -> str:
-    text = " ".join(["token"] * TOKENS)
-    model = ScriptedChatModel(script=lambda _: AIMessage(text))
-
-    def node(state: MessagesState) -> dict[str, Any]:
-        return {"messages": [model.invoke(state["messages"])]}
-
-    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile()
-    wrapped = once(graph)
-    options: Any = {"stream_mode": ["messages", "updates", "values"]}
-    both = compare(
-        lambda: _drain(graph.stream(ASKED, **options)),
-        lambda: _drain(wrapped.stream(ASKED, **options)),
-    )
+def _row(what: str, modes: list[str], run: Callable[[Graph, list[str]], None]) -> str:
+    plain = _graph(LARGE_CHARACTERS if run is _returned else 0)
+    wrapped = once(plain)
+    both = compare(lambda: run(plain, modes), lambda: run(wrapped, modes), rounds=31)
     added = (1 / both.ratio - 1) * 100
     return (
-        f"| `once(graph).stream` | {both.peer_us / 1e3:.0f} | {both.ours_us / 1e3:.0f} "
+        f"| {what} | {', '.join(modes)} | {both.peer_us / 1e3:.2f} | {both.ours_us / 1e3:.2f} "
         f"| {added:+.1f} % |"
     )
+
+
+def _graph(characters: int) -> Graph:
+    """A graph of one node: a model that streams, or a text of so many characters."""
+    model = ScriptedChatModel(script=lambda _: AIMessage(" ".join(["token"] * TOKENS)))
+    large = {"messages": [AIMessage("x" * characters)], "text": "x" * characters}
+
+    async def anode(state: MessagesState) -> dict[str, Any]:
+        return large if characters else {"messages": [await model.ainvoke(state["messages"])]}
+
+    def node(state: MessagesState) -> dict[str, Any]:
+        return large if characters else {"messages": [model.invoke(state["messages"])]}
+
+    both = RunnableCallable(node, anode, name="node")
+    return StateGraph(MessagesState).add_node("node", both).add_edge(START, "node").compile()
+
+
+def _streamed(graph: Graph, modes: Any) -> None:
+    _drain(graph.stream(ASKED, stream_mode=modes))
+
+
+def _astreamed(graph: Graph, modes: Any) -> None:
+    async def drain() -> None:
+        async for _ in graph.astream(ASKED, stream_mode=modes):
+            pass
+
+    asyncio.run(drain())
+
+
+def _first_row() -> str:
+    """Time to the first token; the rest of the stream is not timed."""
+    plain = _graph(0)
+    wrapped = once(plain)
+    pairs = [(_first_ms(plain), _first_ms(wrapped)) for _ in range(41)][1:]
+    theirs, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
+    added = (1 / statistics.median(their / our for their, our in pairs) - 1) * 100
+    return f"| the first token | messages | {theirs:.2f} | {ours:.2f} | {added:+.1f} % |"
+
+
+def _first_ms(graph: Graph) -> float:
+    started = time.perf_counter()
+    chunks = graph.stream(ASKED, stream_mode=["messages"])
+    next(chunks)
+    taken = time.perf_counter() - started
+    chunks.close()
+    return taken * 1e3
+
+
+def _returned(graph: Graph, modes: Any) -> None:
+    _drain(graph.stream(ASKED, stream_mode=modes))
 
 
 def _feed_us(known: int) -> float:

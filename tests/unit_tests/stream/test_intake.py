@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.types import Interrupt
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.intake import Version, event_part, mode_set, reader, sdk_part
+from langgraph_once.stream.intake import Version, event_part, mode_set, reader, sdk_part, v2_part
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import event_of, sdk_chunk, writer
 
