@@ -50,7 +50,8 @@ Each value of `tests/unit_tests/serde/once1/rows_*.py`, written and read by Lang
 
 Left out on purpose: tracebacks of exceptions and the object of an `AttributeError`; values of
 cached properties, which are computed anew; whether an array was read-only; how arrays share
-memory. `tests/unit_tests/serde/once1/sameness.py` is the comparison. Generated: do not edit;
+memory; dictionaries and lists that two LangChain messages share, of which each gets one.
+`tests/unit_tests/serde/once1/sameness.py` is the comparison. Generated: do not edit;
 `python -m tests.unit_tests.serde.once1.fidelity_report > docs/fidelity.md` writes it.
 """
 
