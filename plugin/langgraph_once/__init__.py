@@ -3,22 +3,34 @@
     from langgraph_once import once, dedup, OnceRemoteGraph, OnceSerializer
 
 The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `stream`
-(chunks, each once), `remote` (the same over a URL), `platform` (what `langgraph.json`
-points at).
+(chunks, each once), `events` (what they say, typed), `remote` (the same over a URL),
+`platform` (what `langgraph.json` points at).
 """
 
 from langgraph_once.config import DedupConfig, SerdeConfig
+from langgraph_once.events import (
+    ChannelConfig,
+    ChannelStreamingProcessor,
+    StreamMode,
+    TokenStreamingConfig,
+    Transcript,
+)
 from langgraph_once.remote import OnceRemoteGraph
 from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
 
 __all__ = [
+    "ChannelConfig",
+    "ChannelStreamingProcessor",
     "DedupConfig",
     "Deduplicator",
     "Ledger",
     "OnceRemoteGraph",
     "OnceSerializer",
     "SerdeConfig",
+    "StreamMode",
+    "TokenStreamingConfig",
+    "Transcript",
     "adedup",
     "dedup",
     "once",

@@ -41,9 +41,15 @@ def updates_unnamed(variant: Variant) -> bool:
     return "updates" in variant.modes and not streams(variant)
 
 
+def tells_no_node(variant: Variant) -> bool:
+    """A state comes without the update that would name the node."""
+    return "values" in variant.modes and "updates" not in variant.modes
+
+
 ALONE = "`messages` alone", streams_alone
 STREAMED = "`messages`", streams
 BELOW = "subgraphs", shows_graphs
+UNSIGNED = "`values` without `updates`", tells_no_node
 UNNAMED = "`updates` without `messages`", updates_unnamed
 
 RAISED = Reason(
@@ -92,6 +98,15 @@ TWO_RUNS = Reason(
 )
 GROWING = Reason(
     "A chunk that begins with all that came before it may be meant: `ha`, `haha`.", *ALONE
+)
+
+WRITTEN = Reason(
+    "A state does not tell who wrote a message: a node may say anew what another one said.",
+    *UNSIGNED,
+)
+CALLING = Reason(
+    "Updates do not tell which task called another: two tasks of one graph may say the same.",
+    *UNNAMED,
 )
 
 
@@ -190,4 +205,20 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         ),
     ),
     **_of((GROWING,), ("each-accumulated",)),
+    **_of(
+        (WRITTEN,),
+        (
+            "copied-as-pair",
+            "streamed-and-kept-in-dict",
+            "wrapped-copied",
+            "wrapped-said",
+            "wrapped-twice",
+            "wrapped-under-a-graph",
+            "wrapped-call",
+            "wrapped-as-human",
+            "wrapped-in-parallel",
+            "wrapped-both-texts",
+        ),
+    ),
+    **_of((CALLING,), ("wrapped-task",)),
 }

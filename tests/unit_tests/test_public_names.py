@@ -9,12 +9,17 @@ import langgraph_once
 
 def test_the_public_names_are_these() -> None:
     assert langgraph_once.__all__ == [
+        "ChannelConfig",
+        "ChannelStreamingProcessor",
         "DedupConfig",
         "Deduplicator",
         "Ledger",
         "OnceRemoteGraph",
         "OnceSerializer",
         "SerdeConfig",
+        "StreamMode",
+        "TokenStreamingConfig",
+        "Transcript",
         "adedup",
         "dedup",
         "once",

@@ -1,6 +1,8 @@
-"""SOCKET `http.app`: what we add to the server's routes.
+"""SOCKET `http.app`: routes of ours, and event streams that are compressed.
 
     "http": {"app": "langgraph_once.platform.app:app", "once": {"expose_config": true}}
+
+The server wraps its own routes, too, in the middleware of this app.
 
 The server runs custom routes without its authentication unless
 `http.enable_custom_route_auth` is set, so nothing here shows a secret or a value of a thread.
@@ -12,12 +14,14 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from langgraph_once.platform.sse import SseCompression, SseDeduplication
 from langgraph_once.platform.startup import check_settings, user_mistakes_stop_the_server
-from langgraph_once.settings import load_graph_targets, load_settings
+from langgraph_once.settings import Settings, load_graph_targets, load_settings
 
 __all__ = ["app"]
 
@@ -55,8 +59,20 @@ async def config(_: Request) -> JSONResponse:
     return JSONResponse({**settings.public(), "graphs": graphs})
 
 
+def stream_middleware(settings: Settings) -> list[Middleware]:
+    """What event streams go through on their way out, outermost first."""
+    http = settings.http
+    return [
+        Middleware(SseCompression, encodings=http.sse_encodings),
+        Middleware(SseDeduplication, by_default=http.sse_dedup, config=settings.dedup),
+    ]
+
+
 with user_mistakes_stop_the_server():
     # The server imports this before anything else of ours, and before it starts to start.
-    check_settings(load_settings())
-
-app = Starlette(routes=[Route("/once/health", health), Route("/once/config", config)])
+    loaded = load_settings()
+    check_settings(loaded)
+    app = Starlette(
+        routes=[Route("/once/health", health), Route("/once/config", config)],
+        middleware=stream_middleware(loaded),
+    )

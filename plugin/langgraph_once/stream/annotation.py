@@ -14,10 +14,10 @@ __all__ = ["ANNOTATION_KEY", "SCHEMA_VERSION", "Annotation", "Source", "annotate
 ANNOTATION_KEY: Final = "once"
 SCHEMA_VERSION: Final = 1
 
-Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retry"]
+Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retry", "resume"]
 """Where a message comes from: a chat model; what a node returned, or raised as a `Command` to
 its parent; `push_message`; an unchanged message of the node's input; the removal of what an
-earlier attempt said."""
+earlier attempt said, or of what a stream that was cut short may have said."""
 
 
 class Annotation(TypedDict):

@@ -8,7 +8,7 @@ the whole; the rest by value.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from langchain_core.messages import (
@@ -26,6 +26,7 @@ TEXT_BLOCKS = frozenset({"text", "text_delta"})
 CALL_BLOCKS = frozenset(
     {"tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"}
 )
+THOUGHT_KEY = "reasoning_content"
 PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
 
 Call = tuple[str | None, str | None, str]
@@ -84,6 +85,7 @@ def content_of(message: BaseMessage) -> Content:
     texts: list[str] = []
     blocks: dict[str, list[str]] = {}
     _read_blocks(message.content, texts, blocks)
+    _read_kwargs(message.additional_kwargs, blocks)
     rest: list[Any] = sorted((kind, "".join(said)) for kind, said in blocks.items())
     calls: tuple[Call, ...] = ()
     if isinstance(message, AIMessage):
@@ -131,6 +133,8 @@ class StreamedContent:
                 self.size += len(content)
         else:
             self.size += _read_blocks(content, self._texts, self._blocks)
+        if chunk.additional_kwargs:
+            self.size += _read_kwargs(chunk.additional_kwargs, self._blocks)
         if type(chunk) is AIMessageChunk:
             if chunk.tool_call_chunks:
                 self._read_calls(chunk.tool_call_chunks)
@@ -178,7 +182,7 @@ def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -
     """Sort content into text and other blocks; tool calls are read from `tool_calls`.
 
     Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
-    so each kind is compared by its joined strings. Returns how much was said.
+    so the strings under the same keys are joined to compare. Returns how much was said.
     """
     if isinstance(content, str):
         texts.append(content)
@@ -192,16 +196,33 @@ def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -
             said = [block if isinstance(block, str) else str(block.get("text", ""))]
             texts += said
         else:
-            said = list(_strings(block))
-            blocks.setdefault(kind, []).extend(said)
+            said = [_add(blocks, path, words) for path, words in _strings(block, kind)]
         size += sum(map(len, said))
     return size
 
 
-def _strings(block: dict[str, Any]) -> Iterable[str]:
-    for key, value in block.items():
-        if key not in PLACE_KEYS:
-            yield value if isinstance(value, str) else repr(value)
+def _read_kwargs(kwargs: dict[str, Any], blocks: dict[str, list[str]]) -> int:
+    """The thoughts that some providers put beside the content; returns how much was said."""
+    thought = kwargs.get(THOUGHT_KEY)
+    return len(_add(blocks, THOUGHT_KEY, thought)) if isinstance(thought, str) and thought else 0
+
+
+def _add(blocks: dict[str, list[str]], path: str, said: str) -> str:
+    blocks.setdefault(path, []).append(said)
+    return said
+
+
+def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The strings in a block, each with the keys that lead to it."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in PLACE_KEYS:
+                yield from _strings(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item, path)
+    else:
+        yield path, value if isinstance(value, str) else repr(value)
 
 
 def _canonical(args: Any) -> str:

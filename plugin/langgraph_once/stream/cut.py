@@ -11,10 +11,11 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Overwrite
 from pydantic import BaseModel
 
-from langgraph_once.stream.content import content_of
+from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger, Place
+from langgraph_once.stream.namespace import NS_SEP
 from langgraph_once.stream.walk import (
     IsMessageKey,
     coerced,
@@ -36,8 +37,11 @@ class StateCut:
         gone: In a snapshot the ids to say were removed, with the place to say it; None in an
             update.
         stale: What tasks that ran again have said in vain, to be taken back.
-        hints: What is known of the run.
+        hints: What is known of the run; None where copies must be inferred from what is said.
         is_message_key: Which keys hold messages, for values that are none yet.
+
+    Attributes:
+        inferred: How many messages were taken for copies by what they say.
     """
 
     def __init__(
@@ -48,7 +52,7 @@ class StateCut:
         *,
         gone: Mapping[str, Place] | None,
         stale: list[Entry],
-        hints: Hints,
+        hints: Hints | None,
         is_message_key: IsMessageKey,
     ) -> None:
         self._ledger = ledger
@@ -61,10 +65,23 @@ class StateCut:
         self._hints = hints
         self._is_message_key = is_message_key
         self._copies: dict[Entry, str] = {}
+        self._node = ""
+        self.inferred = 0
 
     def cut(self) -> Any:
         """The payload without what the consumer has; itself where it has nothing of it."""
-        return self._cut(self._data, ())
+        if self._is_snapshot or type(self._data) is not dict:
+            return self._cut(self._data, ())
+        cut = {key: self._cut_node(key, update) for key, update in self._data.items()}
+        return cut if any(cut[key] is not self._data[key] for key in cut) else self._data
+
+    def _cut_node(self, node: Any, update: Any) -> Any:
+        if _is_reserved(node):
+            return update
+        self._node = NS_SEP.join((*self._ns, str(node)))
+        cut = self._cut(update, (str(node),))
+        self._ledger.note_update_of(self._node)
+        return cut
 
     def _cut(self, data: Any, place: Place) -> Any:
         inner, replaces = overwritten(data)
@@ -160,12 +177,13 @@ class StateCut:
             yield RemoveMessage(id=known_id)
 
     def _new_messages(self, items: Any, place: Place) -> Iterator[Any]:
+        has = self._has_unnamed(items, place) if self._is_snapshot else None
         for item in items:
             if not isinstance(item, BaseMessage):
                 if not (self._is_raw(item, (*place, "0")) and self._is_known_raw(item)):
                     yield item
             elif not item.id:
-                if self._is_snapshot or not self._is_known_raw(item):
+                if not (self._is_known_raw(item) if has is None else next(has)):
                     yield item
             elif not isinstance(item, RemoveMessage):
                 yield from self._new_message(item, item.id)
@@ -174,6 +192,11 @@ class StateCut:
                 yield item
             else:
                 yield from self._remove(item.id)
+
+    def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
+        """Whether the consumer has each message of a state that bears no id."""
+        said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
+        return iter(self._ledger.snapshot_unnamed(self._ns, place, said) if said else ())
 
     def _is_known_raw(self, value: Any) -> bool:
         """Whether the consumer has what an update carries without an id; if not, it has now."""
@@ -185,8 +208,20 @@ class StateCut:
         content = content_of(message)
         if self._ledger.is_nameless(self._ns, content):
             return True
-        self._ledger.deliver_nameless(self._ns, content)
-        return False
+        original = self._inferred(content)
+        self._ledger.deliver_nameless(self._ns, content, original)
+        return original is not None
+
+    def _inferred(self, content: Content) -> Entry | None:
+        """What this is a copy of, told by what it says and by its node alone."""
+        if self._hints is not None or self._is_snapshot:
+            return None
+        original = self._ledger.match_in_update(self._node, content)
+        if original is None or any(known in self._listed for known in original.ids):
+            return None
+        self.inferred += 1
+        self._ledger.claim(original, self._node)
+        return original
 
     def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
         """`message`, if the consumer lacks it; from now on it has it."""
@@ -194,11 +229,17 @@ class StateCut:
         known = self._ledger.entries(message_id)
         if not known and self._is_hinted(message_id):
             return
-        if any(entry.content == content and self._is(message_id, entry) for entry in known):
+        same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
+        if same:
+            if not self._is_snapshot:
+                self._ledger.claim(same[-1], self._node)
             return
         if not known and self._ledger.name(
             message_id, content, ns=self._ns, snapshot=self._is_snapshot
         ):
+            return
+        if not known and (original := self._inferred(content)) is not None:
+            self._ledger.alias(original, message_id)
             return
         if any(entry.content != content for entry in known):
             had = self._ledger.forget(message_id)
@@ -208,7 +249,7 @@ class StateCut:
 
     def _is_hinted(self, message_id: str) -> bool:
         """Whether the run is known to have copied this message from one the consumer has."""
-        original_id = self._hints.copies.get(message_id)
+        original_id = self._hints.copies.get(message_id) if self._hints else None
         originals = self._ledger.entries(original_id) if original_id is not None else ()
         for entry in originals[:1]:
             self._ledger.alias(entry, message_id)

@@ -66,7 +66,7 @@ class Deduplicator:
         self.ledger = ledger
         self.stats = DedupStats()
         self._messages = MessageParts(ledger, self.config, self.stats)
-        self._states = StateParts(ledger, hints, is_message_key)
+        self._states = StateParts(ledger, hints, is_message_key, self.stats)
         self._open_entry = ledger.open_entries
         self._echoes = self._messages.echoes
         self._rivals = self._messages.rivals
@@ -105,7 +105,9 @@ class Deduplicator:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
         content = fields["content"]
-        if type(content) is str and not fields["tool_call_chunks"] and not fields["usage_metadata"]:
+        if type(content) is str and not (
+            fields["tool_call_chunks"] or fields["usage_metadata"] or fields["additional_kwargs"]
+        ):
             self._last_said.add_text(content)
         else:
             self._last_said.extend(message)

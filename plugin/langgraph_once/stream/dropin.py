@@ -6,16 +6,18 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
+    Awaitable,
     Callable,
     Generator,
     Iterable,
     Iterator,
 )
-from contextlib import AsyncExitStack, ExitStack, aclosing, closing
+from contextlib import AsyncExitStack, ExitStack, aclosing, closing, suppress
 from typing import Any, TypeAlias
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
+from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader, token_reader
@@ -24,10 +26,21 @@ from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import writer
 from langgraph_once.stream.run import Run, afirst_chunk, first_chunk
 from langgraph_once.stream.state import IsMessageKeyIn, is_default_key
+from langgraph_once.stream.steps import Steps
 
 __all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered"]
 
 Passes: TypeAlias = Callable[[Any], bool]
+Keep: TypeAlias = Callable[[Any], None]
+AKeep: TypeAlias = Callable[[Any], Awaitable[None]]
+
+
+def _none(_chunk: Any) -> None:
+    return None
+
+
+async def _anone(_chunk: Any) -> None:
+    return None
 
 
 class ChunkFilter:
@@ -38,9 +51,10 @@ class ChunkFilter:
         passes: Whether a chunk is a token that simply goes on, which is noted then: a way
             around the parts for nearly all chunks of a stream.
         close: What remains to be said at the end of a stream that did not fail.
+        begun: Which step of the root graph a chunk is the first of, if it is of a later one.
     """
 
-    __slots__ = ("close", "new", "passes")
+    __slots__ = ("begun", "close", "new", "passes")
 
     def __init__(
         self,
@@ -48,8 +62,10 @@ class ChunkFilter:
         passes: Passes | None = None,
         *,
         close: Callable[[], Iterable[Any]] = tuple,
+        begun: Callable[[Any], int | None] = _none,
     ) -> None:
         self.new = new
+        self.begun = begun
         self.passes = passes or _never
         self.close = close
 
@@ -109,6 +125,7 @@ def chunk_filter(
     read: Callable[[Any], Part] | None = None,
     hints: Hints | None = None,
     is_message_key: IsMessageKeyIn = is_default_key,
+    has_cache: bool | None = None,
 ) -> ChunkFilter:
     """The function that turns one chunk into the chunks that the consumer lacks.
 
@@ -121,6 +138,8 @@ def chunk_filter(
         read: Reads a chunk, where it does not come in the shape that is written.
         hints: As `Deduplicator`.
         is_message_key: As `Deduplicator`.
+        has_cache: As `CachedParts`, for chunks of a stream that was asked for updates too, whose
+            cached ones are to be said in messages; None for any other.
     """
     same_shape = read is None
     read = read or reader(stream_mode, subgraphs=subgraphs, version=version)
@@ -133,6 +152,11 @@ def chunk_filter(
         is_message_key=is_message_key,
     )
     feed = dedup.feed
+    if has_cache is not None:
+        cached = CachedParts(stream_mode, dedup.ledger, is_message_key, has_cache=has_cache)
+        feed = lambda part: (  # noqa: E731  # the plain `feed` stays one call
+            out for each in cached.expand(part) for out in dedup.feed(each)
+        )
 
     def new(chunk: Any) -> Iterable[Any]:
         try:
@@ -147,19 +171,30 @@ def chunk_filter(
     def close() -> Iterable[Any]:
         return [write(kept) for kept in dedup.close()]
 
+    steps = Steps()
+
+    def begun(chunk: Any) -> int | None:
+        with suppress(StreamError):
+            return steps.begun(read(chunk))
+        return None
+
     if not same_shape:
-        return ChunkFilter(new, close=close)
+        return ChunkFilter(new, close=close, begun=begun)
     passes = token_reader(dedup.passes, stream_mode, subgraphs, version)
-    return ChunkFilter(new, passes, close=close)
+    return ChunkFilter(new, passes, close=close, begun=begun)
 
 
-def filtered(chunks: Iterable[Any], new: ChunkFilter, run: Run | None = None) -> Iterator[Any]:
+def filtered(
+    chunks: Iterable[Any], new: ChunkFilter, run: Run | None = None, keep: Keep = _none
+) -> Iterator[Any]:
     """What `new` makes of each of `chunks`, which are closed at the end, early or not.
 
     Args:
         chunks: The chunks.
         new: The filter.
         run: What the handler of the graph that streams them is to take.
+        keep: Called with each chunk that is more than a next token, before it is filtered; the
+            consumer has all that came before by then.
     """
     passes, make = new.passes, new.new
     with ExitStack() as stack:
@@ -168,17 +203,22 @@ def filtered(chunks: Iterable[Any], new: ChunkFilter, run: Run | None = None) ->
         if run is not None:
             chunks = iter(chunks)
             for first in first_chunk(chunks, run):
+                keep(first)
                 yield from make(first)
         for chunk in chunks:
             if passes(chunk):
                 yield chunk
             else:
+                keep(chunk)
                 yield from make(chunk)
         yield from new.close()
 
 
 async def afiltered(
-    chunks: AsyncIterable[Any], new: ChunkFilter, run: Run | None = None
+    chunks: AsyncIterable[Any],
+    new: ChunkFilter,
+    run: Run | None = None,
+    keep: AKeep = _anone,
 ) -> AsyncIterator[Any]:
     """`filtered`, async."""
     passes, make = new.passes, new.new
@@ -188,12 +228,14 @@ async def afiltered(
         if run is not None:
             chunks = aiter(chunks)
             for first in await afirst_chunk(chunks, run):
+                await keep(first)
                 for kept in make(first):
                     yield kept
         async for chunk in chunks:
             if passes(chunk):
                 yield chunk
             else:
+                await keep(chunk)
                 for kept in make(chunk):
                     yield kept
         for kept in new.close():

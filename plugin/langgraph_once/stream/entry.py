@@ -94,6 +94,15 @@ class Entry:
         """How many characters of it the consumer has."""
         return self.said.size if isinstance(self.said, StreamedContent) else len(self.said.text)
 
+    def says(self, message_id: str, content: Content) -> bool:
+        """Whether a message under one of its ids says no more than the consumer has.
+
+        What bears the id of a copy may lack thoughts and have another role, as copies do.
+        """
+        if self.content == content:
+            return True
+        return message_id != self.id and content.is_copy_of(self.content, in_any_role=True)
+
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""
         self.is_final = True

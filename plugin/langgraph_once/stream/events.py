@@ -6,6 +6,7 @@ where v1 and v2 have chunks. To the ledger each event is the chunk that says the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,12 +14,14 @@ from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import ANNOTATION_KEY
+from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import ChunkFilter
 from langgraph_once.stream.intake import v2_part
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import writer
+from langgraph_once.stream.steps import Steps
 
 __all__ = ["event_chunk", "event_filter"]
 
@@ -26,31 +29,37 @@ RUN_KEY = "run_id"
 STATE_MODES = frozenset({"values", "updates"})
 
 
-def event_filter(config: DedupConfig, ledger: Ledger) -> ChunkFilter:
+def event_filter(
+    config: DedupConfig, ledger: Ledger, *, cached: CachedParts | None = None
+) -> ChunkFilter:
     """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
 
     States stay whole, since the projections of a run are made of them.
+
+    Args:
+        config: What counts as a repetition.
+        ledger: What the consumer has.
+        cached: Says what cached updates hold, where the graph has a cache.
     """
     dedup = Deduplicator(config, ledger=ledger)
     reader = EventReader()
     write = writer([], version="v2")
 
     def new(chunk: Any) -> Iterator[Any]:
-        part = v2_part(chunk)
-        if part.mode in STATE_MODES:
-            yield chunk
-            return
-        said = reader.read(part)
-        if said is None:
-            yield chunk
-            return
-        for out in dedup.feed(said):
-            if out is said:
+        whole = v2_part(chunk)
+        for part in (whole,) if cached is None else cached.expand(whole):
+            said = part if part.mode in STATE_MODES else reader.read(part)
+            if said is None or part.mode in STATE_MODES:
                 yield chunk
-            elif not isinstance(out.data, AIMessageChunk):
-                yield write(out)
+                continue
+            for out in dedup.feed(said):
+                if out is said and part is whole:
+                    yield chunk
+                elif not isinstance(out.data, AIMessageChunk):
+                    yield write(out)
 
-    return ChunkFilter(new)
+    steps = Steps()
+    return ChunkFilter(new, begun=lambda chunk: steps.begun(v2_part(chunk)))
 
 
 class EventReader:
@@ -58,6 +67,7 @@ class EventReader:
 
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
+        self._whole: set[tuple[str, int]] = set()
 
     def read(self, part: Part) -> Part | None:
         """A part whose event is a chunk instead; None for an event that says nothing."""
@@ -69,9 +79,28 @@ class EventReader:
             self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
         message_id = self._ids.get(run)
         chunk = event_chunk(event, message_id) if message_id else None
+        if message_id and chunk is None:
+            chunk = self._whole_call(event, run, message_id)
         if event.get("event") == "message-finish":
             self._ids.pop(run, None)
         return None if chunk is None else part._replace(data=chunk)
+
+    def _whole_call(
+        self, event: Mapping[str, Any], run: str, message_id: str
+    ) -> AIMessageChunk | None:
+        """The chunk of a tool call that did not stream; its block is finished with all of it."""
+        block = event.get("content") or {}
+        if block.get("type") != "tool_call":
+            return None
+        place = run, event["index"]
+        if event["event"] == "content-block-start":
+            self._whole.add(place)
+        elif place in self._whole:
+            self._whole.discard(place)
+            call = {"id": block.get("id"), "name": block.get("name")}
+            args = json.dumps(block.get("args") or {})
+            return _call_chunk(event, message_id, {**call, "args": args})
+        return None
 
 
 def event_chunk(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:

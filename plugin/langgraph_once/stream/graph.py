@@ -15,15 +15,17 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
+from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.stream.cached import CachedParts, with_updates
 from langgraph_once.stream.deduplicator import cuts_states
 from langgraph_once.stream.dropin import ChunkFilter, chunk_filter
 from langgraph_once.stream.events import event_filter
 from langgraph_once.stream.hints import Hints, HintsHandler
 from langgraph_once.stream.install import install
-from langgraph_once.stream.intake import StreamModes, Version, mode_set
+from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.resume import InMemoryStreamStateStore, StreamStateStore
 from langgraph_once.stream.run import Run
@@ -108,8 +110,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
         run, hints = Run(self, self.dedup_config), Hints()
         heard = self._hearing(config, modes, hints)
-        chunks = super().stream(input, heard, **cast("Any", asked), **kwargs)
-        new = self._filter_of(config, asked, run, hints)
+        is_silent = self._has_silent_nodes(input, config, modes)
+        inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
+        chunks = super().stream(input, heard, **cast("Any", inner), **kwargs)
+        new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
         return streamed(chunks, self._thread(config), new, _handled(run, modes))
 
     def astream(  # type: ignore[override]
@@ -127,8 +131,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
         run, hints = Run(self, self.dedup_config), Hints()
         heard = self._hearing(config, modes, hints)
-        chunks = super().astream(input, heard, **cast("Any", asked), **kwargs)
-        new = self._filter_of(config, asked, run, hints)
+        is_silent = self._has_silent_nodes(input, config, modes)
+        inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
+        chunks = super().astream(input, heard, **cast("Any", inner), **kwargs)
+        new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
         return astreamed(chunks, self._thread(config), new, _handled(run, modes))
 
     def _hearing(
@@ -154,20 +160,47 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return Thread(merged, saver, store, self.dedup_config)
 
     def _filter_of(
-        self, config: RunnableConfig | None, asked: Mapping[str, Any], run: Run, hints: Hints
+        self,
+        config: RunnableConfig | None,
+        asked: Mapping[str, Any],
+        run: Run,
+        hints: Hints,
+        *,
+        is_silent: bool,
     ) -> Callable[[Ledger], ChunkFilter]:
-        if _is_v3(config):
-            return lambda ledger: event_filter(self.dedup_config, ledger)
         modes, subgraphs, version = asked.values()
+        has_cache = self.cache is not None
+        if _is_v3(config):
+            say: Any = functools.partial(
+                CachedParts, modes, is_message_key=run.is_message_key, with_results=False
+            )
+            return lambda ledger: event_filter(
+                self.dedup_config,
+                ledger,
+                cached=say(ledger=ledger, has_cache=has_cache) if is_silent else None,
+            )
+        read = None
+        if is_silent and isinstance(modes, str) and version == "v1":
+            read = reader(with_updates(modes), subgraphs=subgraphs, version=version)
         return lambda ledger: chunk_filter(
             modes,
             subgraphs,
             version,
             ledger=ledger,
             config=self.dedup_config,
+            read=read,
             hints=hints,
             is_message_key=run.is_message_key,
+            has_cache=has_cache if is_silent else None,
         )
+
+    def _has_silent_nodes(
+        self, asked: Any, config: RunnableConfig | None, modes: StreamModes
+    ) -> bool:
+        """Whether nodes may answer without running, of which `messages` are to tell."""
+        goes_on = asked is None or isinstance(asked, Command)
+        may_be = self.cache is not None or (goes_on and self._thread(config) is not None)
+        return may_be and "messages" in mode_set(modes)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk
 
 from langgraph_once.stream.content import Content, StreamedContent, content_of
 from langgraph_once.stream.entry import Entry
-from langgraph_once.stream.namespace import NS_SEP, lineage, names
+from langgraph_once.stream.namespace import NS_SEP, bare, lineage, names
 
 __all__ = ["Ledger", "Place"]
 
@@ -52,6 +52,8 @@ class Ledger:
         self.updates: dict[bytes, int] = {}
         self._by_id: dict[str, list[Entry]] = {}
         self._by_task: dict[str, dict[Entry, None]] = {}
+        self._by_node: dict[str, dict[str, None]] = {}
+        self._updates_of: dict[str, int] = {}
         self._open: dict[tuple[str, str], Entry] = {}
         self._settled: deque[Entry] = deque()
         self._count = 0
@@ -59,6 +61,7 @@ class Ledger:
         self.snapshots: dict[Place, Mapping[str, Place]] = {}
         self._seeds: dict[str, BaseMessage] = {}
         self._nameless: deque[Nameless] = deque(maxlen=1024)
+        self._unnamed: dict[tuple[Place, Place], Counter[Content]] = {}
 
     def __len__(self) -> int:
         """How many messages are known."""
@@ -75,6 +78,8 @@ class Ledger:
     def begin(self) -> None:
         """Note that another stream begins, so that a task that speaks again runs again."""
         self.epoch += 1
+        self._by_node.clear()
+        self._updates_of.clear()
         self.states.clear()  # a new stream may have a new reader, who wants a state first
         for entry in list(self._open.values()):
             self.settle(entry)
@@ -85,6 +90,7 @@ class Ledger:
         self._by_id.setdefault(entry.id, []).append(entry)
         for task in lineage(entry.task or entry.within):
             self._by_task.setdefault(task, {})[entry] = None
+            self._by_node.setdefault(bare(task), {})[task] = None
         self._count += 1
         if is_open:
             self._open[entry.task, entry.id] = entry
@@ -159,6 +165,13 @@ class Ledger:
         """What a task has said, and the tasks inside it, in order."""
         return [entry for name in names(task) for entry in self._by_task.get(name, ())]
 
+    def has_said(self, node: str, content: Content) -> bool:
+        """Whether a task of a node, named as by `bare`, has said this in an earlier stream."""
+        return any(
+            entry.epoch < self.epoch and entry.content == content and bare(entry.task) == node
+            for entry in self.known()
+        )
+
     def open_in(self, task: str) -> Iterator[Entry]:
         """What this very task is streaming."""
         return (e for e in self._by_task.get(task, ()) if not e.is_final and e.task == task)
@@ -181,6 +194,34 @@ class Ledger:
             ):
                 return entry
         return None
+
+    def match_in_update(self, node: str, content: Content) -> Entry | None:
+        """The message that an update of `node` repeats under a new id or none.
+
+        An update does not tell which task of its node sent it, so each message of the tasks
+        that run stands for one copy.
+
+        Args:
+            node: The namespace of its graph and its name, as `bare` gives them.
+            content: What the message says.
+        """
+        for task in self._by_node.get(node, ()):
+            for entry in self._by_task.get(task, ()):
+                if entry.epoch < self.epoch or entry.claimed & {task, node}:
+                    continue
+                is_inner = entry.task != task
+                if (is_inner or entry.is_model) and content.is_copy_of(
+                    entry.content, in_any_role=is_inner
+                ):
+                    return entry
+        return None
+
+    def note_update_of(self, node: str) -> None:
+        """Note that a task of `node` has sent its update; all of them may be done by now."""
+        count = self._updates_of[node] = self._updates_of.get(node, 0) + 1
+        if count >= len(self._by_node.get(node, ())):
+            del self._updates_of[node]
+            self._by_node.pop(node, None)
 
     def deliver_nameless(self, ns: Place, content: Content, entry: Entry | None = None) -> None:
         """Note a message that the graph `ns` sent before the reducer gave it its id.
@@ -207,18 +248,42 @@ class Ledger:
         That may show in a state of the graph that sent it, or in what its parents send; an
         update of the same graph with an id of its own is another message.
         """
+        known = self._take_nameless(content, ns, snapshot=snapshot)
+        if known is None:
+            return False
+        if known.entry is None:
+            self.deliver(message_id, content)
+        else:
+            self.alias(known.entry, message_id)
+        return True
+
+    def _take_nameless(self, content: Content, ns: Place, *, snapshot: bool) -> Nameless | None:
         for i, known in enumerate(self._nameless):
             inside = known.ns[: len(ns)] == ns and (
                 snapshot or len(known.ns) > len(ns) or not known.in_update
             )
             if inside and known.content == content:
                 del self._nameless[i]
-                if known.entry is None:
-                    self.deliver(message_id, content)
-                else:
-                    self.alias(known.entry, message_id)
-                return True
-        return False
+                return known
+        return None
+
+    def snapshot_unnamed(self, ns: Place, place: Place, said: list[Content]) -> list[bool]:
+        """Note the messages without an id that a list of a state holds.
+
+        Returns:
+            For each whether the consumer has it: from the state before, or from an update.
+        """
+        before = self._unnamed.get((ns, place), Counter())
+        now: Counter[Content] = Counter()
+        known = []
+        for content in said:
+            now[content] += 1
+            known.append(
+                now[content] <= before[content]
+                or self._take_nameless(content, ns, snapshot=True) is not None
+            )
+        self._unnamed[ns, place] = now
+        return known
 
     def drop(self, entry: Entry) -> None:
         """Know a message no longer."""
@@ -236,6 +301,7 @@ class Ledger:
                 said.pop(entry, None)
                 if not said:
                     del self._by_task[task]
+                    self._by_node.get(bare(task), {}).pop(task, None)
 
     def forget(self, message_id: str) -> list[str]:
         """The consumer drops this message: what comes under its id is new.
@@ -255,11 +321,16 @@ class Ledger:
 
     def note_update(self, mark: bytes) -> bool:
         """Note the fingerprint of an update; whether the stream before had the same."""
-        known = self.updates.pop(mark, None)
+        came_before = self.had_update(mark)
+        self.updates.pop(mark, None)
         self.updates[mark] = self.epoch
         if len(self.updates) > MAX_UPDATES:
             del self.updates[next(iter(self.updates))]
-        return known == self.epoch - 1
+        return came_before
+
+    def had_update(self, mark: bytes) -> bool:
+        """Whether the stream before had an update of this fingerprint."""
+        return self.updates.get(mark) == self.epoch - 1
 
     def snapshot(self, root: Place, listed: Mapping[str, Place]) -> Mapping[str, Place]:
         """Note which messages a state holds now, each with the place of its list.

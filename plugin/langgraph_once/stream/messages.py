@@ -8,69 +8,24 @@ from typing import Any
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
-    BaseMessage,
     BaseMessageChunk,
     RemoveMessage,
     ToolMessage,
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import Annotation, annotation_of
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.reexecution import Echo
+from langgraph_once.stream.said import SaidPart
 from langgraph_once.stream.stats import DedupStats
 
 __all__ = ["MessageParts"]
 
 AUTO_ID_PREFIX = "lc_run-"
-STEP_KEY = "langgraph_step"
-MODEL_KEY = "ls_model_type"
-
-
-class _Said:
-    """One part and what its metadata say of its message."""
-
-    __slots__ = ("message", "note", "part", "steps", "task")
-
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.message: BaseMessage = part.data
-        self.task: str = part.meta.get(TASK_NS_KEY) or NS_SEP.join(part.ns)
-        self.note: Annotation | None = annotation_of(part.meta)
-        self.steps = self._steps()
-
-    @property
-    def source(self) -> str | None:
-        """Where it comes from; a model tells its name in the metadata, a node none."""
-        if self.note is not None:
-            return self.note["source"]
-        return "model" if MODEL_KEY in self.part.meta else None
-
-    def follows(self, entry: Entry, epoch: int) -> bool:
-        """Whether this comes after that message for good, so that its id means this now.
-
-        Tasks of one step run side by side, and may send equal ids that are all real.
-        """
-        if entry.epoch < epoch or entry.akin(self.task):
-            return True
-        mine, its = lineage(self.task), lineage(entry.task)
-        apart = next(
-            (i for i, pair in enumerate(zip(mine, its, strict=False)) if len(set(pair)) > 1), None
-        )
-        if apart is None or apart >= min(len(self.steps), len(entry.steps)):
-            return False
-        return 0 <= entry.steps[apart] < self.steps[apart]
-
-    def _steps(self) -> list[int]:
-        """The steps of the task and those around it, as far as they are known."""
-        if self.note is not None and "steps" in self.note:
-            return self.note["steps"]
-        step = self.part.meta.get(STEP_KEY)
-        return [] if step is None else [*[-1] * (len(lineage(self.task)) - 1), step]
 
 
 class MessageParts:
@@ -97,7 +52,7 @@ class MessageParts:
 
     def chunk(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a chunk that is not simply the next of its message."""
-        said = _Said(part)
+        said = SaidPart(part)
         message: Any = said.message
         if (echo := self.echoes.get((said.task, message.id))) is not None:
             return self._echoed(said, message, echo)
@@ -109,7 +64,7 @@ class MessageParts:
             return self._next_chunk(said, known, part)
         return self._first_chunk(said, message)
 
-    def _echoed(self, said: _Said, chunk: BaseMessageChunk, echo: Echo) -> Iterable[Part]:
+    def _echoed(self, said: SaidPart, chunk: BaseMessageChunk, echo: Echo) -> Iterable[Part]:
         out = list(self._record(said, echo.feed(said.part, chunk)))
         if not out:
             self._stats.held += 1
@@ -117,7 +72,7 @@ class MessageParts:
             self.echoes.pop((said.task, str(chunk.id)), None)
         return out
 
-    def _renamed(self, said: _Said, chunk: BaseMessageChunk) -> Entry | None:
+    def _renamed(self, said: SaidPart, chunk: BaseMessageChunk) -> Entry | None:
         """The message that a chunk goes on with, under whatever id."""
         open_entry = self._ledger.open_entries((said.task, str(chunk.id)))
         if open_entry is not None and said.note is None:
@@ -133,7 +88,7 @@ class MessageParts:
                 return entry
         return self._same_run(said, chunk)
 
-    def _same_run(self, said: _Said, chunk: BaseMessageChunk) -> Entry | None:
+    def _same_run(self, said: SaidPart, chunk: BaseMessageChunk) -> Entry | None:
         """The last message its task is streaming, if one of the two ids is LangChain's own.
 
         LangChain puts the id of the run on chunks that have none, so a provider that names
@@ -147,7 +102,7 @@ class MessageParts:
                 return entry
         return None
 
-    def _next_chunk(self, said: _Said, entry: Entry, part: Part) -> Iterable[Part]:
+    def _next_chunk(self, said: SaidPart, entry: Entry, part: Part) -> Iterable[Part]:
         chunk: Any = part.data
         if entry.is_final:
             if not _is_empty(chunk):
@@ -164,7 +119,7 @@ class MessageParts:
             self.rivals.pop((said.task, entry.id), None)
         return out
 
-    def _first_chunk(self, said: _Said, chunk: BaseMessageChunk) -> Iterable[Part]:
+    def _first_chunk(self, said: SaidPart, chunk: BaseMessageChunk) -> Iterable[Part]:
         if self._withdrawn and (revived := self._revived(said, chunk)):
             return self._record(said, [*revived, said.part])
         out: list[Part] = []
@@ -181,14 +136,14 @@ class MessageParts:
                 out += self._take_back(said.part, entry)
         return [*out, *self._record(said, (said.part,))]
 
-    def _record(self, said: _Said, parts: Iterable[Part]) -> Iterator[Part]:
+    def _record(self, said: SaidPart, parts: Iterable[Part]) -> Iterator[Part]:
         """Note what goes out."""
         for part in parts:
             if isinstance(part.data, BaseMessageChunk):
                 self._note_chunk(said, part.data)
             yield part
 
-    def _note_chunk(self, said: _Said, chunk: Any) -> None:
+    def _note_chunk(self, said: SaidPart, chunk: Any) -> None:
         entry = self._ledger.open_entries((said.task, str(chunk.id)))
         if entry is None:
             for known in self._ledger.entries(str(chunk.id)):
@@ -209,9 +164,9 @@ class MessageParts:
 
     def whole(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a whole message."""
-        said = _Said(part)
+        said = SaidPart(part)
         content = content_of(said.message)
-        known = self._known(said)
+        known = self._known(said, content)
         if known is not None:
             return self._known_whole(said, content, known)
         if (original := self._original(said, content)) is not None:
@@ -231,7 +186,7 @@ class MessageParts:
         self._deliver(said, content)
         return [*out, part]
 
-    def _known(self, said: _Said) -> Entry | None:
+    def _known(self, said: SaidPart, content: Content) -> Entry | None:
         """What the consumer has of this message, by its id or by that of its model run."""
         ids = [str(said.message.id)]
         if said.note is not None and said.note.get("id"):
@@ -240,9 +195,23 @@ class MessageParts:
             for entry in reversed(self._ledger.entries(message_id)):
                 if said.follows(entry, self._ledger.epoch):
                     return entry
+        return self._nameless_run(said, content)
+
+    def _nameless_run(self, said: SaidPart, content: Content) -> Entry | None:
+        """What a model streamed whose provider sends `""` as the id of each chunk (D9).
+
+        Upstream does not find that id again and sends the whole message behind its chunks.
+        """
+        if said.source != "model" or said.note is not None or not _is_auto(str(said.message.id)):
+            return None
+        for entry in self._ledger.entries(""):
+            is_of_now = entry.task == said.task and entry.epoch == self._ledger.epoch
+            if is_of_now and len(entry.ids) == 1 and entry.content == content:
+                self._stats.inferred += 1
+                return entry
         return None
 
-    def _original(self, said: _Said, content: Content) -> Entry | None:
+    def _original(self, said: SaidPart, content: Content) -> Entry | None:
         if said.source in ("model", "push", "history"):
             return None
         if isinstance(said.message, ToolMessage) and self._config.tool_results == "always":
@@ -252,11 +221,11 @@ class MessageParts:
             self._stats.inferred += 1
         return original
 
-    def _known_whole(self, said: _Said, content: Content, known: Entry) -> Iterable[Part]:
+    def _known_whole(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
         self._ledger.claim(known, said.task)
         self._ledger.alias(known, str(said.message.id))
         known.epoch = self._ledger.epoch
-        if known.content == content:
+        if known.says(str(said.message.id), content):
             return self._finality(said, known)
         missing, had_id = known.content.suffix_of(content), known.id
         if missing and isinstance(said.message, AIMessage):
@@ -269,7 +238,7 @@ class MessageParts:
         self._deliver(said, content)
         return (said.part._replace(data=RemoveMessage(id=had_id)), said.part)
 
-    def _finality(self, said: _Said, known: Entry) -> Iterable[Part]:
+    def _finality(self, said: SaidPart, known: Entry) -> Iterable[Part]:
         """The usage of a message of which the consumer has all else."""
         if not known.is_final:
             self._ledger.settle(known)
@@ -287,7 +256,7 @@ class MessageParts:
         )
         return (said.part._replace(data=last),)
 
-    def _deliver(self, said: _Said, content: Content) -> None:
+    def _deliver(self, said: SaidPart, content: Content) -> None:
         entry = Entry(said.task, str(said.message.id), content)
         entry.note(said.note, said.steps)
         entry.is_model = said.source == "model"
@@ -296,11 +265,11 @@ class MessageParts:
             self._ledger.claim(entry, said.task)
         self._note_unnamed(said, content, entry)
 
-    def _note_unnamed(self, said: _Said, content: Content, entry: Entry) -> None:
+    def _note_unnamed(self, said: SaidPart, content: Content, entry: Entry) -> None:
         if said.note is not None and said.note.get("unnamed"):
             self._ledger.deliver_nameless(said.part.ns, content, entry)
 
-    def _superseded(self, said: _Said) -> list[Entry]:
+    def _superseded(self, said: SaidPart) -> list[Entry]:
         """What the task of this part has said in an earlier attempt."""
         stale = [e for e in self._stale.get(said.task, ()) if not e.is_forgotten]
         older = [
@@ -312,7 +281,7 @@ class MessageParts:
             self._stats.inferred += 1
         return [*stale, *older]
 
-    def _abandoned(self, said: _Said, new: Entry) -> Iterator[Part]:
+    def _abandoned(self, said: SaidPart, new: Entry) -> Iterator[Part]:
         """Take back what a model began to say in the same task and another now says too.
 
         Without an annotation that is how a retry looks (D4). So do two models at once that
@@ -329,7 +298,7 @@ class MessageParts:
                 self._withdrawn[said.task, old.id] = old.content
                 yield from self._take_back(said.part, old)
 
-    def _revived(self, said: _Said, chunk: BaseMessageChunk) -> list[Part]:
+    def _revived(self, said: SaidPart, chunk: BaseMessageChunk) -> list[Part]:
         """What was taken back of a message that goes on all the same."""
         content = self._withdrawn.pop((said.task, str(chunk.id)), None)
         if content is None:
@@ -337,7 +306,7 @@ class MessageParts:
         whole = AIMessageChunk(content=content.text, id=chunk.id)
         return [said.part._replace(data=whole)]
 
-    def _is_stale(self, entry: Entry, said: _Said) -> bool:
+    def _is_stale(self, entry: Entry, said: SaidPart) -> bool:
         return self._config.reexecution == "hold" and entry in self._stale.get(said.task, ())
 
     def _take_back(self, part: Part, entry: Entry) -> Iterator[Part]:
@@ -347,10 +316,12 @@ class MessageParts:
 
     def removal(self, part: Part) -> Iterable[Part]:
         """A removal, under the ids by which the consumer knows the message."""
-        said = _Said(part)
+        said = SaidPart(part)
         message_id = str(said.message.id)
         if said.source == "retry":
             return self._retry(said, message_id)
+        if said.source == "resume":
+            return (part,)
         graph = lineage(said.task)[:-1]
         known = [e for e in self._ledger.entries(message_id) if e.task]
         if graph and all(lineage(entry.task)[: len(graph)] != graph for entry in known):
@@ -360,7 +331,7 @@ class MessageParts:
             for known_id in self._ledger.forget(message_id)
         ]
 
-    def _retry(self, said: _Said, message_id: str) -> Iterable[Part]:
+    def _retry(self, said: SaidPart, message_id: str) -> Iterable[Part]:
         """What an earlier attempt said, which the handler takes back."""
         found = [e for e in self._ledger.entries(message_id) if e.task == said.task]
         if self._config.reexecution == "hold" and found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-__all__ = ["NS_SEP", "TASK_NS_KEY", "akin", "is_inside", "lineage", "names", "node_path"]
+__all__ = ["NS_SEP", "TASK_NS_KEY", "akin", "bare", "is_inside", "lineage", "names", "node_path"]
 
 NS_SEP = "|"
 TASK_NS_KEY = "langgraph_checkpoint_ns"
@@ -25,14 +25,20 @@ def lineage(task: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
+def bare(task: str) -> str:
+    """A task by the name of its node in place of its id: as an update names it."""
+    outer, _, last = task.rpartition(NS_SEP)
+    name = last.split(":")[0]
+    return f"{outer}{NS_SEP}{name}" if outer else name
+
+
+@functools.lru_cache(maxsize=4096)
 def names(task: str) -> tuple[str, ...]:
     """The names of a task: its own, and the one it has as the home of a graph with memory.
 
     A graph that keeps its own memory is known by the name of its node, whichever task runs it.
     """
-    outer, _, last = task.rpartition(NS_SEP)
-    bare = last.split(":")[0]
-    return (task, f"{outer}{NS_SEP}{bare}" if outer else bare) if ":" in last else (task,)
+    return (task, bare(task)) if ":" in task.rpartition(NS_SEP)[2] else (task,)
 
 
 def is_inside(inner: str, outer: str) -> bool:

@@ -8,7 +8,7 @@ from langgraph_once.stream.fingerprint import fingerprint
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.part import Part
 
-__all__ = ["changed_keys", "is_repeated_update", "is_unchanged"]
+__all__ = ["METADATA_KEY", "changed_keys", "is_cached", "is_repeated_update", "is_unchanged"]
 
 INTERRUPT_KEY = "__interrupt__"
 METADATA_KEY = "__metadata__"
@@ -42,11 +42,17 @@ def changed_keys(part: Part, ledger: Ledger) -> Any:
     }
 
 
-def is_repeated_update(part: Part, ledger: Ledger) -> bool:
+def is_cached(part: Part) -> bool:
+    """Whether an `updates` part tells of a node that did not run for it."""
+    return isinstance(part.data, dict) and bool((part.data.get(METADATA_KEY) or {}).get("cached"))
+
+
+def is_repeated_update(part: Part, ledger: Ledger, *, note: bool = True) -> bool:
     """Whether an `updates` part is one that a resumed run repeats for completeness (D11).
 
     Upstream marks it as cached, and so it marks a result that a cache policy provides, which
     this consumer may never have seen: only what the stream before delivered is a repetition.
+    With `note` the ledger notes it as delivered.
     """
     if not isinstance(part.data, dict):
         return False
@@ -54,8 +60,8 @@ def is_repeated_update(part: Part, ledger: Ledger) -> bool:
     mark = fingerprint([list(part.ns), update])
     if mark is None:
         return False
-    is_cached = bool((part.data.get(METADATA_KEY) or {}).get("cached"))
-    return ledger.note_update(mark) and is_cached
+    came_before = ledger.note_update(mark) if note else ledger.had_update(mark)
+    return came_before and is_cached(part)
 
 
 def _fingerprints(state: Any) -> dict[str, bytes | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
 from typing import Any
@@ -20,6 +21,9 @@ from langgraph_once.stream.walk import found_in_input
 __all__ = ["Thread", "astreamed", "streamed"]
 
 FilterOf = Callable[[Ledger], ChunkFilter]
+
+REST_PER_SAVE = 20
+"""How much longer than the last note of a ledger took, none is made: a twentieth of the time."""
 
 
 class Thread:
@@ -44,6 +48,8 @@ class Thread:
         self._dedup = dedup
         self._start = config
         asked = config["configurable"]
+        self._rests_until = 0.0
+        self._noted: tuple[int, bytes] | None = None
         self._id = str(asked["thread_id"])
         self._ns = str(asked.get("checkpoint_ns", ""))
         self._head: RunnableConfig = {
@@ -53,13 +59,17 @@ class Thread:
     def open(self) -> Ledger:
         """The ledger of the checkpoint that the stream starts from."""
         found = self._checkpointer.get_tuple(self._start)
-        saved = self._store.load_stream_state(self._address(found)) if found else None
+        saved = None
+        for address in self._addresses(found):
+            saved = saved or self._store.load_stream_state(address)
         return self._ledger(found, saved)
 
     async def aopen(self) -> Ledger:
         """`open`, async."""
         found = await self._checkpointer.aget_tuple(self._start)
-        saved = await self._store.aload_stream_state(self._address(found)) if found else None
+        saved = None
+        for address in self._addresses(found):
+            saved = saved or await self._store.aload_stream_state(address)
         return self._ledger(found, saved)
 
     def save(self, ledger: Ledger) -> None:
@@ -71,6 +81,45 @@ class Thread:
         """`save`, async."""
         if (found := await self._checkpointer.aget_tuple(self._head)) is not None:
             await self._store.asave_stream_state(self._address(found), ledger.to_bytes())
+
+    def note(self, step: int, ledger: Ledger) -> None:
+        """Note the ledger as a step begins, so that a killed process loses that step alone.
+
+        Not so often that more than a small part of the time goes into it.
+        """
+        began = time.monotonic()
+        if began >= self._rests_until:
+            self._noted = step - 1, ledger.to_bytes()
+            now = time.monotonic()
+            self._rests_until = now + REST_PER_SAVE * (now - began)
+
+    def save_noted(self) -> None:
+        """Keep what was noted with the checkpoint of the step before, once that is written.
+
+        With no other: a checkpoint must not know of what came after it, or a replay from there
+        would leave that out.
+        """
+        if self._noted is not None:
+            found = self._checkpointer.get_tuple(self._head)
+            if found is not None and found.metadata.get("step") == self._noted[0]:
+                self._store.save_stream_state(self._address(found), self._noted[1])
+                self._noted = None
+
+    async def asave_noted(self) -> None:
+        """`save_noted`, async."""
+        if self._noted is not None:
+            found = await self._checkpointer.aget_tuple(self._head)
+            if found is not None and found.metadata.get("step") == self._noted[0]:
+                await self._store.asave_stream_state(self._address(found), self._noted[1])
+                self._noted = None
+
+    def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
+        """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""
+        if found is not None:
+            yield self._address(found)
+            if found.parent_config is not None:
+                parent = found.parent_config["configurable"]["checkpoint_id"]
+                yield StreamAddress(self._id, self._ns, parent)
 
     def _address(self, found: CheckpointTuple) -> StreamAddress:
         return StreamAddress(self._id, self._ns, found.checkpoint["id"])
@@ -103,8 +152,15 @@ def _kept(
     chunks: Iterator[Any], thread: Thread, filter_of: FilterOf, run: Run | None
 ) -> Iterator[Any]:
     ledger = thread.open()
+    passing = filter_of(ledger)
+
+    def keep(chunk: Any) -> None:
+        if (step := passing.begun(chunk)) is not None:
+            thread.note(step, ledger)
+        thread.save_noted()
+
     try:
-        with closing(filtered(chunks, filter_of(ledger), run)) as new:  # type: ignore[type-var]
+        with closing(filtered(chunks, passing, run, keep)) as new:  # type: ignore[type-var]
             yield from new
     finally:
         thread.save(ledger)
@@ -123,8 +179,15 @@ async def _akept(
     chunks: AsyncIterator[Any], thread: Thread, filter_of: FilterOf, run: Run | None
 ) -> AsyncIterator[Any]:
     ledger = await thread.aopen()
+    passing = filter_of(ledger)
+
+    async def keep(chunk: Any) -> None:
+        if (step := passing.begun(chunk)) is not None:
+            thread.note(step, ledger)
+        await thread.asave_noted()
+
     try:
-        async with aclosing(afiltered(chunks, filter_of(ledger), run)) as new:  # type: ignore[type-var]
+        async with aclosing(afiltered(chunks, passing, run, keep)) as new:  # type: ignore[type-var]
             async for chunk in new:
                 yield chunk
     finally:

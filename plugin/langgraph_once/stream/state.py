@@ -22,6 +22,7 @@ from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.run import DEFAULT_KEY
+from langgraph_once.stream.stats import DedupStats
 
 __all__ = ["IsMessageKeyIn", "StateParts", "is_default_key"]
 
@@ -38,8 +39,9 @@ class StateParts:
 
     Args:
         ledger: What the consumer has; notes what stays as delivered.
-        hints: What is known of the run beside its states.
+        hints: What is known of the run beside its states; None where nothing tells.
         is_message_key: Which keys of a graph hold messages, for values that are none yet.
+        stats: Counts the decisions.
     """
 
     def __init__(
@@ -47,9 +49,11 @@ class StateParts:
         ledger: Ledger,
         hints: Hints | None = None,
         is_message_key: IsMessageKeyIn = is_default_key,
+        stats: DedupStats | None = None,
     ) -> None:
         self._ledger = ledger
-        self._hints = hints or Hints()
+        self._hints = hints
+        self._stats = stats or DedupStats()
         self._is_message_key = is_message_key
         self._stale: list[Entry] = []
 
@@ -66,10 +70,10 @@ class StateParts:
         return self._cut(part, gone=self._ledger.snapshot(part.ns, listed_ids(part.data)))
 
     def _cut(self, part: Part, gone: Any) -> Any:
-        while self._hints.rerun:
+        while self._hints is not None and self._hints.rerun:
             task = self._hints.rerun.popleft()
             self._stale += [e for e in self._ledger.said_in(task) if e not in self._stale]
-        return StateCut(
+        cut = StateCut(
             self._ledger,
             part.ns,
             part.data,
@@ -77,4 +81,7 @@ class StateParts:
             stale=self._stale,
             hints=self._hints,
             is_message_key=lambda key: self._is_message_key(part.ns, key),
-        ).cut()
+        )
+        data = cut.cut()
+        self._stats.inferred += cut.inferred
+        return data

@@ -138,6 +138,17 @@ SCENARIOS = (
         said(OLD),
         NEXT,
         runs=TWO_RUNS,
+        only=lambda variant: not variant.is_v3,
+    ),
+    row(
+        "D7",
+        "same-id-streamed-again-v3",
+        "The same in v3, which makes ids of its own: the state has two messages.",
+        lambda: chain(says(AIMessage(OLD, id="fixed")), memory=True),
+        said(OLD, 2),
+        NEXT,
+        runs=TWO_RUNS,
+        only=lambda variant: variant.is_v3,
     ),
     row(
         "D7",

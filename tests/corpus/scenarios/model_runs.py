@@ -10,6 +10,7 @@ from tests.corpus.graphs import Steps, chain, copies, node, says
 from tests.corpus.models import answers
 from tests.corpus.scenario import Graph, Scenario
 from tests.corpus.units import Unit, call, said, usage
+from tests.corpus.variants import Variant
 from tests.corpus.wires import (
     Wire,
     accumulated,
@@ -36,13 +37,25 @@ def cleaned(reply: AIMessage, wire: Wire) -> Graph:
     return chain(node(steps))
 
 
-def repeated(name: str, what: str, reply: AIMessage, wire: Wire, *units: Unit) -> Scenario:
+def is_chunked(variant: Variant) -> bool:
+    """Not v3, whose events tell no last chunk from the others.
+
+    There LangChain's own bridge adds the repetition to the message that the model returns, so
+    that an ordinary node has it in the state too.
+    """
+    return not variant.is_v3
+
+
+def repeated(
+    name: str, what: str, reply: AIMessage, wire: Wire, *units: Unit, **how: Any
+) -> Scenario:
     return Scenario(
         kind="D8",
         name=name,
         what=what,
         graph=lambda: cleaned(reply, wire),
         units=units,
+        **how,
     )
 
 
@@ -75,6 +88,7 @@ SCENARIOS = (
         AIMessage(HELLO),
         accumulated,
         said(HELLO),
+        only=is_chunked,
     ),
     repeated(
         "final-call",
@@ -82,6 +96,7 @@ SCENARIOS = (
         AIMessage("", tool_calls=[SEARCH]),
         accumulated,
         CALLED,
+        only=is_chunked,
     ),
     repeated(
         "final-text-and-call",
@@ -90,6 +105,7 @@ SCENARIOS = (
         accumulated,
         said(HELLO),
         CALLED,
+        only=is_chunked,
     ),
     repeated(
         "final-unnamed",
@@ -97,6 +113,7 @@ SCENARIOS = (
         AIMessage(HELLO),
         accumulated_unnamed,
         said(HELLO),
+        only=is_chunked,
     ),
     repeated(
         "each-accumulated",

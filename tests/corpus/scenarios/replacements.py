@@ -196,5 +196,17 @@ SCENARIOS = (
         NEXT,
         said(GOOD),
         runs=TWO_RUNS,
+        only=lambda variant: not variant.is_v3,
+    ),
+    row(
+        "L2",
+        "streamed-under-fixed-id-v3",
+        "The same in v3, which makes ids of its own: the state has both messages.",
+        lambda: chain(says(AIMessage(BAD, id="fixed"), FIXED), memory=True),
+        said(BAD),
+        NEXT,
+        said(GOOD),
+        runs=TWO_RUNS,
+        only=lambda variant: variant.is_v3,
     ),
 )

@@ -1,0 +1,140 @@
+"""What one chunk or message says, in whatever shape its provider says it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+__all__ = ["CallPiece", "Saying", "call_pieces", "sayings", "whole_calls"]
+
+REASONING_KEY = "reasoning_content"
+
+
+class Saying(NamedTuple):
+    """Some text of one content block."""
+
+    kind: Literal["text", "reasoning"]
+    block_index: int | str
+    text: str
+
+
+class CallPiece(NamedTuple):
+    """A fragment of a tool call; what it does not carry is None or empty."""
+
+    id: str | None
+    name: str | None
+    args: str
+    place: int | str | None
+    """Its index among the blocks or calls of the message, as the provider counts."""
+
+
+def sayings(message: BaseMessage) -> Iterator[Saying]:
+    """The text and the reasoning in a chunk or message, in order."""
+    content: Any = message.content
+    thought = message.additional_kwargs.get(REASONING_KEY)
+    blocks = content if isinstance(content, list) else ()
+    thinks = False
+    found = []
+    for at, block in enumerate(blocks):
+        for kind, text in _block_sayings(block):
+            thinks = thinks or kind == "reasoning"
+            index = block.get("index", at) if isinstance(block, dict) else at
+            found.append(Saying(kind, index, text))
+    # Some say their thoughts in both places.
+    if isinstance(thought, str) and thought and not thinks:
+        yield Saying("reasoning", 0, thought)
+    yield from found
+    if isinstance(content, str) and content:
+        yield Saying("text", 0, content)
+
+
+def _block_sayings(block: Any) -> Iterator[tuple[Literal["text", "reasoning"], str]]:
+    if isinstance(block, str):
+        if block:
+            yield "text", block
+        return
+    match block.get("type"):
+        case "text" | "text_delta" | "output_text":
+            if text := block.get("text"):
+                yield "text", str(text)
+        case "reasoning" | "thinking" | "reasoning_content":
+            if thought := "".join(_thoughts(block)):
+                yield "reasoning", thought
+
+
+def _thoughts(block: Mapping[str, Any]) -> Iterator[str]:
+    """The words of a block of reasoning: each provider keeps them under a key of its own."""
+    for key in ("reasoning", "thinking", "text", REASONING_KEY):
+        said = block.get(key)
+        if isinstance(said, Mapping):
+            said = said.get("text")
+        if isinstance(said, str):
+            yield said
+            break
+    for part in block.get("summary") or ():
+        yield str(part.get("text", "")) if isinstance(part, Mapping) else str(part)
+
+
+def call_pieces(chunk: Any) -> Iterator[CallPiece]:
+    """The fragments of tool calls in a chunk."""
+    pieces = getattr(chunk, "tool_call_chunks", None)
+    if pieces:
+        for piece in pieces:
+            yield CallPiece(
+                piece.get("id"), piece.get("name"), piece.get("args") or "", piece.get("index")
+            )
+        return
+    if isinstance(chunk.content, list):
+        for block in chunk.content:
+            if isinstance(block, dict) and (piece := _block_piece(block)) is not None:
+                yield piece
+
+
+def _block_piece(block: Mapping[str, Any]) -> CallPiece | None:
+    """The fragment in a content block, where an integration gives no `tool_call_chunks`."""
+    index, block_id, name = block.get("index"), block.get("id"), block.get("name")
+    match block.get("type"):
+        case "tool_use":
+            given = block.get("partial_json") or block.get("input")
+            return CallPiece(block_id, name, _as_json(given), index)
+        case "input_json_delta":
+            return CallPiece(None, None, block.get("partial_json") or "", index)
+        case "function_call":
+            call_id = block.get("call_id") or block_id
+            return CallPiece(call_id, name, block.get("arguments") or "", index)
+        case "tool_call_chunk" | "tool_call":
+            return CallPiece(block_id, name, _as_json(block.get("args")), index)
+        case _:
+            return None
+
+
+def _as_json(args: Any) -> str:
+    """Arguments as text. An empty object opens a call whose arguments are still to come."""
+    if not args:
+        return ""
+    return args if isinstance(args, str) else json.dumps(args)
+
+
+class WholeCall(NamedTuple):
+    """A tool call in a whole message."""
+
+    id: str | None
+    name: str
+    args: dict[str, Any] | None
+    """None for arguments that cannot be read."""
+
+    text: str
+    error: str | None = None
+
+
+def whole_calls(message: AIMessage) -> Iterator[WholeCall]:
+    """The tool calls of a whole message, those with bad arguments last."""
+    for call in message.tool_calls:
+        text = json.dumps(call["args"], default=str)
+        yield WholeCall(call["id"], call["name"], call["args"], text)
+    for bad in message.invalid_tool_calls:
+        error = bad["error"] or "the arguments are no JSON object"
+        yield WholeCall(bad["id"], bad["name"] or "", None, bad["args"] or "", error)

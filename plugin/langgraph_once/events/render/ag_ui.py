@@ -1,0 +1,237 @@
+"""Events as those of the AG-UI protocol, through `ag-ui-protocol`.
+
+AG-UI opens and closes each message; which ones are open is all that is kept between events.
+What it has no event for goes out as its `CUSTOM`, under the type it has here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage
+
+from langgraph_once.events.base import ToolCallEvent
+from langgraph_once.events.event import (
+    ChannelValueEvent,
+    Event,
+    InterruptEvent,
+    MessageCompletedEvent,
+    MessageSupersededEvent,
+    StreamEndedEvent,
+    StreamErrorEvent,
+    TaskFinishedEvent,
+    TaskStartedEvent,
+    TokenStreamEvent,
+    ToolCallCompletedEvent,
+    ToolCallFailedEvent,
+    ToolCallProgressEvent,
+    ToolCallStartedEvent,
+    ToolResultEvent,
+)
+from langgraph_once.events.namespace import Where
+from langgraph_once.events.render.sse import HIDDEN_ERROR, public_dict
+
+if TYPE_CHECKING:
+    from ag_ui.core import BaseEvent
+
+__all__ = ["AgUiRenderer", "to_ag_ui"]
+
+ROLES = {"human": "user", "system": "system"}
+
+
+def to_ag_ui(
+    events: Iterable[Event], *, thread_id: str, run_id: str, expose_errors: bool = False
+) -> Iterator[BaseEvent]:
+    """The AG-UI events of one stream.
+
+    Args:
+        events: The stream.
+        thread_id: As the client asked.
+        run_id: As the client asked.
+        expose_errors: Whether the client is told the message of an error.
+
+    Raises:
+        ImportError: `ag-ui-protocol` is not installed.
+    """
+    renderer = AgUiRenderer(thread_id=thread_id, run_id=run_id, expose_errors=expose_errors)
+    for event in events:
+        yield from renderer.render(event)
+
+
+class AgUiRenderer:
+    """`to_ag_ui`, an event at a time.
+
+    Args:
+        thread_id: As the client asked.
+        run_id: As the client asked.
+        expose_errors: Whether the client is told the message of an error.
+    """
+
+    def __init__(self, *, thread_id: str, run_id: str, expose_errors: bool = False) -> None:
+        try:
+            from ag_ui import core
+        except ImportError as error:
+            raise ImportError("AG-UI needs the extra: pip install langgraph-once[ag-ui]") from error
+        self._core = core
+        self._ids = {"thread_id": thread_id, "run_id": run_id}
+        self._expose_errors = expose_errors
+        self._is_started = False
+        self._has_failed = False
+        self._open: dict[tuple[Where, str], str] = {}
+        self._calls: dict[tuple[Where, str | None, int], str] = {}
+        self._interrupts: list[InterruptEvent] = []
+
+    def render(self, event: Event) -> Iterator[BaseEvent]:  # noqa: C901  # one match
+        """The AG-UI events of one event."""
+        core = self._core
+        if not self._is_started:
+            self._is_started = True
+            yield core.RunStartedEvent(**self._ids)
+        match event:
+            case TokenStreamEvent():
+                yield from self._token(event)
+            case MessageCompletedEvent():
+                yield from self._completed(event)
+            case MessageSupersededEvent():
+                yield from self._close(event.where, event.old_id)
+                yield self._custom(event)
+            case ToolCallStartedEvent():
+                yield from self._close(event.where, event.message_id)
+                yield self._call_start(event)
+            case ToolCallProgressEvent():
+                yield core.ToolCallArgsEvent(
+                    tool_call_id=self._call_id(event), delta=event.args_delta
+                )
+            case ToolCallCompletedEvent() | ToolCallFailedEvent():
+                yield from self._call_end(event)
+            case ToolResultEvent():
+                yield self._result(event)
+            case TaskStartedEvent():
+                yield core.StepStartedEvent(step_name=_step(event))
+            case TaskFinishedEvent():
+                yield core.StepFinishedEvent(step_name=_step(event))
+            case ChannelValueEvent(namespace=()):
+                yield self._state(event)
+            case InterruptEvent():
+                self._interrupts.append(event)
+            case StreamErrorEvent():
+                self._has_failed = True
+                message = event.message if self._expose_errors else HIDDEN_ERROR
+                yield core.RunErrorEvent(message=message, code=event.error_type)
+            case StreamEndedEvent():
+                if not self._has_failed:
+                    yield self._finished()
+            case _:
+                yield self._custom(event)
+
+    def _token(self, event: TokenStreamEvent) -> Iterator[BaseEvent]:
+        core, other = self._core, "text" if event.kind == "reasoning" else "reasoning"
+        yield from self._close(event.where, event.message_id, other)
+        key = event.where, f"{event.kind}:{event.message_id}"
+        wire_id = self._open.get(key)
+        if wire_id is None:
+            wire_id = self._open[key] = self._free_id(event)
+            if event.kind == "reasoning":
+                yield core.ReasoningStartEvent(message_id=wire_id)
+                yield core.ReasoningMessageStartEvent(message_id=wire_id, role="reasoning")
+            else:
+                yield core.TextMessageStartEvent(message_id=wire_id, role="assistant")
+        content = (
+            core.ReasoningMessageContentEvent
+            if event.kind == "reasoning"
+            else core.TextMessageContentEvent
+        )
+        yield content(message_id=wire_id, delta=event.content_delta)
+
+    def _free_id(self, event: TokenStreamEvent) -> str:
+        """The id on the wire; parallel tasks may use equal ids at a time."""
+        wire_id = event.message_id
+        if event.kind == "reasoning":
+            wire_id += ":reasoning"
+        return wire_id if wire_id not in self._open.values() else f"{wire_id}:{event.task_id}"
+
+    def _close(self, where: Where, message_id: str | None, *kinds: str) -> Iterator[BaseEvent]:
+        core = self._core
+        for kind in kinds or ("reasoning", "text"):
+            wire_id = self._open.pop((where, f"{kind}:{message_id}"), None)
+            if wire_id is None:
+                continue
+            if kind == "text":
+                yield core.TextMessageEndEvent(message_id=wire_id)
+            else:
+                yield core.ReasoningMessageEndEvent(message_id=wire_id)
+                yield core.ReasoningEndEvent(message_id=wire_id)
+
+    def _completed(self, event: MessageCompletedEvent) -> Iterator[BaseEvent]:
+        core, message = self._core, event.message
+        role: Any = ROLES.get(message.type)
+        if isinstance(message, AIMessage):
+            yield from self._close(event.where, event.message_id)
+        elif role is not None and message.text:
+            wire_id = event.message_id or f"message-{event.seq}"
+            yield core.TextMessageStartEvent(message_id=wire_id, role=role)
+            yield core.TextMessageContentEvent(message_id=wire_id, delta=str(message.text))
+            yield core.TextMessageEndEvent(message_id=wire_id)
+
+    def _call_start(self, event: ToolCallStartedEvent) -> BaseEvent:
+        key = event.where, event.message_id, event.index
+        self._calls[key] = event.tool_call_id or f"call-{event.seq}"
+        return self._core.ToolCallStartEvent(
+            tool_call_id=self._calls[key],
+            tool_call_name=event.name,
+            parent_message_id=event.message_id,
+        )
+
+    def _call_id(self, event: ToolCallEvent) -> str:
+        key = event.where, event.message_id, event.index
+        return self._calls.get(key) or event.tool_call_id or f"call-{event.seq}"
+
+    def _call_end(self, event: ToolCallCompletedEvent | ToolCallFailedEvent) -> Iterator[BaseEvent]:
+        call_id = self._call_id(event)
+        self._calls.pop((event.where, event.message_id, event.index), None)
+        yield self._core.ToolCallEndEvent(tool_call_id=call_id)
+        if isinstance(event, ToolCallFailedEvent):
+            yield self._custom(event)
+
+    def _result(self, event: ToolResultEvent) -> BaseEvent:
+        content = event.content if isinstance(event.content, str) else str(event.content)
+        return self._core.ToolCallResultEvent(
+            message_id=f"{event.tool_call_id}:result:{event.seq}",
+            tool_call_id=event.tool_call_id,
+            content=content,
+            role="tool",
+        )
+
+    def _state(self, event: ChannelValueEvent) -> BaseEvent:
+        key = event.key.replace("~", "~0").replace("/", "~1")
+        value = self._plain(event)["value"]
+        change: Any = {"op": "add", "path": f"/{key}", "value": value}
+        return self._core.StateDeltaEvent(delta=[change])
+
+    def _finished(self) -> BaseEvent:
+        core = self._core
+        outcome: Any = core.RunFinishedSuccessOutcome(type="success")
+        if self._interrupts:
+            waiting = [
+                core.Interrupt(
+                    id=event.interrupt_id,
+                    reason="interrupt",
+                    metadata={"value": self._plain(event)["value"]},
+                )
+                for event in self._interrupts
+            ]
+            outcome = core.RunFinishedInterruptOutcome(type="interrupt", interrupts=waiting)
+        finished: BaseEvent = core.RunFinishedEvent(**self._ids, outcome=outcome)
+        return finished
+
+    def _custom(self, event: Event) -> BaseEvent:
+        return self._core.CustomEvent(name=event.type, value=self._plain(event))
+
+    def _plain(self, event: Event) -> dict[str, Any]:
+        return public_dict(event, accumulated=False, expose_errors=self._expose_errors)
+
+
+def _step(event: TaskStartedEvent | TaskFinishedEvent) -> str:
+    """The step of a task; parallel tasks of a node are steps of their own."""
+    return f"{event.node}:{event.task_id}"

@@ -1,0 +1,324 @@
+"""Events folded to what a consumer has: messages, tool calls, channels, and the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.events.event import (
+    ArtifactEvent,
+    ChannelUpdateEvent,
+    ChannelValueEvent,
+    CustomEvent,
+    Event,
+    GapPossibleEvent,
+    InterruptEvent,
+    MessageCompletedEvent,
+    MessageRemovedEvent,
+    MessageReplacedEvent,
+    MessageSupersededEvent,
+    StreamEndedEvent,
+    StreamErrorEvent,
+    TaskFinishedEvent,
+    TaskStartedEvent,
+    TokenStreamEvent,
+    ToolCallCompletedEvent,
+    ToolCallFailedEvent,
+    ToolCallProgressEvent,
+    ToolCallStartedEvent,
+    ToolResultEvent,
+    UIEvent,
+    UsageEvent,
+)
+from langgraph_once.events.growing import SoFar
+from langgraph_once.events.namespace import Where, akin
+
+__all__ = ["ToolCallRecord", "Transcript"]
+
+Namespace = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class ToolCallRecord:
+    """A tool call, and what came of it."""
+
+    tool_call_id: str | None
+    name: str
+    message_id: str | None
+    where: Where
+    so_far: SoFar = field(default_factory=SoFar.of, repr=False)
+    parsed_args: dict[str, Any] | None = field(default=None, repr=False)
+    error: str | None = None
+    results: list[ToolResultEvent] = field(default_factory=list)
+
+    @property
+    def args(self) -> str:
+        """The arguments as text, as far as they have come."""
+        return str(self.so_far)
+
+
+class _Line:
+    """One message, whole or still being said."""
+
+    __slots__ = ("message", "message_id", "pieces", "thoughts", "where")
+
+    def __init__(self, message_id: str | None, where: Where) -> None:
+        self.message_id = message_id
+        self.where = where
+        self.message: BaseMessage | None = None
+        self.pieces: list[str] = []
+        self.thoughts: list[str] = []
+
+    def shown(self) -> BaseMessage:
+        if self.message is not None:
+            return self.message
+        said: Any = "".join(self.pieces)
+        if self.thoughts:
+            thought = {"type": "reasoning", "reasoning": "".join(self.thoughts)}
+            said = [thought, {"type": "text", "text": said}]
+        return AIMessage(said, id=self.message_id)
+
+
+class Transcript:
+    """What a consumer has of a thread, over any number of streams.
+
+    Attributes:
+        interrupts: What the graph waits for since the last stream began.
+        artifacts: The artifacts by key and id, each as it was told last.
+        ui: The UI messages that are shown, by id.
+        usage: The sum over all streams.
+        errors: The streams that died.
+        gaps: What may be missing.
+        is_ended: Whether the last stream ended.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._lines: list[_Line] = []
+        self._by_key: dict[tuple[Where, str], _Line] = {}
+        self._calls: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
+        self._channels: dict[tuple[Namespace, str], Any] = {}
+        self._updates: dict[tuple[Namespace, str], list[tuple[str | None, Any]]] = {}
+        self._spent: UsageMetadata | None = None
+        self.interrupts: dict[str, InterruptEvent] = {}
+        self.artifacts: dict[tuple[str, str], ArtifactEvent] = {}
+        self.ui: dict[str, UIEvent] = {}
+        self.custom: list[CustomEvent] = []
+        self.usage: UsageMetadata | None = None
+        self.errors: list[StreamErrorEvent] = []
+        self.gaps: list[GapPossibleEvent] = []
+        self.is_ended = False
+        for event in events:
+            self.apply(event)
+
+    def messages(self, namespace: Namespace | None = ()) -> list[BaseMessage]:
+        """The messages said in one graph, in order.
+
+        A message that is still being said is there with what it has said.
+
+        Args:
+            namespace: The graph; None for all of them together.
+        """
+        return [
+            line.shown()
+            for line in self._lines
+            if namespace is None or line.where.namespace == namespace
+        ]
+
+    def tool_calls(self, namespace: Namespace | None = None) -> list[ToolCallRecord]:
+        """The tool calls made in one graph, or by default in all, in order."""
+        return [
+            call
+            for call in self._calls.values()
+            if namespace is None or call.where.namespace == namespace
+        ]
+
+    def channels(self, namespace: Namespace = ()) -> dict[str, Any]:
+        """The last value of each key that is watched in a graph."""
+        return {key: value for (ns, key), value in self._channels.items() if ns == namespace}
+
+    def updates(self, key: str, namespace: Namespace = ()) -> list[tuple[str | None, Any]]:
+        """What was written to a key of a graph: the node, and what it wrote."""
+        return list(self._updates.get((namespace, key), ()))
+
+    @property
+    def namespaces(self) -> tuple[Namespace, ...]:
+        """The graphs that said something."""
+        said = [line.where.namespace for line in self._lines]
+        return tuple(dict.fromkeys([*said, *(ns for ns, _ in self._channels)]))
+
+    def apply(self, event: Event) -> None:  # noqa: C901  # one match, checked for completeness
+        """Take one event."""
+        if self.is_ended:
+            self._begin()
+        match event:
+            case TokenStreamEvent():
+                line = self._line(event.message_id, event.where)
+                said = line.pieces if event.kind == "text" else line.thoughts
+                said.append(event.content_delta)
+            case MessageCompletedEvent():
+                self._complete(event)
+            case MessageReplacedEvent():
+                self._replace(event)
+            case MessageRemovedEvent():
+                self._remove(event.message_id, event.where)
+            case MessageSupersededEvent():
+                self._remove(event.old_id, event.where)
+            case (
+                ToolCallStartedEvent()
+                | ToolCallProgressEvent()
+                | ToolCallCompletedEvent()
+                | ToolCallFailedEvent()
+            ):
+                self._apply_call(event)
+            case ToolResultEvent():
+                self._answer(event)
+            case ChannelValueEvent() | ChannelUpdateEvent() | ArtifactEvent():
+                self._apply_state(event)
+            case UIEvent() | CustomEvent() | InterruptEvent() | UsageEvent():
+                self._apply_aside(event)
+            case TaskStartedEvent() | TaskFinishedEvent():
+                pass
+            case GapPossibleEvent() | StreamErrorEvent() | StreamEndedEvent():
+                self._apply_end(event)
+            case _:
+                assert_never(event)
+
+    def _begin(self) -> None:
+        """Another stream: what the graph waited for has been answered, or will be told again."""
+        self.is_ended = False
+        self.interrupts = {}
+        self._spent = self.usage
+
+    def _apply_call(
+        self,
+        event: ToolCallStartedEvent
+        | ToolCallProgressEvent
+        | ToolCallCompletedEvent
+        | ToolCallFailedEvent,
+    ) -> None:
+        key = (event.where, event.message_id, event.index)
+        call = self._calls.get(key)
+        if call is None or isinstance(event, ToolCallStartedEvent):
+            call = self._calls[key] = ToolCallRecord(
+                event.tool_call_id, event.name, event.message_id, event.where
+            )
+        match event:
+            case ToolCallStartedEvent():
+                pass
+            case ToolCallProgressEvent():
+                call.so_far = event.so_far
+            case ToolCallCompletedEvent():
+                call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
+            case ToolCallFailedEvent():
+                call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
+            case _:
+                assert_never(event)
+
+    def _answer(self, event: ToolResultEvent) -> None:
+        """Put a result to the call that it answers."""
+        calls = [
+            call
+            for call in self._calls.values()
+            if call.tool_call_id == event.tool_call_id
+            and call.message_id == event.message_id
+            and akin(call.where.namespace, event.namespace)
+        ]
+        same_task = [call for call in calls if call.where.task_id == event.task_id]
+        found = same_task or [call for call in calls if not call.results] or calls
+        if found:
+            found[-1].results.append(event)
+
+    def _apply_state(self, event: ChannelValueEvent | ChannelUpdateEvent | ArtifactEvent) -> None:
+        match event:
+            case ChannelValueEvent():
+                self._channels[event.namespace, event.key] = event.value
+            case ChannelUpdateEvent():
+                written = self._updates.setdefault((event.namespace, event.key), [])
+                written.append((event.node, event.update))
+            case ArtifactEvent():
+                self.artifacts[event.key, event.artifact_id] = event
+            case _:
+                assert_never(event)
+
+    def _apply_aside(self, event: UIEvent | CustomEvent | InterruptEvent | UsageEvent) -> None:
+        match event:
+            case UIEvent(action="remove"):
+                self.ui.pop(event.ui_id, None)
+            case UIEvent():
+                self.ui[event.ui_id] = event
+            case CustomEvent():
+                self.custom.append(event)
+            case InterruptEvent():
+                self.interrupts[event.interrupt_id] = event
+            case UsageEvent():
+                self.usage = add_usage(self._spent, event.total)
+            case _:
+                assert_never(event)
+
+    def _apply_end(self, event: GapPossibleEvent | StreamErrorEvent | StreamEndedEvent) -> None:
+        match event:
+            case GapPossibleEvent():
+                self.gaps.append(event)
+            case StreamErrorEvent():
+                self.errors.append(event)
+            case StreamEndedEvent():
+                self.is_ended = True
+            case _:
+                assert_never(event)
+
+    def _line(self, message_id: str | None, where: Where) -> _Line:
+        line = self._by_key.get((where, message_id)) if message_id is not None else None
+        if line is None:
+            line = _Line(message_id, where)
+            self._lines.append(line)
+            if message_id is not None:
+                self._by_key[where, message_id] = line
+        return line
+
+    def _found(self, message_id: str, namespace: Namespace) -> list[_Line]:
+        """The messages of an id: those of this graph and of those around and inside it, if there
+        are any, since parallel tasks may use equal ids."""
+        found = [line for line in self._lines if line.message_id == message_id]
+        return [line for line in found if akin(line.where.namespace, namespace)] or found
+
+    def _complete(self, event: MessageCompletedEvent) -> None:
+        self._line(event.message_id, event.where).message = event.message
+        if not event.message_id:  # the next message without an id is another one
+            self._by_key.pop((event.where, ""), None)
+
+    def _replace(self, event: MessageReplacedEvent) -> None:
+        found = self._found(event.message_id, event.namespace)
+        line = found[-1] if found else self._line(event.message_id, event.where)
+        line.message = event.message
+        self._drop_calls(line)
+        if isinstance(event.message, AIMessage):
+            for at, call in enumerate(event.message.tool_calls):
+                self._calls[line.where, line.message_id, at] = ToolCallRecord(
+                    call["id"],
+                    call["name"],
+                    line.message_id,
+                    line.where,
+                    parsed_args=call["args"],
+                    so_far=SoFar.of(json.dumps(call["args"], default=str)),
+                )
+
+    def _remove(self, message_id: str, where: Where) -> None:
+        if message_id == REMOVE_ALL_MESSAGES:
+            size = len(where.namespace)
+            gone = [ln for ln in self._lines if ln.where.namespace[:size] == where.namespace]
+        else:
+            gone = self._found(message_id, where.namespace)
+        for line in gone:
+            self._lines.remove(line)
+            self._by_key.pop((line.where, line.message_id or ""), None)
+            self._drop_calls(line)
+
+    def _drop_calls(self, line: _Line) -> None:
+        for key in [key for key in self._calls if key[:2] == (line.where, line.message_id)]:
+            del self._calls[key]

@@ -1,0 +1,162 @@
+"""`SseDeduplication`: the event streams of graphs that are not wrapped, each thing once.
+
+It knows one connection, and takes nothing for granted that an earlier one delivered: who
+re-joins a run may see again what came before the cut. `OnceRemoteGraph` does not.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.platform.sse.frames import Frame, FrameReader, frame_bytes, id_line
+from langgraph_once.platform.sse.headers import event_stream_headers, with_headers
+from langgraph_once.remote.revive import revive
+from langgraph_once.stream import Deduplicator, Part, sdk_chunk, sdk_part
+
+__all__ = ["SseDeduplication"]
+
+logger = logging.getLogger(__name__)
+
+HEADER = "X-Once"
+ANSWERS = {"1": True, "0": False}
+
+
+class SseDeduplication:
+    """ASGI middleware: leaves out of event streams what their reader has.
+
+    Args:
+        app: What it wraps.
+        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`.
+        config: What counts as a repetition. Nothing is held back, whatever it says.
+    """
+
+    def __init__(self, app: ASGIApp, *, by_default: bool, config: DedupConfig) -> None:
+        self._app = app
+        self._by_default = by_default
+        # What is held back has been sent for whoever re-joins by a later id, and would be lost.
+        holds = config.reexecution == "hold"
+        self._config = replace(config, reexecution="retract") if holds else config
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        app = self._app
+        # The v3 protocol has its own order and numbers: `/threads/…/stream/events` is left alone.
+        if scope["type"] == "http" and scope["path"].endswith("/stream"):
+            asked = Headers(scope=scope).get(HEADER)
+            wanted = self._by_default if asked is None else ANSWERS.get(asked.strip())
+            if wanted is None:
+                app = JSONResponse({"detail": f"{HEADER} must be 1 or 0"}, status_code=400)
+            elif wanted:
+                send = _Response(scope, send, Deduplicator(self._config)).send
+        await app(scope, receive, send)
+
+
+class _Response:
+    """One response on its way out."""
+
+    def __init__(self, scope: Scope, send: Send, dedup: Deduplicator) -> None:
+        self._scope = scope
+        self._send = send
+        self._dedup = dedup
+        self._frames: FrameFilter | None = None
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = event_stream_headers(self._scope, message)
+            if headers is not None:
+                self._frames = FrameFilter(self._dedup)
+                message = with_headers(message, headers)
+        elif message["type"] == "http.response.body" and self._frames is not None:
+            more_body = message.get("more_body", False)
+            body = self._frames.feed(message.get("body", b""))
+            if not more_body:
+                body += self._frames.close()
+            elif not body:
+                return
+            message = {**message, "body": body}
+        await self._send(message)
+
+
+class FrameFilter:
+    """Turns the bytes of an event stream into those that its reader lacks.
+
+    The id of a frame that is left out must not be lost, or a reader that re-joins is sent it
+    again. A frame that holds only an id would tell it at once, and the JavaScript SDK hands
+    such a frame to the user as an empty event (2.0.0). So the id waits for the next frame
+    that has none of its own, at the latest the next heartbeat, and nobody sees a thing.
+
+    Args:
+        dedup: Decides what the reader lacks.
+    """
+
+    def __init__(self, dedup: Deduplicator) -> None:
+        self._dedup: Deduplicator | None = dedup
+        self._reader = FrameReader()
+        self._id_left_out: str | None = None
+
+    def feed(self, body: bytes) -> bytes:
+        """What the reader lacks of the frames that end in `body`."""
+        return b"".join(new for frame in self._reader.feed(body) for new in self._new(frame))
+
+    def close(self) -> bytes:
+        """What remains to be said at the end of the stream."""
+        held = (_written(part, None) for part in self._closed())
+        return b"".join((*held, self._reader.rest()))
+
+    def _new(self, frame: Frame) -> Iterator[bytes]:
+        part = _part(frame)
+        if part is None:
+            yield self._with_id_left_out(frame.id) + frame.raw
+            return
+        kept = self._kept(part)
+        if not kept:
+            self._id_left_out = frame.id or self._id_left_out
+            return
+        # The id comes with the last: who has only some of them gets all of them again.
+        *first, last = kept
+        for other in first:
+            yield self._with_id_left_out(None) + _written(other, None)
+        own = frame.raw if last is part else _written(last, frame.id)
+        yield self._with_id_left_out(frame.id) + own
+
+    def _kept(self, part: Part) -> list[Part]:
+        if self._dedup is None:
+            return [part]
+        try:
+            return list(self._dedup.feed(part))
+        except Exception as error:
+            # Of a stranger's graph anything may come, and its stream must not end here.
+            kind = type(error).__name__
+            logger.warning("An event stream goes on as it is: %s in mode %s", kind, part.mode)
+            return [*self._closed(), part]
+
+    def _closed(self) -> Iterator[Part]:
+        dedup, self._dedup = self._dedup, None
+        return iter(()) if dedup is None else dedup.close()
+
+    def _with_id_left_out(self, event_id: str | None) -> bytes:
+        left_out, self._id_left_out = self._id_left_out, None
+        return b"" if event_id or not left_out else id_line(left_out)
+
+
+def _part(frame: Frame) -> Part | None:
+    """What the deduplicator is to see; None for what is none of its business."""
+    if not frame.event or not isinstance(frame.data, dict | list):
+        return None
+    try:
+        part = sdk_part((frame.event, revive(frame.data), frame.id))
+    except ValueError:  # a `StreamError`: another shape; or no message that we know
+        return None
+    return part if part is not None and isinstance(part.meta, Mapping) else None
+
+
+def _written(part: Part, event_id: str | None) -> bytes:
+    event, data, _ = sdk_chunk(part)
+    return frame_bytes(event, data, event_id)

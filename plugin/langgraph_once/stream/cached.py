@@ -1,0 +1,112 @@
+"""Answers of nodes that do not run, as messages.
+
+A node whose answer a cache policy provides does not run, nor does one that was done when the
+run before this was cut short. No handler hears of it and `messages` stays silent; of all modes
+only `updates` and `values` tell. So there a stream of `messages` is asked for `updates` too, the
+messages in those marked as cached are said in `messages` first, and what was not asked for is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.messages import (
+    BaseMessage,
+    BaseMessageChunk,
+    RemoveMessage,
+    ToolMessage,
+    message_chunk_to_message,
+)
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.stream.annotation import SCHEMA_VERSION, Annotation, Source, annotated
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.intake import StreamModes, mode_set
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY
+from langgraph_once.stream.part import Part
+from langgraph_once.stream.repeats import METADATA_KEY, is_cached, is_repeated_update
+from langgraph_once.stream.state import IsMessageKeyIn
+from langgraph_once.stream.walk import found_in_update
+
+__all__ = ["CachedParts", "with_updates"]
+
+
+def with_updates(modes: StreamModes) -> list[str]:
+    """The modes to ask the graph for: those given and `updates`."""
+    asked = [modes] if isinstance(modes, str) else list(modes)
+    return asked if "updates" in asked else [*asked, "updates"]
+
+
+class CachedParts:
+    """Says in `messages` what cached updates hold.
+
+    Args:
+        modes: The modes that the consumer asked for.
+        ledger: What the consumer has; updates that it was not to get are noted here too.
+        is_message_key: Which keys of a graph hold messages, for values that are none yet.
+        has_cache: Whether the graph has a cache; if not, this is a run that was cut short, and
+            the ledger of that run must tell what the consumer has.
+        with_results: Whether the results of tools are said.
+    """
+
+    def __init__(
+        self,
+        modes: StreamModes,
+        ledger: Ledger,
+        is_message_key: IsMessageKeyIn,
+        *,
+        has_cache: bool,
+        with_results: bool = True,
+    ) -> None:
+        self._has_cache = has_cache
+        self._wants_updates = "updates" in mode_set(modes)
+        self._ledger = ledger
+        self._is_message_key = is_message_key
+        self._with_results = with_results
+
+    def expand(self, part: Part) -> Iterator[Part]:
+        """`part`, if it was asked for, after the messages that only it tells of."""
+        if part.mode != "updates":
+            yield part
+            return
+        came_before = is_repeated_update(part, self._ledger, note=not self._wants_updates)
+        if is_cached(part) and not came_before and (self._has_cache or self._ledger.epoch > 1):
+            for node, update in part.data.items():
+                if node != METADATA_KEY:
+                    yield from self._messages(part, node, update)
+        if self._wants_updates:
+            yield part
+
+    def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
+        found = found_in_update(update, lambda key: self._is_message_key(part.ns, key))
+        nameless = set(map(id, found.nameless))
+        task = NS_SEP.join((*part.ns, node))
+        for message in found.messages:
+            is_unnamed = id(message) in nameless
+            if not message.id:
+                message.id = str(uuid4())  # as the handler, so that the state has it under this id
+            if message.id == REMOVE_ALL_MESSAGES:
+                continue
+            if is_unnamed and self._ledger.has_said(task, content_of(message)):
+                continue
+            if self._with_results or not isinstance(message, ToolMessage):
+                if not (self._has_cache or self._ledger.entries(message.id)):
+                    gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
+                    yield Part(part.ns, "messages", gone, _meta(node, task, "resume"))
+                meta = _meta(node, task, "node", is_unnamed=is_unnamed)
+                yield Part(part.ns, "messages", _whole(message), meta)
+
+
+def _meta(node: str, task: str, source: Source, *, is_unnamed: bool = False) -> dict[str, Any]:
+    note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+    if is_unnamed:
+        note["unnamed"] = True
+    return annotated({"langgraph_node": node, TASK_NS_KEY: task}, note)
+
+
+def _whole(message: BaseMessage) -> BaseMessage:
+    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message

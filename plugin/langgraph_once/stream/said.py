@@ -1,0 +1,57 @@
+"""A part of the `messages` mode, with what its metadata say of its message."""
+
+from __future__ import annotations
+
+from langchain_core.messages import BaseMessage
+
+from langgraph_once.stream.annotation import Annotation, annotation_of
+from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.part import Part
+
+__all__ = ["SaidPart"]
+
+STEP_KEY = "langgraph_step"
+MODEL_KEY = "ls_model_type"
+
+
+class SaidPart:
+    """One part and what its metadata say of its message."""
+
+    __slots__ = ("message", "note", "part", "steps", "task")
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.message: BaseMessage = part.data
+        self.task: str = part.meta.get(TASK_NS_KEY) or NS_SEP.join(part.ns)
+        self.note: Annotation | None = annotation_of(part.meta)
+        self.steps = self._steps()
+
+    @property
+    def source(self) -> str | None:
+        """Where it comes from; a model tells its name in the metadata, a node none."""
+        if self.note is not None:
+            return self.note["source"]
+        return "model" if MODEL_KEY in self.part.meta else None
+
+    def follows(self, entry: Entry, epoch: int) -> bool:
+        """Whether this comes after that message for good, so that its id means this now.
+
+        Tasks of one step run side by side, and may send equal ids that are all real.
+        """
+        if entry.epoch < epoch or entry.akin(self.task):
+            return True
+        mine, its = lineage(self.task), lineage(entry.task)
+        apart = next(
+            (i for i, pair in enumerate(zip(mine, its, strict=False)) if len(set(pair)) > 1), None
+        )
+        if apart is None or apart >= min(len(self.steps), len(entry.steps)):
+            return False
+        return 0 <= entry.steps[apart] < self.steps[apart]
+
+    def _steps(self) -> list[int]:
+        """The steps of the task and those around it, as far as they are known."""
+        if self.note is not None and "steps" in self.note:
+            return self.note["steps"]
+        step = self.part.meta.get(STEP_KEY)
+        return [] if step is None else [*[-1] * (len(lineage(self.task)) - 1), step]

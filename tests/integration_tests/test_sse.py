@@ -1,0 +1,237 @@
+"""Event streams of a real `langgraph dev`, read by the clients that people use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_client, get_sync_client
+
+from demo.dev_server import DevServer
+from langgraph_once.platform.sse.frames import FrameReader
+from tests.integration_tests.sse_graphs import RESTED, STEPS, TEXT
+from tests.integration_tests.sse_proxy import CuttingProxy
+from tests.integration_tests.sse_served import ASKED, ENCODINGS, lockstep_input, sse_server
+from tests.unit_tests.platform.test_sse_encodings import decoder
+
+__all__ = ["sse_server"]
+
+EVERY_STEP = list(range(STEPS))
+MODES: Any = ["messages-tuple", "updates", "values"]
+
+
+def body(graph: str, input: Any, modes: Any = "custom") -> dict[str, Any]:
+    return {"assistant_id": graph, "input": input, "stream_mode": modes}
+
+
+def texts(parts: Iterable[tuple[str, Any, Any]]) -> list[str]:
+    """The texts of mode `messages`, folded by id."""
+    found: defaultdict[str, str] = defaultdict(str)
+    for event, data, _ in parts:
+        if event == "messages":
+            found[data[0]["id"]] += data[0]["content"]
+    return list(found.values())
+
+
+class TestNoEventIsDelayed:
+    """The graph writes an event when its reader has read the one before."""
+
+    @pytest.mark.parametrize("encoding", [*ENCODINGS, "identity"])
+    def test_raw(self, sse_server: DevServer, tmp_path: Path, encoding: str) -> None:
+        decode = bytes if encoding == "identity" else decoder(encoding)
+        steps, reader = [], FrameReader()
+        with httpx.stream(
+            "POST",
+            f"{sse_server.url}/runs/stream",
+            json=body("lockstep", lockstep_input(tmp_path)),
+            headers={"Accept-Encoding": encoding},
+            timeout=30,
+        ) as response:
+            assert response.headers.get("content-encoding", "identity") == encoding
+            assert response.headers["vary"].endswith("Accept-Encoding")
+            for piece in response.iter_raw():
+                for frame in reader.feed(decode(piece)):
+                    if frame.event == "custom":
+                        steps.append(frame.data["step"])
+                        (tmp_path / str(steps[-1])).touch()
+        assert steps == EVERY_STEP
+
+    async def test_python_sdk(self, sse_server: DevServer, tmp_path: Path) -> None:
+        steps, encodings = [], []
+
+        async def note(response: httpx.Response) -> None:
+            encodings.append(response.headers.get("content-encoding"))
+
+        async with get_client(url=sse_server.url) as client:
+            client.http.client.event_hooks["response"] = [note]
+            async for part in client.runs.stream(
+                None, "lockstep", input=lockstep_input(tmp_path), stream_mode="custom"
+            ):
+                if part.event == "custom":
+                    steps.append(part.data["step"])
+                    await asyncio.to_thread((tmp_path / str(steps[-1])).touch)
+        assert steps == EVERY_STEP
+        assert encodings in (["zstd"], ["gzip"])  # what httpx decodes depends on what is there
+
+    def test_python_sdk_sync(self, sse_server: DevServer, tmp_path: Path) -> None:
+        steps = []
+        with get_sync_client(url=sse_server.url) as client:
+            for part in client.runs.stream(
+                None, "lockstep", input=lockstep_input(tmp_path), stream_mode="custom"
+            ):
+                if part.event == "custom":
+                    steps.append(part.data["step"])
+                    (tmp_path / str(steps[-1])).touch()
+        assert steps == EVERY_STEP
+
+    @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    def test_curl(self, sse_server: DevServer, tmp_path: Path, encoding: str) -> None:
+        features = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=True)
+        feature = {"gzip": "libz", "br": "brotli", "zstd": "zstd"}[encoding]
+        if feature not in features.stdout:
+            pytest.skip(f"this curl has no {feature}")
+        command = [
+            *("curl", "--silent", "--no-buffer", "--compressed", "--max-time", "30"),
+            *("--header", "Content-Type: application/json"),
+            *("--header", f"Accept-Encoding: {encoding}"),
+            *("--data", json.dumps(body("lockstep", lockstep_input(tmp_path)))),
+            f"{sse_server.url}/runs/stream",
+        ]
+        steps = []
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as curl:
+            for line in curl.stdout or ():
+                if line.startswith(b'data: {"step"'):
+                    steps.append(json.loads(line.removeprefix(b"data: "))["step"])
+                    (tmp_path / str(steps[-1])).touch()
+        assert steps == EVERY_STEP
+        assert curl.returncode == 0
+
+
+class TestTransparency:
+    def test_all_that_is_not_an_event_stream_is_as_it_was(self, sse_server: DevServer) -> None:
+        answer = httpx.post(f"{sse_server.url}/assistants/search", json={})
+        assert answer.json()
+        assert "content-encoding" not in answer.headers
+        refused = httpx.post(f"{sse_server.url}/runs/stream", json=body("nobody", {}))
+        assert refused.status_code in (404, 422)
+        assert "content-encoding" not in refused.headers
+
+    def test_ids_are_kept_and_a_client_that_leaves_harms_nobody(
+        self, sse_server: DevServer
+    ) -> None:
+        with get_sync_client(url=sse_server.url) as client:
+            thread_id = client.threads.create()["thread_id"]
+            for part in client.runs.stream(
+                thread_id,
+                "slow",
+                input=ASKED,
+                stream_mode="messages-tuple",
+                stream_resumable=True,
+                on_disconnect="continue",
+            ):
+                if part.event == "messages":
+                    run_id, seen = part.data[1]["run_id"], part.id
+                    break
+            assert seen
+            client.runs.join(thread_id, run_id)
+            rest = list(client.runs.join_stream(thread_id, run_id, last_event_id=seen))
+            assert all(part.id for part in rest if part.event == "messages")
+            assert TEXT.endswith(texts(rest)[0])
+        assert "Traceback" not in sse_server.log
+
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    @pytest.mark.parametrize("cuts", [[401], [1300, 0, 3]], ids=str)
+    def test_python_sdk_goes_on_after_a_cut(
+        self, sse_server: DevServer, cuts: list[int], encoding: str
+    ) -> None:
+        headers = {"Accept-Encoding": encoding}
+        with (
+            CuttingProxy(sse_server.port, cuts=cuts) as proxy,
+            get_sync_client(url=proxy.url, headers=headers) as client,
+        ):
+            thread_id = client.threads.create()["thread_id"]
+            parts = list(
+                client.runs.stream(
+                    thread_id,
+                    "slow",
+                    input=ASKED,
+                    stream_mode="messages-tuple",
+                    stream_resumable=True,
+                    on_disconnect="continue",
+                )
+            )
+            assert len(proxy.bodies) == len(cuts) + 1
+        assert texts(parts) == [TEXT]
+
+
+class TestDeduplication:
+    def stream(self, url: str, header: str, **options: Any) -> list[tuple[str, Any, Any]]:
+        with get_sync_client(url=url, headers={"X-Once": header}) as client:
+            thread_id = client.threads.create()["thread_id"]
+            return list(
+                client.runs.stream(
+                    thread_id,
+                    "slow_plain",
+                    input=ASKED,
+                    stream_mode=MODES,
+                    stream_resumable=True,
+                    on_disconnect="continue",
+                    **options,
+                )
+            )
+
+    def test_a_graph_that_is_not_wrapped_delivers_its_text_once(
+        self, sse_server: DevServer
+    ) -> None:
+        plain, once = (self.stream(sse_server.url, header) for header in "01")
+        assert texts(plain) == [TEXT, TEXT]
+        assert texts(once) == [TEXT]
+        left_out = len(plain) - len(once)
+        assert left_out == 1
+        assert all(event for event, _, _ in once)  # no event without a name
+
+    def test_the_id_of_a_copy_comes_with_the_heartbeat_and_resumes_after_it(
+        self, sse_server: DevServer
+    ) -> None:
+        with get_sync_client(url=sse_server.url) as client:
+            thread_id = client.threads.create()["thread_id"]
+            asked = body("resting_plain", ASKED, "messages-tuple")
+            with httpx.stream(
+                "POST",
+                f"{sse_server.url}/threads/{thread_id}/runs/stream",
+                json={**asked, "stream_resumable": True, "on_disconnect": "continue"},
+                headers={"X-Once": "1"},
+                timeout=30,
+            ) as response:
+                frames = list(FrameReader().feed(response.read()))
+            *_, last_token, heartbeat, rested = frames
+            assert (heartbeat.event, last_token.data[0]["type"]) == ("", "AIMessageChunk")
+            assert last_token.id != heartbeat.id != rested.id
+            resumed = client.runs.join_stream(
+                thread_id, rested.data[1]["run_id"], last_event_id=heartbeat.id
+            )
+            assert texts(resumed) == [RESTED]  # and not the copy, which was left out
+
+    def test_a_cut_loses_nothing(self, sse_server: DevServer) -> None:
+        """What the connection before delivered is not known, so the copy may come again."""
+        with CuttingProxy(sse_server.port, cuts=[900, 600]) as proxy:
+            parts = self.stream(proxy.url, "1")
+            assert len(proxy.bodies) == 3
+        assert set(texts(parts)) == {TEXT}
+
+    def test_another_header_is_refused(self, sse_server: DevServer) -> None:
+        answer = httpx.post(
+            f"{sse_server.url}/runs/stream",
+            json=body("slow_plain", ASKED),
+            headers={"X-Once": "yes"},
+        )
+        assert (answer.status_code, answer.json()) == (400, {"detail": "X-Once must be 1 or 0"})

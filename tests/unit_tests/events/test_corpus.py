@@ -1,0 +1,174 @@
+"""The law of the engine, over typed events: their fold is what the consumer must have."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from langgraph_once import Ledger
+from langgraph_once.events import (
+    ChannelConfig,
+    ChannelStreamingProcessor,
+    Event,
+    StreamMode,
+    from_dict,
+    to_dict,
+)
+from langgraph_once.stream import v2_part
+from tests.corpus.play import Source
+from tests.corpus.reasons import REASONS
+from tests.corpus.scenario import Scenario
+from tests.corpus.scenarios import SCENARIOS
+from tests.corpus.score import Outcome, score
+from tests.corpus.variants import Variant
+from tests.unit_tests.events.corpus_plays import (
+    EVERYTHING,
+    aplay,
+    deviations,
+    everything,
+    play,
+)
+
+MESSAGES = Variant("sync", "v2", ("messages",), subgraphs=True)
+
+PLAYED = [s for s in SCENARIOS if s.only is None or s.only(MESSAGES)]
+
+every_scenario = pytest.mark.parametrize("scenario", PLAYED, ids=lambda s: f"{s.kind}-{s.name}")
+
+IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
+
+
+@every_scenario
+def test_the_transcript_has_what_was_said_once(scenario: Scenario) -> None:
+    told = deviations(scenario, play(scenario, everything()))
+    if told and _engine_fails(scenario):
+        pytest.xfail("the engine itself does not deliver this scenario rightly")
+    assert not told, "\n".join([scenario.what, *told])
+
+
+def _engine_fails(scenario: Scenario, source: Source = "once") -> bool:
+    return any(v.outcome is not Outcome.RIGHT for v in score(scenario, MESSAGES, source))
+
+
+@every_scenario
+def test_all_that_is_opened_is_closed_and_the_end_comes_last(scenario: Scenario) -> None:
+    for events in _streams(play(scenario, everything())):
+        open_messages: Counter[Any] = Counter()
+        open_calls: Counter[Any] = Counter()
+        for event in events:
+            key = event.where, getattr(event, "message_id", None)
+            match event.type:
+                case "token":
+                    open_messages[key] = 1
+                case "message_completed" | "message_replaced" | "message_removed":
+                    open_messages[key] = 0
+                case "message_superseded":
+                    open_messages[event.where, event.old_id] = 0
+                case "tool_call_started":
+                    open_calls[key, event.index] += 1
+                case "tool_call_completed" | "tool_call_failed":
+                    open_calls[key, event.index] -= 1
+        assert not +open_messages
+        assert not +open_calls
+        assert [e.type for e in events].count("stream_ended") == 1
+        assert events[-1].type == "stream_ended"
+
+
+@every_scenario
+def test_sync_and_async_tell_the_same(scenario: Scenario) -> None:
+    one, other = play(scenario, _all(scenario)), aplay(scenario, _all(scenario))
+    if _is_parallel(one):
+        assert Counter(_loose(one)) == Counter(_loose(other))
+    else:
+        assert _shapes(one) == _shapes(other)
+
+
+@every_scenario
+def test_events_survive_json(scenario: Scenario) -> None:
+    for event in play(scenario, _all(scenario)):
+        plain = to_dict(event)
+        again = from_dict(plain)
+        assert type(again) is type(event)
+        assert to_dict(again) == plain
+
+
+@every_scenario
+def test_parts_of_a_plain_graph_are_fed(scenario: Scenario) -> None:
+    """What a filter can know without our handler, `feed` knows."""
+    told = deviations(scenario, _fed(scenario))
+    if told and (scenario.name in REASONS or _engine_fails(scenario, "dedup")):
+        return
+    assert not told, "\n".join([scenario.what, *told])
+
+
+def _fed(scenario: Scenario) -> list[Event]:
+    graph, events = scenario.graph(), list[Event]()
+    processor = ChannelStreamingProcessor(token_streaming=EVERYTHING, ledger=Ledger())
+    for run in scenario.runs:
+        error = None
+        config = run.at(graph, {"configurable": {"thread_id": run.thread}})
+        asked: Any = {"stream_mode": ["messages"], "subgraphs": True, "version": "v2"}
+        try:
+            for chunk in graph.stream(copy.deepcopy(run.input), config, **asked):
+                events += processor.feed(v2_part(chunk))
+        except Exception as raised:  # the scenarios raise what they want
+            error = raised
+        events += processor.close(error)
+    return events
+
+
+def _all(scenario: Scenario) -> ChannelStreamingProcessor:
+    keys = scenario.graph().stream_channels_list
+    key = "messages" if "messages" in keys else keys[0]
+    channel = ChannelConfig(key=key, stream_mode=StreamMode.BOTH)
+    return ChannelStreamingProcessor([channel], EVERYTHING, include=["tasks", "custom"])
+
+
+def _is_parallel(events: Iterable[Event]) -> bool:
+    """Whether tasks of one graph ran side by side, in whatever order."""
+    running: Counter[Any] = Counter()
+    for event in events:
+        if event.type == "task_started":
+            running[event.namespace] += 1
+            if running[event.namespace] > 1:
+                return True
+        elif event.type == "task_finished":
+            running[event.namespace] -= 1
+        elif event.type == "stream_ended":
+            running.clear()
+    return False
+
+
+def _loose(events: Iterable[Event]) -> list[str]:
+    """The events in any order, with any ids."""
+    told = []
+    for event in events:
+        plain = to_dict(event)
+        plain.pop("seq")
+        plain.pop("total", None)
+        if event.type.startswith("channel"):
+            plain = {"type": event.type, "path": event.path}
+        told.append(IDS.sub("id", str(plain)))
+    return told
+
+
+def _streams(events: list[Event]) -> Iterable[list[Event]]:
+    """The events of each stream apart."""
+    ends = [0, *(at + 1 for at, event in enumerate(events) if event.type == "stream_ended")]
+    return [events[start:end] for start, end in itertools.pairwise(ends)]
+
+
+def _shapes(events: Iterable[Event]) -> list[str]:
+    """The events without what differs from run to run: random ids, clocks."""
+    names: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        return names.setdefault(found[0], f"id{len(names)}")
+
+    return [IDS.sub(name, str(to_dict(event))) for event in events]

@@ -1,0 +1,138 @@
+"""Answers in the chunks of each provider: the transcript is that of the answer as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+
+from langgraph_once.events import (
+    ChannelStreamingProcessor,
+    TokenStreamingConfig,
+    Transcript,
+)
+from tests.corpus.graphs import node
+from tests.corpus.models import answers
+from tests.corpus.wires import (
+    Wire,
+    anthropic,
+    deepseek,
+    gemini,
+    interleaved,
+    numbered,
+    openai,
+    responses,
+)
+from tests.unit_tests.events.wires import unnumbered
+
+CALLS: Any = [
+    {"name": "search", "args": {"query": "weather in Paris", "days": 3}, "id": "call_1"},
+    {"name": "search", "args": {"query": "weather in Oslo", "days": 1}, "id": "call_2"},
+]
+THOUGHT = "First I look it up."
+
+ANSWERS = {
+    "text": AIMessage("Hello on an ordinary day."),
+    "calls": AIMessage("", tool_calls=CALLS),
+    "text and calls": AIMessage("I look it up.", tool_calls=CALLS),
+    "everything": AIMessage(
+        "I look it up.", tool_calls=CALLS, additional_kwargs={"reasoning_content": THOUGHT}
+    ),
+}
+
+WIRES: dict[str, Wire] = {
+    "OpenAI chat": openai,
+    "OpenAI Responses": responses,
+    "Anthropic": anthropic,
+    "Gemini": gemini,
+    "DeepSeek": deepseek,
+    "interleaved": interleaved,
+    "id on the first chunk": numbered("first"),
+    "no index": unnumbered,
+}
+
+THINKING = {"Anthropic", "OpenAI Responses", "DeepSeek"}
+
+
+def transcript(model: Any) -> tuple[Transcript, Any]:
+    """What is told of a graph whose one node asks the model, and the final state."""
+
+    def ask(state: Any) -> Any:
+        return {"messages": [(yield model, "?")]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("ask", node(ask))
+    builder.add_edge(START, "ask")
+    graph = builder.compile()
+    watching = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
+    asked: Any = {"messages": [("user", "?")]}
+    return Transcript(watching.stream_sync(graph, asked)), graph.invoke(asked)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_the_transcript_is_that_of_the_whole_answer(wire: str, answer: str) -> None:
+    whole = ANSWERS[answer]
+    told, _ = transcript(answers(whole, wire=WIRES[wire]))
+    (message,) = told.messages()
+    assert isinstance(message, AIMessage)
+    assert str(message.text) == whole.text
+    assert message.tool_calls == whole.tool_calls
+    assert not message.invalid_tool_calls
+    assert message.id
+    assert [(c.name, c.parsed_args) for c in told.tool_calls()] == [
+        (call["name"], call["args"]) for call in whole.tool_calls
+    ]
+    assert told.usage is None or told.usage["total_tokens"] == 8
+
+
+@pytest.mark.parametrize("wire", sorted(set(WIRES) - {"no index"}))
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_the_message_is_the_one_in_the_state(wire: str, answer: str) -> None:
+    """But for ids and metadata, which LangChain merges in its own way."""
+    told, state = transcript(answers(ANSWERS[answer], ANSWERS[answer], wire=WIRES[wire]))
+    (message,), (*_, last) = told.messages(), state["messages"]
+    assert message.text == last.text
+    assert message.content_blocks == last.content_blocks or wire in ("Gemini",)
+    assert message.usage_metadata == last.usage_metadata  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wire", sorted(THINKING))
+def test_reasoning_is_told_as_such_and_before_the_text(wire: str) -> None:
+    model = answers(ANSWERS["everything"], wire=WIRES[wire])
+    events = told_of(model, TokenStreamingConfig())
+    tokens = [event for event in events if event.type == "token"]
+    kinds = [event.kind for event in tokens]
+    assert kinds == sorted(kinds)
+    said = {kind: "".join(e.content_delta for e in tokens if e.kind == kind) for kind in kinds}
+    assert said == {"reasoning": THOUGHT, "text": "I look it up."}
+    last = {event.kind: event.accumulated_content for event in tokens}
+    assert last == said
+
+
+def test_reasoning_may_be_left_out() -> None:
+    model = answers(ANSWERS["everything"], wire=anthropic)
+    events = told_of(model, TokenStreamingConfig(include_reasoning=False))
+    assert {event.kind for event in events if event.type == "token"} == {"text"}
+
+
+def test_tool_calls_may_be_left_out_of_the_events_but_not_of_the_message() -> None:
+    model = answers(ANSWERS["calls"])
+    events = told_of(model, TokenStreamingConfig(include_tool_calls=False))
+    assert not [event for event in events if event.type.startswith("tool_call")]
+    (completed,) = [event for event in events if event.type == "message_completed"]
+    assert completed.message.tool_calls == ANSWERS["calls"].tool_calls  # type: ignore[attr-defined]
+
+
+def told_of(model: Any, config: TokenStreamingConfig) -> list[Any]:
+    def ask(state: Any) -> Any:
+        return {"messages": [(yield model, "?")]}
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("ask", node(ask))
+    builder.add_edge(START, "ask")
+    watching = ChannelStreamingProcessor(token_streaming=config)
+    asked: Any = {"messages": [("user", "?")]}
+    return watching.stream_sync(builder.compile(), asked).collect()

@@ -1,0 +1,293 @@
+"""Tool calls, in every shape in which fragments of them arrive."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+
+from langgraph_once.events import Event, ToolCallTracker, Where
+
+HERE = Where(("agent:1",), "model", "2")
+ELSEWHERE = Where(("agent:9",), "model", "3")
+
+ARGS = st.dictionaries(
+    st.text(max_size=5),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+        max_leaves=5,
+    ),
+    max_size=3,
+)
+
+
+@st.composite
+def fragments(draw: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Up to five calls, and their fragments, cut and mixed in any way that keeps each in order."""
+    calls = [
+        {"id": f"c{at}", "name": f"tool{at}", "args": args}
+        for at, args in enumerate(draw(st.lists(ARGS, min_size=1, max_size=5)))
+    ]
+    queues = []
+    for index, call in enumerate(calls):
+        text = json.dumps(call["args"], ensure_ascii=draw(st.booleans()))
+        places = sorted(draw(st.sets(st.integers(0, len(text)), max_size=6)) | {0, len(text)})
+        cuts = [text[a:b] for a, b in itertools.pairwise(places)]
+        head = draw(st.sampled_from(["with the first", "before it"]))
+        first = cuts.pop(0) if head == "with the first" else ""
+        opening = {"id": call["id"], "name": call["name"], "args": first, "index": index}
+        queues.append([opening, *({"args": cut, "index": index} for cut in cuts)])
+    mixed = []
+    while queues := [queue for queue in queues if queue]:
+        mixed.append(queues[draw(st.integers(0, len(queues) - 1))].pop(0))
+    return calls, mixed
+
+
+@given(fragments())
+def test_any_cuts_and_any_mix_give_the_same_calls(
+    drawn: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+) -> None:
+    calls, mixed = drawn
+    told = told_of(mixed)
+    completed = [e for e in told if e.type == "tool_call_completed"]
+    found = {e.tool_call_id: (e.name, e.parsed_args) for e in completed}
+    assert found == {call["id"]: (call["name"], call["args"]) for call in calls}
+    assert len(completed) == len(calls)
+    for call in calls:
+        mine = [e for e in told if getattr(e, "tool_call_id", None) == call["id"]]
+        stages = [e.type for e in mine]
+        assert stages[0] == "tool_call_started"
+        assert stages[-1] == "tool_call_completed"
+        deltas = [e.args_delta for e in mine if e.type == "tool_call_progress"]
+        assert "".join(deltas) == mine[-1].final_args  # type: ignore[union-attr]
+
+
+def chunk(*pieces: dict[str, Any], **how: Any) -> AIMessageChunk:
+    whole: Any = [{"id": None, "name": None, "index": None, **piece} for piece in pieces]
+    return AIMessageChunk(content="", tool_call_chunks=whole, id="m1", **how)
+
+
+def told_of(pieces: Iterable[dict[str, Any]]) -> list[Event]:
+    """The events of fragments that come one in a chunk, and of the end of their message."""
+    tracker = made()
+    events = [e for piece in pieces for e in tracker.chunk("m1", chunk(piece), HERE)]
+    return [*events, *tracker.finish("m1", HERE)]
+
+
+def made(**how: Any) -> ToolCallTracker:
+    return ToolCallTracker(itertools.count().__next__, **how)
+
+
+def ends(events: Iterable[Event]) -> list[tuple[Any, ...]]:
+    return [
+        (e.tool_call_id, e.name, getattr(e, "parsed_args", None))
+        for e in events
+        if e.type in ("tool_call_completed", "tool_call_failed")
+    ]
+
+
+def test_an_id_and_a_name_that_come_late_hold_the_start_back_and_lose_nothing() -> None:
+    told = told_of(
+        [
+            {"args": '{"a"', "index": 0},
+            {"id": "c1", "args": ":", "index": 0},
+            {"name": "find", "args": " 1", "index": 0},
+            {"args": "}", "index": 0},
+        ]
+    )
+    assert [e.type.removeprefix("tool_call_") for e in told] == [
+        "started",
+        "progress",
+        "progress",
+        "completed",
+    ]
+    assert [e.args_delta for e in told if e.type == "tool_call_progress"] == ['{"a": 1', "}"]
+    assert ends(told) == [("c1", "find", {"a": 1})]
+
+
+def test_fragments_without_an_index_go_on_with_the_last_call() -> None:
+    told = told_of(
+        [
+            {"id": "c1", "name": "find", "args": '{"a"'},
+            {"args": ": 1}"},
+            {"id": "c2", "name": "find", "args": ""},
+            {"args": '{"a": 2}'},
+        ]
+    )
+    assert ends(told) == [("c1", "find", {"a": 1}), ("c2", "find", {"a": 2})]
+
+
+def test_whole_calls_without_index_or_id_are_two() -> None:
+    told = told_of([{"name": "find", "args": "{}"}, {"name": "find", "args": "{}"}])
+    assert ends(told) == [(None, "find", {}), (None, "find", {})]
+
+
+def test_calls_that_all_bear_index_0_are_told_apart_by_their_ids() -> None:
+    told = told_of(
+        [
+            {"id": "c1", "name": "find", "args": "{}", "index": 0},
+            {"id": "c2", "name": "find", "args": '{"a": 1}', "index": 0},
+        ]
+    )
+    assert ends(told) == [("c1", "find", {}), ("c2", "find", {"a": 1})]
+
+
+def test_a_call_that_comes_again_whole_is_no_other_call() -> None:
+    whole = {"id": "c1", "name": "find", "args": '{"a": 1}', "index": 0}
+    assert ends(told_of([whole, whole])) == [("c1", "find", {"a": 1})]
+
+
+@pytest.mark.parametrize("early", ["1", "[]", '"a"'])
+def test_arguments_that_can_be_read_are_not_finished(early: str) -> None:
+    tracker = made()
+    opening = {"id": "c1", "name": "find", "args": early, "index": 0}
+    following = {"id": "c2", "name": "find", "args": "{}", "index": 1}
+    told = list(tracker.chunk("m1", chunk(opening), HERE))
+    told += tracker.chunk("m1", chunk(following), HERE)
+    assert ends(told) == []
+    assert told[1].is_valid_json  # type: ignore[union-attr]
+
+
+def test_an_object_ends_where_the_next_call_begins() -> None:
+    tracker = made()
+    list(
+        tracker.chunk("m1", chunk({"id": "c1", "name": "a", "args": '{"b": 1}', "index": 0}), HERE)
+    )
+    told = list(tracker.chunk("m1", chunk({"id": "c2", "name": "a", "index": 1, "args": ""}), HERE))
+    assert [e.type for e in told] == ["tool_call_completed", "tool_call_started"]
+
+
+@pytest.mark.parametrize(
+    ("args", "error"),
+    [
+        ('{"a": ', "the arguments are no valid JSON: Expecting value at character 6"),
+        ("[1]", "the arguments are no JSON object"),
+        ("{}{}", "the arguments are no valid JSON: Extra data at character 2"),
+        ("[" * 100_000, "the arguments are nested too deeply"),
+    ],
+)
+def test_malformed_arguments_fail_and_raise_nothing(args: str, error: str) -> None:
+    (*_, last) = told_of([{"id": "c1", "name": "find", "args": args, "index": 0}])
+    assert last.type == "tool_call_failed"
+    assert last.error == error
+    assert last.accumulated_args == args
+
+
+def test_no_arguments_are_none() -> None:
+    assert ends(told_of([{"id": "c1", "name": "now", "args": "", "index": 0}])) == [
+        ("c1", "now", {})
+    ]
+
+
+def test_blocks_of_anthropic_and_of_responses_without_tool_call_chunks() -> None:
+    blocks: list[Any] = [
+        {"type": "tool_use", "id": "c1", "name": "find", "input": {}, "index": 1},
+        {"type": "input_json_delta", "partial_json": '{"a"', "index": 1},
+        {"type": "input_json_delta", "partial_json": ": 1}", "index": 1},
+        {"type": "function_call", "call_id": "c2", "id": "fc", "name": "get", "index": 2},
+        {"type": "function_call", "arguments": '{"b": 2}', "index": 2},
+    ]
+    tracker = made()
+    told: list[Event] = []
+    for block in blocks:
+        told += tracker.chunk("m1", AIMessageChunk(content=[block], id="m1"), HERE)
+    told += tracker.finish("m1", HERE)
+    assert ends(told) == [("c1", "find", {"a": 1}), ("c2", "get", {"b": 2})]
+
+
+def test_a_message_that_dies_fails_its_calls() -> None:
+    tracker = made()
+    told = list(tracker.chunk("m1", chunk({"args": '{"a', "index": 0}), HERE))
+    told += tracker.abort("m1", HERE)
+    assert [e.type for e in told] == ["tool_call_started", "tool_call_progress", "tool_call_failed"]
+
+
+def test_a_whole_message_tells_each_call_and_the_bad_ones_too() -> None:
+    bad: Any = {"id": "c2", "name": "find", "args": "{", "error": "cut off", "type": "invalid"}
+    good: Any = {"id": "c1", "name": "find", "args": {"a": 1}}
+    message = AIMessage("", tool_calls=[good], invalid_tool_calls=[bad], id="m1")
+    tracker = made()
+    told = list(tracker.whole(message, HERE))
+    assert [e.type.removeprefix("tool_call_") for e in told] == [
+        "started",
+        "completed",
+        "started",
+        "failed",
+    ]
+    assert list(tracker.whole(message, HERE)) == []
+    assert list(tracker.whole(message, Where())) == [], "the same, in the graph around it"
+    assert list(tracker.whole(message, ELSEWHERE)), "another, in a parallel task"
+
+
+def test_a_result_goes_to_the_call_of_its_lineage() -> None:
+    tracker = made()
+    for where in (HERE, ELSEWHERE):
+        message = f"of {where.task_id}"
+        opening = chunk({"id": "c1", "name": "find", "args": "{}", "index": 0})
+        list(tracker.chunk(message, opening, where))
+        list(tracker.finish(message, where))
+    answer = ToolMessage("Found.", tool_call_id="c1")
+    at = Where(("agent:1",), "tools", "8"), Where(("agent:9",), "tools", "9")
+    told = [event for where in at for event in tracker.result(answer, where)]
+    assert [e.message_id for e in told if e.type == "tool_result"] == ["of 2", "of 3"]
+
+
+def test_the_same_id_in_a_later_turn_is_another_call() -> None:
+    tracker = made()
+    messages = []
+    for turn in ("m1", "m2"):
+        opening = chunk({"id": "c1", "name": "find", "args": "{}", "index": 0})
+        list(tracker.chunk(turn, opening, HERE))
+        list(tracker.finish(turn, HERE))
+        (told,) = tracker.result(ToolMessage("Found.", tool_call_id="c1"), HERE)
+        messages.append(told.message_id)  # type: ignore[union-attr]
+    assert messages == ["m1", "m2"]
+
+
+def test_a_result_is_told_once_whoever_brings_it() -> None:
+    tracker = made()
+    list(tracker.whole(AIMessage("", tool_calls=[call_of("c1")], id="m1"), HERE))
+    answer = ToolMessage("Found.", tool_call_id="c1")
+    assert len(list(tracker.result(answer, HERE, source="tools"))) == 1
+    assert list(tracker.result(answer, HERE)) == []
+
+
+def call_of(tool_call_id: str) -> Any:
+    return {"id": tool_call_id, "name": "find", "args": {}}
+
+
+def test_memory_is_bounded() -> None:
+    tracker = made(max_calls=10)
+    for at in range(100):
+        list(tracker.whole(AIMessage("", tool_calls=[call_of(f"c{at}")], id=f"m{at}"), HERE))
+    assert [state.tool_call_id for state in tracker.states] == [f"c{at}" for at in range(90, 100)]
+    assert tracker.call_of("c1", HERE) is None
+
+
+def test_partial_arguments_are_readable_at_each_step() -> None:
+    told = told_of(
+        [
+            {"id": "c1", "name": "find", "args": '{"city": "Pa', "index": 0},
+            {"args": 'ris", "n": 1', "index": 0},
+            {"args": "}", "index": 0},
+        ]
+    )
+    progress = [e for e in told if e.type == "tool_call_progress"]
+    assert [e.partial_args for e in progress] == [
+        {"city": "Pa"},
+        {"city": "Paris", "n": 1},
+        {"city": "Paris", "n": 1},
+    ]
+    assert [e.is_valid_json for e in progress] == [False, False, True]
+    assert [e.accumulated_args for e in progress] == [
+        '{"city": "Pa',
+        '{"city": "Paris", "n": 1',
+        '{"city": "Paris", "n": 1}',
+    ]

@@ -1,0 +1,68 @@
+"""A process that streams a graph and is killed in the midst of its second step.
+
+python -m tests.unit_tests.stream.killed FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from langgraph_once import once
+from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
+from tests.unit_tests.stream.scenes import ASKED, chain, says, says_copy
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+OPTIONS: Any = {"stream_mode": "messages", "durability": "sync"}
+SECOND = "Second words of three."
+
+
+class FolderStore(InMemoryStreamStateStore):
+    """Keeps each ledger in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def load_stream_state(self, address: StreamAddress) -> bytes | None:
+        path = self._folder / f"{address.checkpoint_id}.ledger"
+        return path.read_bytes() if path.exists() else None
+
+    def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
+        (self._folder / f"{address.checkpoint_id}.ledger").write_bytes(data)
+
+
+def edits_first(state: Any) -> Any:
+    """Says the first answer otherwise, under the id that it has in the state."""
+    return {"messages": [AIMessage("First, edited.", id=state["messages"][1].id)]}
+
+
+def graph_in(folder: Path) -> Any:
+    """The graph; its thread and its ledgers are kept in `folder`."""
+    connection = sqlite3.connect(folder / "threads.sqlite", check_same_thread=False)
+    plain = chain(says_copy("First."), says(SECOND), edits_first)
+    return once(
+        plain.copy({"checkpointer": SqliteSaver(connection)}), stream_state=FolderStore(folder)
+    )
+
+
+def main() -> None:
+    """Print each message as a line, until the second step has said a little."""
+    for message, meta in graph_in(Path(sys.argv[1])).stream(ASKED, THREAD, **OPTIONS):
+        kind = type(message).__name__
+        sys.stdout.write(f"{json.dumps([kind, message.id, str(message.text)])}\n")
+        sys.stdout.flush()
+        if meta["langgraph_step"] == 2 and message.text:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()
