@@ -140,9 +140,13 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def _hearing(
         self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
     ) -> RunnableConfig | None:
-        """`config`, with one that listens where states are cut and no messages are streamed."""
+        """`config`, with one that listens where no messages are streamed.
+
+        It tells how to cut states, and names the messages of `updates`, which else may come
+        before the reducer has named them: nobody could say then that one was edited or removed.
+        """
         asked = mode_set(modes)
-        if "messages" in asked or not cuts_states(self.dedup_config, asked):
+        if "messages" in asked or not ("updates" in asked or cuts_states(self.dedup_config, asked)):
             return config
         return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
