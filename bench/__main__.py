@@ -1,4 +1,7 @@
-"""Run every benchmark, print the report, and write it to `bench/RESULTS.md`."""
+"""Run the benchmarks, print the report, and write it to `bench/RESULTS.md`.
+
+`bench.wire` takes five minutes and is run on its own: `python -m bench.wire`.
+"""
 
 from __future__ import annotations
 

@@ -100,9 +100,9 @@ def report() -> Iterator[str]:
     base = readings["stock"]
     yield "## Wire"
     yield ""
-    yield f"One node streams {len(base[0].arrivals_s)} tokens, one each {PAUSE_S * 1e3:.0f} ms, in "
+    yield f"One node streams {len(base[0].arrivals_s)} tokens, one each {PAUSE_S * 1e3:.0f} ms, in"
     yield f"`messages-tuple`; {ROUNDS} runs of each, in turns. All bytes of the connection count."
-    yield "The first token waits until the server takes the run from its queue, up to a second, so "
+    yield "The first token waits until the server takes the run from its queue, up to a second, so"
     yield "it is also told since the first event. Milliseconds are p50 / p95."
     yield ""
     yield "| server: encoding | bytes per token | ratio | first token | since first event | next |"

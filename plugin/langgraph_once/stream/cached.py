@@ -93,12 +93,26 @@ class CachedParts:
                 continue
             if is_unnamed and self._ledger.has_said(task, content_of(message)):
                 continue
+            if not self._has_cache:
+                self._goes_on(part, task, message, is_unnamed)
             if self._with_results or not isinstance(message, ToolMessage):
                 if not (self._has_cache or self._ledger.entries(message.id)):
                     gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
                     yield Part(part.ns, "messages", gone, _meta(node, task, "resume"))
                 meta = _meta(node, task, "node", is_unnamed=is_unnamed)
                 yield Part(part.ns, "messages", _whole(message), meta)
+
+    def _goes_on(self, part: Part, task: str, message: BaseMessage, is_unnamed: bool) -> None:
+        """Note what the consumer has of a message under the id that it was streamed under."""
+        message_id, content = str(message.id), content_of(message)
+        if self._ledger.entries(message_id):
+            return
+        had = self._ledger.match_cut(task, content)
+        if had is not None:
+            self._ledger.claim(had, task)
+            self._ledger.alias(had, message_id)
+            if is_unnamed:
+                self._ledger.deliver_nameless(part.ns, content, had)
 
 
 def _meta(node: str, task: str, source: Source, *, is_unnamed: bool = False) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import ANNOTATION_KEY
+from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.messages import MessageParts
@@ -101,7 +101,7 @@ class Deduplicator:
             return False
         if meta is not self._last_meta or fields["id"] != self._last_id:
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
-            if entry is None or not entry.is_of(meta.get(ANNOTATION_KEY)):
+            if entry is None or not entry.is_of(annotation_of(meta)):
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
         content = fields["content"]

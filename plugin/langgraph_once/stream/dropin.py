@@ -166,7 +166,7 @@ def chunk_filter(
                 raise
             dedup.stats.malformed += 1
             return (chunk,)
-        return [chunk if same_shape and kept is part else write(kept) for kept in feed(part)]
+        return (chunk if same_shape and kept is part else write(kept) for kept in feed(part))
 
     def close() -> Iterable[Any]:
         return [write(kept) for kept in dedup.close()]

@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import ANNOTATION_KEY
+from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import ChunkFilter
@@ -74,7 +74,7 @@ class EventReader:
         if part.mode != "messages" or not isinstance(part.data, Mapping):
             return part
         event, run = part.data, str(part.meta.get(RUN_KEY))
-        note = part.meta.get(ANNOTATION_KEY) or {}
+        note = annotation_of(part.meta) or {}
         if event.get("event") == "message-start":
             self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
         message_id = self._ids.get(run)

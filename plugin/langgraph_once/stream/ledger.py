@@ -166,11 +166,22 @@ class Ledger:
         return [entry for name in names(task) for entry in self._by_task.get(name, ())]
 
     def has_said(self, node: str, content: Content) -> bool:
-        """Whether a task of a node, named as by `bare`, has said this in an earlier stream."""
-        return any(
-            entry.epoch < self.epoch and entry.content == content and bare(entry.task) == node
-            for entry in self.known()
-        )
+        """Whether a node, named as by `bare`, has returned this in the last stream."""
+        return any(e.content == content for e in self._last_said(node) if not e.is_model)
+
+    def match_cut(self, node: str, content: Content) -> Entry | None:
+        """What the last stream had of this message of a node when it was cut short."""
+        for entry in self._last_said(node):
+            said = entry.content
+            is_free = entry.is_model and not entry.claimed
+            if is_free and (content.is_copy_of(said) or content.begins_with(said)):
+                return entry
+        return None
+
+    def _last_said(self, node: str) -> Iterator[Entry]:
+        for entry in self.known():
+            if entry.epoch == self.epoch - 1 and node in map(bare, lineage(entry.task)):
+                yield entry
 
     def open_in(self, task: str) -> Iterator[Entry]:
         """What this very task is streaming."""

@@ -119,22 +119,24 @@ class MessageParts:
             self.rivals.pop((said.task, entry.id), None)
         return out
 
-    def _first_chunk(self, said: SaidPart, chunk: BaseMessageChunk) -> Iterable[Part]:
+    def _first_chunk(self, said: SaidPart, chunk: BaseMessageChunk) -> Iterator[Part]:
+        """One by one: what a consumer that leaves in between did not get is not noted."""
         if self._withdrawn and (revived := self._revived(said, chunk)):
-            return self._record(said, [*revived, said.part])
-        out: list[Part] = []
+            yield from self._record(said, [*revived, said.part])
+            return
         for entry in self._ledger.entries(str(chunk.id)):
             if said.follows(entry, self._ledger.epoch) and not self._is_stale(entry, said):
-                out += self._take_back(said.part, entry)
+                yield from self._take_back(said.part, entry)
         old = self._superseded(said)
         if self._config.reexecution == "hold" and old:
             self._stale[said.task] = old[1:]
             echo = self.echoes[said.task, str(chunk.id)] = Echo(self._ledger, old[0])
-            return [*out, *self._echoed(said, chunk, echo)]
+            yield from self._echoed(said, chunk, echo)
+            return
         if self._config.reexecution == "retract":
             for entry in old:
-                out += self._take_back(said.part, entry)
-        return [*out, *self._record(said, (said.part,))]
+                yield from self._take_back(said.part, entry)
+        yield from self._record(said, (said.part,))
 
     def _record(self, said: SaidPart, parts: Iterable[Part]) -> Iterator[Part]:
         """Note what goes out."""
@@ -174,17 +176,19 @@ class MessageParts:
             self._ledger.alias(original, str(said.message.id))
             self._note_unnamed(said, content, original)
             return self._finality(said, original)
-        out: list[Part] = []
+        return self._new_whole(said, content)
+
+    def _new_whole(self, said: SaidPart, content: Content) -> Iterator[Part]:
         if self._config.reexecution != "mark":
             for entry in self._superseded(said):
                 if self._config.reexecution == "hold" and entry.content == content:
                     self._ledger.alias(entry, str(said.message.id))
                     entry.epoch = self._ledger.epoch
                     self._stats.held += 1
-                    return out
-                out += self._take_back(part, entry)
+                    return
+                yield from self._take_back(said.part, entry)
         self._deliver(said, content)
-        return [*out, part]
+        yield said.part
 
     def _known(self, said: SaidPart, content: Content) -> Entry | None:
         """What the consumer has of this message, by its id or by that of its model run."""
@@ -233,10 +237,14 @@ class MessageParts:
             known.said = content
             repair = AIMessageChunk(content=missing, id=had_id)
             return (said.part._replace(data=repair),)
+        return self._replaced(said, content, known)
+
+    def _replaced(self, said: SaidPart, content: Content, known: Entry) -> Iterator[Part]:
         self._stats.replaced += 1
         self._ledger.drop(known)
+        yield said.part._replace(data=RemoveMessage(id=known.id))
         self._deliver(said, content)
-        return (said.part._replace(data=RemoveMessage(id=had_id)), said.part)
+        yield said.part
 
     def _finality(self, said: SaidPart, known: Entry) -> Iterable[Part]:
         """The usage of a message of which the consumer has all else."""

@@ -163,7 +163,10 @@ class _Walk:
             if inner is not None and len(self._path) < MAX_DEPTH:
                 self._path.add(id(value))
                 for item in inner:
-                    self.enter(item)
+                    if self._coerce and type(value) is list and _is_stored_pair(item):
+                        self._make(item)
+                    else:
+                        self.enter(item)
                 self._path.discard(id(value))
 
     def _make(self, value: Any) -> None:
@@ -207,6 +210,11 @@ def is_message_like(value: Any) -> bool:
         and len(value) == 2
         and all(isinstance(part, str) for part in value)
     )
+
+
+def _is_stored_pair(value: Any) -> bool:
+    """Whether an item of a list is a pair (role, text) that a checkpoint made a list."""
+    return type(value) is list and len(value) == 2 and set(map(type, value)) == {str}
 
 
 def coerced(value: Any) -> BaseMessage | None:

@@ -20,11 +20,28 @@ from langgraph_once.events import (
 )
 from tests.corpus.content import Buffer
 from tests.corpus.scenario import Run, Scenario
+from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.units import Piece
+from tests.corpus.variants import Variant
 
-__all__ = ["aplay", "deviations", "everything", "pieces", "play"]
+__all__ = [
+    "EVERYTHING",
+    "MESSAGES",
+    "aplay",
+    "deviations",
+    "every_scenario",
+    "everything",
+    "pieces",
+    "play",
+]
 
 EVERYTHING = TokenStreamingConfig(enabled_namespaces={"**"})
+
+MESSAGES = Variant("sync", "v2", ("messages",), subgraphs=True)
+
+PLAYED = [s for s in SCENARIOS if s.only is None or s.only(MESSAGES)]
+
+every_scenario = pytest.mark.parametrize("scenario", PLAYED, ids=lambda s: f"{s.kind}-{s.name}")
 
 
 def play(scenario: Scenario, processor: ChannelStreamingProcessor) -> list[Event]:

@@ -24,22 +24,16 @@ from langgraph_once.stream import v2_part
 from tests.corpus.play import Source
 from tests.corpus.reasons import REASONS
 from tests.corpus.scenario import Scenario
-from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.score import Outcome, score
-from tests.corpus.variants import Variant
 from tests.unit_tests.events.corpus_plays import (
     EVERYTHING,
+    MESSAGES,
     aplay,
     deviations,
+    every_scenario,
     everything,
     play,
 )
-
-MESSAGES = Variant("sync", "v2", ("messages",), subgraphs=True)
-
-PLAYED = [s for s in SCENARIOS if s.only is None or s.only(MESSAGES)]
-
-every_scenario = pytest.mark.parametrize("scenario", PLAYED, ids=lambda s: f"{s.kind}-{s.name}")
 
 IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
 

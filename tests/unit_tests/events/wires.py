@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages.tool import tool_call_chunk
 
 from tests.corpus.wires import openai
 
@@ -10,9 +13,16 @@ __all__ = ["unnumbered"]
 
 
 def unnumbered(answer: AIMessage) -> list[AIMessageChunk]:
-    """Calls in fragments, one call after the other, without an index."""
-    chunks = openai(answer)
-    for chunk in chunks:
-        for piece in chunk.tool_call_chunks:
-            piece["index"] = None
-    return chunks
+    """All calls whole in one chunk, without an index.
+
+    Fragments without an index exist too, but LangChain does not join them: what enters the
+    state is broken, and so is not to be compared with.
+    """
+    first, *middle, last = openai(answer)
+    texts = [chunk for chunk in middle if not chunk.tool_call_chunks]
+    pieces = [
+        tool_call_chunk(name=call["name"], args=json.dumps(call["args"]), id=call["id"])
+        for call in answer.tool_calls
+    ]
+    calls = AIMessageChunk(content="", tool_call_chunks=pieces, id=first.id)
+    return [first, *texts, calls, last]

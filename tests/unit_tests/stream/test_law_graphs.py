@@ -1,12 +1,13 @@
 """The law on real graphs: folding what was delivered gives the state, and nothing came twice.
 
 Random graphs of nodes that stream, copy, edit, remove, fail and are tried again, ask a human,
-fan out and nest, in random modes, with runs that die and are resumed.
+run side by side and nest, in random modes, with runs that die or are left and are resumed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +18,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Remo
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command, RetryPolicy, interrupt
+from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from langgraph_once import DedupConfig, once
 from tests.unit_tests.stream.scenes import ASKED, messages_in, model
@@ -31,11 +32,20 @@ LEAVES = st.tuples(
 )
 # A message that a graph inside edits and then removes keeps its first text in the graph around
 # it, which the engine does not restore (`docs/exactly-once.md` should name it).
-NODES = LEAVES | st.recursive(
+INNER = st.recursive(
     LEAVES.filter(lambda node: node[0] != "removes"),
     lambda inner: st.tuples(st.just("graph"), st.lists(inner, min_size=1, max_size=3)),
     max_leaves=5,
 )
+# Side by side nothing edits: which edit of one message wins is no matter of streaming.
+BESIDE = st.tuples(
+    st.sampled_from(
+        ["streams", "copies", "writes", "writes_pair", "fails_once", "dies_once", "asks"]
+    ),
+    TEXTS,
+)
+SPREAD = st.tuples(st.sampled_from(["branches", "sends"]), st.lists(BESIDE, min_size=2, max_size=3))
+NODES = LEAVES | INNER | SPREAD
 MODES = st.lists(st.sampled_from(["messages", "updates", "values"]), min_size=1, unique=True)
 
 
@@ -43,8 +53,9 @@ class Script:
     """Makes the nodes of a random graph; each knows by itself how often it ran."""
 
     def node(self, kind: str, said: Any) -> Any:
-        if kind == "graph":
-            return self.graph(said)
+        if kind in {"graph", "branches", "sends"}:
+            make: Callable[..., Any] = getattr(self, kind)
+            return make(said)
         run: Callable[[Any, str], Any] = getattr(self, f"_{kind}")
         ran: Counter[str] = Counter()
 
@@ -66,6 +77,23 @@ class Script:
             builder.add_edge(before, name)
             before = name
         return builder.compile(**options)
+
+    def branches(self, nodes: Iterable[Any]) -> Any:
+        """A graph of nodes side by side."""
+        builder: Any = StateGraph(MessagesState)
+        for at, (kind, said) in enumerate(nodes):
+            builder.add_node(f"{kind}{at}", self.node(kind, said), retry_policy=RETRY)
+            builder.add_edge(START, f"{kind}{at}")
+        return builder.compile()
+
+    def sends(self, nodes: list[Any]) -> Any:
+        """A graph of tasks of one node side by side, each with a payload of its own."""
+        workers = [self.node(kind, said) for kind, said in nodes]
+        builder: Any = StateGraph(MessagesState)
+        builder.add_node("worker", lambda sent: workers[sent["at"]](sent), retry_policy=RETRY)
+        sends = [Send("worker", {"at": at, "messages": []}) for at in range(len(workers))]
+        builder.add_conditional_edges(START, lambda _: sends, ["worker"])
+        return builder.compile()
 
     def _streams(self, state: Any, text: str) -> Any:
         return [model(text).invoke(state["messages"])]
@@ -96,6 +124,9 @@ class Script:
     def _asks(self, state: Any, text: str) -> Any:
         answer = model(text).invoke(state["messages"])
         return [answer, AIMessage(interrupt("Go on?"))]
+
+    def _sleeps(self, state: Any, text: str) -> Any:
+        return []
 
     def _asks_twice(self, state: Any, text: str) -> Any:
         return [model(text).invoke(state["messages"]) for _ in range(2)]
@@ -133,6 +164,19 @@ class Consumer:
             self.texts[message_id] = text
 
 
+def answer_to(state: Any) -> Any:
+    """What a stopped thread goes on with."""
+    answers = {asked.id: "Yes." for asked in state.interrupts}
+    return Command(resume=answers) if answers else None
+
+
+def said_at_last(state: Any) -> Counter[str]:
+    """The texts of a final state, without the question."""
+    said = Counter(str(message.text) for message in state.values["messages"])
+    said.pop("Please begin.", None)
+    return said
+
+
 @settings(
     max_examples=120,
     deadline=None,
@@ -141,7 +185,8 @@ class Consumer:
 @given(nodes=st.lists(NODES, min_size=1, max_size=4))
 def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
     graph = once(Script().graph(nodes, checkpointer=InMemorySaver()))
-    consumer, asked = Consumer(), ASKED
+    consumer = Consumer()
+    asked: Any = ASKED
     for _ in range(20):
         with contextlib.suppress(RuntimeError):
             for _, chunk in graph.stream(asked, THREAD, stream_mode="messages", subgraphs=True):
@@ -149,10 +194,38 @@ def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
         state = graph.get_state(THREAD)
         if not state.next:
             break
-        asked = Command(resume="Yes.") if state.interrupts else None  # type: ignore[assignment]
-    wanted = Counter(str(m.text) for m in state.values["messages"])
-    wanted.pop("Please begin.", None)
-    assert Counter(consumer.texts.values()) == wanted
+        asked = answer_to(state)
+    assert Counter(consumer.texts.values()) == said_at_last(state)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    nodes=st.lists(NODES, min_size=1, max_size=4),
+    cut=st.integers(1, 12),
+)
+def test_a_stream_that_is_cut_short_goes_on_where_it_was(nodes: Any, cut: int) -> None:
+    """The ledger goes from stream to stream as bytes: the store of `once` keeps it so.
+
+    One cut: a resumed run writes the checkpoint of what was done before the consumer has it,
+    and what the state holds at the start of a stream counts as had.
+
+    A last node, which says nothing, keeps the thread open, so that a cut in the last step of
+    the others has a stream after it.
+    """
+    last = ("sleeps", "")
+    graph = once(Script().graph([*nodes, last], checkpointer=InMemorySaver()))
+    consumer = Consumer()
+    asked: Any = ASKED
+    for at in range(30):
+        stream: Any = graph.stream(asked, THREAD, stream_mode="messages", subgraphs=True)
+        with contextlib.closing(stream), contextlib.suppress(RuntimeError):
+            for _, chunk in itertools.islice(stream, None if at else cut):
+                consumer.take("messages", chunk)
+        state = graph.get_state(THREAD)
+        if not state.tasks:  # done ones too, whose step was cut before its end
+            break
+        asked = answer_to(state)
+    assert Counter(consumer.texts.values()) == said_at_last(state)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -178,7 +251,7 @@ def test_each_set_of_modes_loses_nothing(nodes: Any, modes: list[str], subgraphs
         state = graph.get_state(THREAD)
         if not state.next:
             break
-        asked = Command(resume="Yes.") if state.interrupts else None
+        asked = answer_to(state)
     wanted = {str(m.text) for m in state.values["messages"]} - {"Please begin."}
     assert wanted <= set(had)
 

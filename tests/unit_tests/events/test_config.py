@@ -1,0 +1,107 @@
+"""What is wrong in a configuration is said where it is made, or before the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from langgraph_once.errors import ConfigError
+from langgraph_once.events import (
+    ChannelConfig,
+    ChannelStreamingProcessor,
+    StreamMode,
+    TokenStreamingConfig,
+)
+from tests.unit_tests.events.team import QUESTION, team
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "says"),
+    [
+        (ChannelConfig, {"key": "notes", "artefact_type": "x"}, "ChannelConfig.artefact_type"),
+        (ChannelConfig, {"key": ""}, "must name a key"),
+        (ChannelConfig, {"key": "notes", "stream_mode": "both?"}, "ChannelConfig.stream_mode"),
+        (ChannelConfig, {"key": "notes", "namespaces": {"a:1"}}, "'a:1'"),
+        (ChannelConfig, {"key": "notes", "namespaces": {"a//b"}}, "'a//b'"),
+        (TokenStreamingConfig, {"enabled_namespace": {"main"}}, "enabled_namespace"),
+        (TokenStreamingConfig, {"enabled_namespaces": set()}, "enables nothing"),
+        (TokenStreamingConfig, {"enabled_namespaces": "main"}, "enabled_namespaces"),
+        (TokenStreamingConfig, {"exclude_namespaces": {"main"}}, "excludes 'main'"),
+        (TokenStreamingConfig, {"exclude_namespaces": {"**"}}, "excludes '**'"),
+        (TokenStreamingConfig, {"message_tags": set()}, "no message has one of no tags"),
+        (ChannelStreamingProcessor, {}, "watches nothing"),
+        (ChannelStreamingProcessor, {"channels": ["notes"]}, "must hold ChannelConfig, got str"),
+        (ChannelStreamingProcessor, {"include": ["toolz"]}, "does not know 'toolz'; it knows"),
+        (ChannelStreamingProcessor, {"include": ["ui"], "max_history": 0}, "at least 1"),
+    ],
+)
+def test_a_mistake_raises_and_is_named(make: Any, given: Any, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        make(**given)
+    assert says in str(raised.value)
+
+
+def test_a_key_given_twice_is_refused() -> None:
+    twice = [ChannelConfig(key="notes"), ChannelConfig(key="notes", stream_mode=StreamMode.BOTH)]
+    with pytest.raises(ConfigError, match=r"has 'notes' twice; join the two with StreamMode.BOTH"):
+        ChannelStreamingProcessor(twice)
+
+
+def test_a_key_that_the_graph_lacks_is_refused_before_the_run() -> None:
+    processor = ChannelStreamingProcessor([ChannelConfig(key="note")])
+    for start in (processor.stream, processor.stream_sync):
+        with pytest.raises(ConfigError) as raised:
+            start(team(), QUESTION)
+        expected = "the graph has no key 'note'; it has messages, notes, supervisor_messages"
+        assert expected in str(raised.value)
+
+
+def test_what_the_configuration_decides_is_not_given_again() -> None:
+    processor = ChannelStreamingProcessor([ChannelConfig(key="notes")])
+    with pytest.raises(ConfigError, match="stream_mode: follows from the channels"):
+        processor.stream_sync(team(), QUESTION, stream_mode="values")
+
+
+def test_patterns_may_be_any_collection() -> None:
+    config = TokenStreamingConfig(enabled_namespaces=["main"], exclude_namespaces=("a",))
+    assert config.enabled_namespaces == {"main"}
+    assert config == TokenStreamingConfig(exclude_namespaces={"a"})
+
+
+TOKENS = TokenStreamingConfig()
+EVERYWHERE = TokenStreamingConfig(enabled_namespaces={"**"})
+ROOT = {"namespaces": {"main"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "modes", "subgraphs"),
+    [
+        ({"token_streaming": TOKENS}, ["messages"], False),
+        ({"token_streaming": EVERYWHERE}, ["messages"], True),
+        ({"channels": [ChannelConfig(key="a")]}, ["values"], True),
+        ({"channels": [ChannelConfig(key="a", namespaces={"main"})]}, ["values"], False),
+        (
+            {"channels": [ChannelConfig(key="a", stream_mode=StreamMode.UPDATES_ONLY)]},
+            ["updates"],
+            True,
+        ),
+        (
+            {"channels": [ChannelConfig(key="a", stream_mode=StreamMode.BOTH)]},
+            ["updates", "values"],
+            True,
+        ),
+        ({"include": ["custom"]}, ["custom"], True),
+        ({"include": ["ui", "tasks"]}, ["custom", "tasks"], True),
+        ({"include": ["interrupts"]}, ["updates"], True),
+        (
+            {"include": ["interrupts"], "channels": [ChannelConfig(key="a")]},
+            ["values"],
+            True,
+        ),
+    ],
+)
+def test_the_fewest_modes_are_asked_for(given: Any, modes: list[str], subgraphs: bool) -> None:
+    processor = ChannelStreamingProcessor(**given)
+    assert list(processor.stream_modes) == modes
+    assert processor.subgraphs is subgraphs

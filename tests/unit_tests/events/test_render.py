@@ -1,0 +1,152 @@
+"""Events as JSON, SSE, AG-UI and text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from ag_ui.core import Event as AgUiEvent
+from ag_ui.core import EventType
+from langchain_core.messages import AIMessage
+from pydantic import TypeAdapter
+
+from langgraph_once.errors import StreamError
+from langgraph_once.events import (
+    ChannelConfig,
+    ChannelStreamingProcessor,
+    CustomEvent,
+    StreamEndedEvent,
+    StreamErrorEvent,
+    TokenStreamingConfig,
+    from_dict,
+    to_dict,
+)
+from langgraph_once.events.render import to_ag_ui, to_console, to_sse
+from tests.corpus.graphs import chain, says
+from tests.corpus.scenario import ASKED, Scenario
+from tests.corpus.wires import anthropic
+from tests.unit_tests.events.corpus_plays import every_scenario, play
+from tests.unit_tests.events.team import QUESTION, processor, team
+
+AG_UI: TypeAdapter[Any] = TypeAdapter(AgUiEvent)
+
+
+def thoughtful() -> list[Any]:
+    call: Any = {"name": "find", "args": {"a": 1}, "id": "c1"}
+    answer = AIMessage(
+        "Two words.",
+        tool_calls=[call],
+        additional_kwargs={"reasoning_content": "Well now."},
+        id="m1",
+    )
+    watching = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
+    return watching.stream_sync(chain(says(answer, wire=anthropic)), ASKED).collect()
+
+
+def ag_ui(events: Any) -> list[Any]:
+    return list(to_ag_ui(events, thread_id="t", run_id="r"))
+
+
+def test_ag_ui_opens_and_closes_what_it_tells() -> None:
+    assert [event.type.value for event in ag_ui(thoughtful())] == [
+        "RUN_STARTED",
+        "REASONING_START",
+        "REASONING_MESSAGE_START",
+        "REASONING_MESSAGE_CONTENT",
+        "REASONING_MESSAGE_CONTENT",
+        "REASONING_MESSAGE_END",
+        "REASONING_END",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "TOOL_CALL_START",
+        "TOOL_CALL_ARGS",
+        "TOOL_CALL_ARGS",
+        "TOOL_CALL_END",
+        "CUSTOM",
+        "RUN_FINISHED",
+    ]
+
+
+@every_scenario
+def test_ag_ui_is_well_formed_for_the_corpus(scenario: Scenario) -> None:
+    """Its own types take every event, and nothing is closed that is not open, nor left open."""
+    watching = ChannelStreamingProcessor(
+        token_streaming=TokenStreamingConfig(enabled_namespaces={"**"}), include=["tasks"]
+    )
+    told = play(scenario, watching)
+    end = next(at for at, event in enumerate(told) if event.type == "stream_ended")
+    opened: set[tuple[str, str]] = set()
+    for event in ag_ui(told[: end + 1]):
+        plain = json.loads(event.model_dump_json(by_alias=True, exclude_none=True))
+        AG_UI.validate_python(plain)
+        kind, _, stage = event.type.value.rpartition("_")
+        name = getattr(event, "message_id", None) or getattr(event, "tool_call_id", None)
+        if stage == "START":
+            assert (kind, name) not in opened
+            opened.add((kind, str(name)))
+        elif stage in ("CONTENT", "ARGS"):
+            assert (kind, name) in opened
+        elif stage == "END":
+            opened.remove((kind, str(name)))
+    assert not opened
+
+
+def test_ag_ui_tells_the_state_and_what_waits() -> None:
+    told = ag_ui(processor().stream_sync(team(), QUESTION))
+    paths = {event.delta[0].path for event in told if event.type is EventType.STATE_DELTA}
+    assert paths == {"/messages"}
+
+
+def test_errors_are_hidden_from_browsers_unless_asked_for() -> None:
+    error = StreamErrorEvent(seq=1, error_type="ValueError", message="password=x")
+    for shown in (False, True):
+        assert ("password" in str(to_sse(error, expose_errors=shown).data)) is shown
+        (_, failed) = to_ag_ui([error], thread_id="t", run_id="r", expose_errors=shown)
+        assert ("password" in failed.model_dump_json()) is shown
+
+
+def test_ag_ui_ends_with_the_error() -> None:
+    error = StreamErrorEvent(seq=1, error_type="ValueError", message="no")
+    ended = StreamEndedEvent(seq=2, status="failed")
+    assert [event.type.value for event in ag_ui([error, ended])] == ["RUN_STARTED", "RUN_ERROR"]
+
+
+def test_sse_has_the_type_the_number_and_the_delta_alone() -> None:
+    token = next(event for event in thoughtful() if event.type == "token")
+    frame = to_sse(token)
+    assert (frame.event, frame.id) == ("token", "0")
+    plain = json.loads(str(frame.data))
+    assert plain["content_delta"] == "Well"
+    assert "accumulated_content" not in plain
+    assert from_dict(plain).type == "token"
+    assert frame.encode().startswith(b"id: 0\r\nevent: token\r\ndata: {")
+
+
+def test_the_console_shows_words_and_no_control_codes() -> None:
+    text = "".join(map(to_console, processor().stream_sync(team(), QUESTION)))
+    assert "I compare both.\n" in text
+    assert "[call] think({" in text
+    assert "[success] think: Go on.\n" in text
+    assert to_console(CustomEvent(seq=0, data="\x1b[2Jgone\x07")) == "[custom] [2Jgone\n"
+
+
+def test_a_value_that_json_does_not_know_becomes_text() -> None:
+    plain = to_dict(CustomEvent(seq=0, data={"at": 1j, "raw": b"\xff", "set": {1}}))
+    json.dumps(plain)
+    assert plain["data"]["set"] == [1]
+
+
+@pytest.mark.parametrize("plain", [{}, {"v": 1, "type": "tokem"}, {"v": 2, "type": "token"}])
+def test_what_is_no_event_of_this_version_is_refused(plain: Any) -> None:
+    with pytest.raises(StreamError, match="no event of version 1"):
+        from_dict(plain)
+
+
+def test_channels_of_messages_are_messages_again() -> None:
+    watching = ChannelStreamingProcessor([ChannelConfig(key="messages")])
+    (*_, last, _) = watching.stream_sync(chain(says("One two.")), ASKED)
+    again: Any = from_dict(json.loads(json.dumps(to_dict(last))))
+    assert [type(m).__name__ for m in again.value] == ["HumanMessage", "AIMessage"]
