@@ -74,7 +74,7 @@ class EventReader:
         if part.mode != "messages" or not isinstance(part.data, Mapping):
             return part
         event, run = part.data, str(part.meta.get(RUN_KEY))
-        note = annotation_of(part.meta) or {}
+        note: Mapping[str, Any] = annotation_of(part.meta) or {}
         if event.get("event") == "message-start":
             self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
         message_id = self._ids.get(run)
