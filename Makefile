@@ -25,12 +25,13 @@ dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
 	$(BIN)/langgraph dev --no-browser --port $(PORT)
 
 test: lint ## Lint, types, import directions and all tests but the slow proofs
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not product"
 
 test-slow: $(READY) ## The slow proofs
 	@if $(BIN)/pytest -m slow --collect-only --quiet >/dev/null; then $(BIN)/pytest -m slow; fi
 
-test-all: test test-slow ## Everything
+test-all: test test-slow ## Everything, with the corpus in every variant
+	$(BIN)/pytest -m product
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from bench import serde, stream
+from bench import events, serde, stream
 
 PACKAGES = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack")
 
@@ -25,7 +25,7 @@ def main() -> None:
         "Medians of paired rounds in one run; times are of the machine, ratios carry further.",
         "",
     ]
-    for line in (*serde.report(), "", *stream.report()):
+    for line in (*serde.report(), "", *stream.report(), "", *events.report()):
         lines.append(line)
         sys.stdout.write(f"{line}\n")
     Path(__file__).with_name("RESULTS.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -53,7 +53,7 @@ def test_dedup(scenario: Scenario) -> None:
         assert still, f"`dedup` gets this right now, although a filter cannot: {reason.why}"
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @every_scenario
 @pytest.mark.parametrize("source", ["once", "dedup"])
 def test_the_full_product(scenario: Scenario, source: Source) -> None:

@@ -54,11 +54,11 @@ class Draft:
     )
 
     def __init__(self, message_id: str, where: Where, *, is_shown: bool = True) -> None:
-        self.message_id = message_id
-        self.where = where
-        self.is_shown = is_shown
-        self.text = Growing()
-        self.reasoning = Growing()
+        self.message_id: str = message_id
+        self.where: Where = where
+        self.is_shown: bool = is_shown
+        self.text: Growing = Growing()
+        self.reasoning: Growing = Growing()
         self.usage: UsageMetadata | None = None
         self._chunks: list[BaseMessageChunk] = []
         self._run: tuple[Any, ...] | None = None

@@ -90,7 +90,7 @@ class Pattern:
     def __init__(self, patterns: Iterable[str]) -> None:
         given = set(patterns)
         self._root = ROOT in given
-        self.only_root = given == {ROOT}
+        self.only_root: bool = given == {ROOT}
         others = given - {ROOT}
         self._names = [_compiled(p) for p in others if "/" not in p and p != "**"]
         self._paths = [_compiled(p.removeprefix(f"{ROOT}/")) for p in others if "/" in p]

@@ -12,7 +12,7 @@ from collections.abc import (
     Iterator,
 )
 from contextlib import aclosing, closing
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from langgraph_once.events.base import BaseEvent
 from langgraph_once.events.filters import CallbackError, called
@@ -21,6 +21,8 @@ __all__ = ["AsyncEvents", "Events"]
 
 E = TypeVar("E", bound=BaseEvent)
 K = TypeVar("K", bound=BaseEvent)
+L = TypeVar("L", bound=BaseEvent)
+M = TypeVar("M", bound=BaseEvent)
 
 
 class Events(Generic[E]):
@@ -45,7 +47,15 @@ class Events(Generic[E]):
         """Stop early."""
         self._source.close()
 
-    def of(self, *types: type[K]) -> Events[K]:
+    @overload
+    def of(self, kind: type[K], /) -> Events[K]: ...
+    @overload
+    def of(self, kind: type[K], other: type[L], /) -> Events[K | L]: ...
+    @overload
+    def of(self, kind: type[K], other: type[L], third: type[M], /) -> Events[K | L | M]: ...
+    @overload
+    def of(self, *types: type[K]) -> Events[K]: ...
+    def of(self, *types: type[Any]) -> Events[Any]:
         """The events of these types alone."""
         return Events(self._only(types))
 
@@ -97,7 +107,15 @@ class AsyncEvents(Generic[E]):
         """Stop early."""
         await self._source.aclose()
 
-    def of(self, *types: type[K]) -> AsyncEvents[K]:
+    @overload
+    def of(self, kind: type[K], /) -> AsyncEvents[K]: ...
+    @overload
+    def of(self, kind: type[K], other: type[L], /) -> AsyncEvents[K | L]: ...
+    @overload
+    def of(self, kind: type[K], other: type[L], third: type[M], /) -> AsyncEvents[K | L | M]: ...
+    @overload
+    def of(self, *types: type[K]) -> AsyncEvents[K]: ...
+    def of(self, *types: type[Any]) -> AsyncEvents[Any]:
         """The events of these types alone."""
         return AsyncEvents(self._only(types))
 

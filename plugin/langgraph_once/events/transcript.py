@@ -112,7 +112,7 @@ class Transcript:
         self.usage: UsageMetadata | None = None
         self.errors: list[StreamErrorEvent] = []
         self.gaps: list[GapPossibleEvent] = []
-        self.is_ended = False
+        self.is_ended: bool = False
         for event in events:
             self.apply(event)
 

@@ -209,7 +209,7 @@ class StateCut:
         if self._ledger.is_nameless(self._ns, content):
             return True
         original = self._inferred(content)
-        self._ledger.deliver_nameless(self._ns, content, original)
+        self._ledger.deliver_nameless(self._ns, content, original, in_update=True)
         return original is not None
 
     def _inferred(self, content: Content) -> Entry | None:

@@ -234,7 +234,9 @@ class Ledger:
             del self._updates_of[node]
             self._by_node.pop(node, None)
 
-    def deliver_nameless(self, ns: Place, content: Content, entry: Entry | None = None) -> None:
+    def deliver_nameless(
+        self, ns: Place, content: Content, entry: Entry | None = None, *, in_update: bool = False
+    ) -> None:
         """Note a message that the graph `ns` sent before the reducer gave it its id.
 
         Args:
@@ -242,8 +244,9 @@ class Ledger:
             content: What it says.
             entry: What the consumer has of it in mode `messages`, where it has an id that we
                 made up; by default it came in an update, without one.
+            in_update: An update has carried it already.
         """
-        self._nameless.append(Nameless(ns, content, entry))
+        self._nameless.append(Nameless(ns, content, entry, in_update or entry is None))
 
     def is_nameless(self, ns: Place, content: Content) -> bool:
         """Whether an update of `ns` carries what came in `messages` under a made-up id."""
@@ -380,11 +383,11 @@ class Nameless:
 
     __slots__ = ("content", "entry", "in_update", "ns")
 
-    def __init__(self, ns: Place, content: Content, entry: Entry | None) -> None:
+    def __init__(self, ns: Place, content: Content, entry: Entry | None, in_update: bool) -> None:
         self.ns = ns
         self.content = content
         self.entry = entry
-        self.in_update = entry is None
+        self.in_update = in_update
 
 
 def _discard(index: dict[str, list[Entry]], key: str, entry: Entry) -> None:

@@ -135,6 +135,25 @@ def test_usage_counts_what_is_not_shown_and_each_message_once() -> None:
     assert totals == [8, 16]
 
 
+def test_usage_in_the_midst_of_the_text_is_kept() -> None:
+    usage: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+    spent = AIMessageChunk(content=" two", id="m1", usage_metadata=usage)
+    part = Part((), "messages", spent, meta())
+    events = fed(said("One"), part, said(" three."), part, said("", last=True))
+    (completed,) = [e for e in events if e.type == "message_completed"]
+    assert completed.usage["total_tokens"] == 6
+    assert completed.message.text == "One two three. two"
+
+
+def test_a_message_of_many_chunks_is_whole() -> None:
+    parts = [said(f"{at} ") for at in range(5_000)]
+    events = fed(*parts, said("", last=True))
+    (completed,) = [e for e in events if e.type == "message_completed"]
+    assert completed.message.text == "".join(f"{at} " for at in range(5_000))
+    assert events[4_999].accumulated_content == completed.message.text
+    assert events[1].accumulated_content == "0 1 "
+
+
 def test_no_repr_shows_what_was_said() -> None:
     secret = "sesame"
     graph = chain(

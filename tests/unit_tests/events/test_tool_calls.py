@@ -239,6 +239,16 @@ def test_a_result_goes_to_the_call_of_its_lineage() -> None:
     assert [e.message_id for e in told if e.type == "tool_result"] == ["of 2", "of 3"]
 
 
+def test_a_result_of_a_task_goes_to_the_call_of_that_task() -> None:
+    tracker = made()
+    ones, twos = Where((), "worker", "1"), Where((), "worker", "2")
+    for where in (ones, twos):
+        list(tracker.whole(AIMessage("", tool_calls=[call_of("c1")]), where))
+    (told,) = tracker.result(ToolMessage("Found.", tool_call_id="c1"), ones)
+    assert told.where == ones
+    assert [state.result is not None for state in tracker.states] == [True, False]
+
+
 def test_the_same_id_in_a_later_turn_is_another_call() -> None:
     tracker = made()
     messages = []
