@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NotRequired, TypeAlias, TypedDict
 
-__all__ = ["ANNOTATION_KEY", "SCHEMA_VERSION", "Annotation", "Source", "annotated", "annotation_of"]
+__all__ = [
+    "ANNOTATION_KEY",
+    "SCHEMA_VERSION",
+    "Annotation",
+    "Source",
+    "annotated",
+    "annotation_of",
+    "repairing",
+]
 
 ANNOTATION_KEY: Final = "once"
 SCHEMA_VERSION: Final = 1
@@ -41,6 +49,9 @@ class Annotation(TypedDict):
     unnamed: NotRequired[bool]
     """The state will know it by another id, which its reducer makes up."""
 
+    repairs: NotRequired[bool]
+    """A chunk that ends a message, perhaps a finished one, with text that was missing."""
+
     steps: NotRequired[list[int]]
     """For a task inside others: the step in which each runs, outermost first."""
 
@@ -48,6 +59,12 @@ class Annotation(TypedDict):
 def annotated(metadata: Mapping[str, Any], annotation: Annotation) -> dict[str, Any]:
     """A copy of `metadata` that carries `annotation`."""
     return {**metadata, ANNOTATION_KEY: annotation}
+
+
+def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `metadata` for a chunk that repairs a message, so that whoever reads it knows."""
+    note = annotation_of(metadata) or Annotation(v=SCHEMA_VERSION, source="node", attempt=1)
+    return annotated(metadata, {**note, "repairs": True})
 
 
 def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:

@@ -14,6 +14,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.annotation import repairing
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
@@ -77,6 +78,9 @@ class MessageParts:
         open_entry = self._ledger.open_entries((said.task, str(chunk.id)))
         if open_entry is not None and said.note is None:
             return open_entry
+        if said.note is not None and said.note.get("repairs"):
+            known = self._ledger.entries(str(chunk.id))
+            return next((entry for entry in known if entry.akin(said.task)), None)
         if said.note is not None:
             run = said.note.get("run")
             return open_entry if open_entry is not None and open_entry.run == run else None
@@ -236,7 +240,7 @@ class MessageParts:
             self._stats.repaired += 1
             known.said = content
             repair = AIMessageChunk(content=missing, id=had_id)
-            return (said.part._replace(data=repair),)
+            return (said.part._replace(data=repair, meta=repairing(said.part.meta)),)
         return self._replaced(said, content, known)
 
     def _replaced(self, said: SaidPart, content: Content, known: Entry) -> Iterator[Part]:
