@@ -13,7 +13,7 @@ import pytest
 from .bounds import ATTACKS
 
 ROOT = Path(__file__).parents[3]
-MAX_SECONDS = 1.0
+MAX_SECONDS = 4.0  # of CPU; under 1 s where nothing else runs: this one only tells a hang
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a fork")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CORPUS = [row for folder in files.folders("") for row in files.load(folder).values()]
 TAGS = sorted({tag for tag, _ in CORPUS})
-MAX_SECONDS = 1.0
+MAX_SECONDS = 4.0  # of CPU; under 1 s where nothing else runs: this one only tells a hang
 
 SAFE_MODULES = ("langchain_core.", "langgraph.", "pydantic.", "numpy.", "pandas.")
 """Where the lists of safe types lead."""

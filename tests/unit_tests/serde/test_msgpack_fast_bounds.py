@@ -95,7 +95,7 @@ def test_too_many_objects_are_refused_before_they_are_made(data: bytes) -> None:
         decode(data, max_objects=1_000_000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert time.perf_counter() - started < 5  # traced; a fifth of it otherwise
+    assert time.perf_counter() - started < 20  # traced; a fraction of it otherwise
     assert peak < 150_000_000
 
 
