@@ -201,8 +201,8 @@ def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
 
 @pytest.mark.xfail(
     strict=False,
-    reason="of parallel branches, one that ends while its tokens are under way may come whole again "
-    "after the cut: shown twice, not lost",
+    reason="of parallel branches, one that ends while its tokens are under way may come whole "
+    "again after the cut: shown twice, not lost",
 )
 @settings(
     max_examples=60,
