@@ -6,7 +6,6 @@ What occurs more than once becomes an entry of the table when it is met first.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any, Final
 
 import ormsgpack
@@ -15,7 +14,7 @@ from ormsgpack import packb
 from langgraph_once.serde.once1.nodes import is_text, pack_atom
 from langgraph_once.serde.once1.packer import Known, Packer, ref
 from langgraph_once.serde.once1.plans import GiveUpError
-from langgraph_once.serde.once1.wire import ATOMS, OPTIONS, Ext, entry
+from langgraph_once.serde.once1.wire import ATOMS, OPTIONS, entry
 
 __all__ = ["CarefulPacker"]
 
@@ -58,8 +57,7 @@ class CarefulPacker(Packer):
         if self.is_shared(value):
             return self._ref(value)
         if kind is dict and not all(type(key) is str and is_text(key) for key in value):
-            self.ids.append(id(value))
-            return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
+            return self.map(value)
         return super().prepared(value, level)
 
     def is_shared(self, value: Any) -> bool:

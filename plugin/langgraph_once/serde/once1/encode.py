@@ -18,7 +18,7 @@ from langgraph_once.serde.once1.wire import (
     MAX_OBJECTS,
     NESTED,
     Ext,
-    array_header,
+    array,
     buffer_entry,
     entry,
     pack,
@@ -138,9 +138,7 @@ def _packed(node: Node) -> Any:
         case Ext.TUPLE | Ext.MAP:
             return ormsgpack.Ext(node.form, pack(parts))
         case Ext.SET | Ext.FROZENSET:
-            return ormsgpack.Ext(
-                node.form, array_header(len(parts)) + b"".join(sorted(map(pack, parts)))
-            )
+            return ormsgpack.Ext(node.form, array(sorted(map(pack, parts))))
         case Ext.RECORD:
             return ormsgpack.Ext(Ext.RECORD, node.head + pack(parts))
         case _:

@@ -21,7 +21,7 @@ from langgraph_once.serde.once1.names import name_of
 from langgraph_once.serde.once1.wire import (
     ATOMS,
     Ext,
-    array_header,
+    array,
     pack,
 )
 
@@ -34,7 +34,6 @@ __all__ = [
     "Kind",
     "MessageShape",
     "Shape",
-    "kinds_of",
     "shape_of",
 ]
 
@@ -70,7 +69,7 @@ class RecordShape(Shape):
     def __init__(self, cls: type, names: list[str]) -> None:
         self.names = names
         packed = pack([name_of(cls)])
-        self.kind = Kind(frozenset(), packed, kinds_of([packed]))
+        self.kind = Kind(frozenset(), packed, array([packed]))
 
     def kind_of(self, obj: Any) -> Kind | None:
         return self.kind if [*obj.__dict__] == self.names else None
@@ -116,7 +115,7 @@ class ModelShape(Shape):
             return None
         names = None if fields_set == known else [name for name in known if name in fields_set]
         packed = pack([name_of(self.cls), names, self.extra is not None])
-        return Kind(fields_set, packed, kinds_of([packed]))
+        return Kind(fields_set, packed, array([packed]))
 
 
 class MessageShape(ModelShape):
@@ -188,8 +187,3 @@ def shape_of(cls: type, writer: Writer | None) -> Shape | None:
         return None
     is_message = issubclass(cls, BaseMessage) and cls.__module__.startswith(_MESSAGES)
     return MessageShape(cls) if is_message else ModelShape(cls)
-
-
-def kinds_of(packed: list[bytes]) -> bytes:
-    """Return the content of the `bin` of some kinds."""
-    return array_header(len(packed)) + b"".join(packed)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import ormsgpack
 from ormsgpack import packb
 
-from langgraph_once.serde.once1.kinds import Kind, MessageShape, Shape, kinds_of
+from langgraph_once.serde.once1.kinds import Kind, MessageShape, Shape
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.plans import GiveUpError
 from langgraph_once.serde.once1.wire import (
@@ -25,6 +25,7 @@ from langgraph_once.serde.once1.wire import (
     MIN_BUFFER_BYTES,
     OPTIONS,
     Ext,
+    array,
     buffer_entry,
     entry,
     table,
@@ -112,14 +113,18 @@ class Packer:
             return self._walked(value, enumerate(value), level)
         if kind is dict:
             if not _TEXT.issuperset(map(type, value)):
-                self.ids.append(id(value))
-                return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
+                return self.map(value)
             return self._walked(value, value.items(), level)
         if kind in _BUFFERS:
             return self._buffer(value, _BUFFERS[kind])
         if kind in _NEVER:
             raise GiveUpError
         return value
+
+    def map(self, value: dict[Any, Any]) -> ormsgpack.Ext:
+        """Return the extension for a dict of which some key is not native text."""
+        self.ids.append(id(value))
+        return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
 
     def _walked(self, value: Any, items: Iterable[tuple[Any, Any]], level: int) -> Any:
         if level >= MAX_LEVELS:
@@ -194,7 +199,7 @@ class Packer:
         try:
             return self.kinds[key]
         except KeyError:
-            packed = kinds_of([kind.packed for kind in places])
+            packed = array([kind.packed for kind in places])
         if len(packed) > MAX_KINDS_BYTES:
             raise GiveUpError
         if len(self.kinds) >= _MAX_KINDS:

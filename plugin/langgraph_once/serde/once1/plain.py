@@ -1,11 +1,12 @@
 """What `MODEL` and `MODELS` say, in the form that can say it of any object.
 
 Reading falls back on this where a class has changed since, may not be loaded, or is gone: what
-has to be done then is known for `RECORD`.
+has to be done then is known for `RECORD` and `FAMILY`.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 import ormsgpack
@@ -16,14 +17,13 @@ from langgraph_once.serde.once1.adapters.records import RecordFamily
 from langgraph_once.serde.once1.makers import KindParts, kind_parts
 from langgraph_once.serde.once1.scan import VALUES_IN, Kind, read_token
 from langgraph_once.serde.once1.table import split
-from langgraph_once.serde.once1.wire import MARK, Ext, array_header, pack
+from langgraph_once.serde.once1.wire import MARK, Ext, array, array_header, entry, pack, table
 
 __all__ = ["plain", "plain_blob"]
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 _MAX_GROWTH: Final = 32
 """A blob may grow to so many bytes, or so many times its size, whichever is more."""
-
 
 _MAX_DEPTH: Final = 64
 _PARTS: Final[dict[int, int]] = {Ext.MODEL: 3, Ext.MODELS: 4}
@@ -40,8 +40,7 @@ def plain_blob(data: bytes) -> bytes:
     entries = split(data)
     if entries[0] is data:
         return plain(data)
-    packed = [pack(plain(bytes(entry))) for entry in entries]
-    return pack(ormsgpack.Ext(Ext.TABLE, b"".join(packed)))
+    return table([*chain.from_iterable(entry(plain(bytes(part))) for part in entries)])
 
 
 def plain(data: bytes) -> bytes:
@@ -129,7 +128,7 @@ def _around(kind: KindParts) -> tuple[int, bytes, bytes]:
     names: object = None
     if kind.fields_set is not None:
         packed = sorted(map(pack, kind.fields_set))
-        names = ormsgpack.Ext(Ext.SET, array_header(len(packed)) + b"".join(packed))
+        names = ormsgpack.Ext(Ext.SET, array(packed))
     after = pack(names) + pack({} if kind.has_extra else None) + pack(None)
     return Ext.RECORD, before, after
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ormsgpack
 
 from langgraph_once.serde.once1.nodes import int_bytes, is_flat, pack_flat
-from langgraph_once.serde.once1.wire import Ext, array_header
+from langgraph_once.serde.once1.wire import Ext, array
 
 if TYPE_CHECKING:
     from langgraph_once.serde.once1.kinds import Shape
@@ -89,7 +89,7 @@ def _set(packer: Packer, value: Any) -> ormsgpack.Ext:
         packer.ids.append(id(value))
     packed = sorted([packer.nested(item) for item in value])
     code = Ext.SET if is_set else Ext.FROZENSET
-    return ormsgpack.Ext(code, array_header(len(packed)) + b"".join(packed))
+    return ormsgpack.Ext(code, array(packed))
 
 
 NATIVE: Final[dict[type, Plan]] = {

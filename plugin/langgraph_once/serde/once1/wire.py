@@ -45,6 +45,7 @@ __all__ = [
     "OPTIONS",
     "REF_PREFIX",
     "Ext",
+    "array",
     "array_header",
     "buffer_entry",
     "entry",
@@ -159,6 +160,11 @@ def array_header(count: int) -> bytes:
     if count < 1 << 16:
         return b"\xdc" + count.to_bytes(2, "big")
     return b"\xdd" + count.to_bytes(4, "big")
+
+
+def array(packed: Sequence[bytes]) -> bytes:
+    """Return the array of values that are msgpack already."""
+    return array_header(len(packed)) + b"".join(packed)
 
 
 def entry(data: bytes) -> tuple[bytes, bytes]:
