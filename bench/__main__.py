@@ -1,34 +1,68 @@
-"""Run the benchmarks, print the report, and write it to `bench/RESULTS.md`.
+"""Measure, print, and write to `bench/RESULTS.md`: `python -m bench [part ...]`.
 
-`bench.wire` takes five minutes and is run on its own: `python -m bench.wire`.
+Each part is a section of the file, replaced when the part has been measured; the others stay.
+Without arguments those that `make bench` measures, which need no server.
 """
 
 from __future__ import annotations
 
 import platform
+import re
 import sys
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
-from bench import events, serde, stream
+from bench import events, serde, stream, wire
 
-PACKAGES = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack")
+PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
+    "stream": stream.report,
+    "serde": serde.report,
+    "events": events.report,
+    "wire": wire.report,
+}
+"""In the order of the file. The first line of each is its heading."""
+
+QUICK: Final = ("stream", "serde", "events")
+PACKAGES: Final = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack")
+RESULTS: Final = Path(__file__).with_name("RESULTS.md")
 
 
 def main() -> None:
     """Measure and write."""
-    found = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    lines = [
-        "# Results of `make bench`",
-        "",
-        f"Python {platform.python_version()}, {found}.",
-        "Medians of paired rounds in one run; times are of the machine, ratios carry further.",
-        "",
-    ]
-    for line in (*serde.report(), "", *stream.report(), "", *events.report()):
-        lines.append(line)
-        sys.stdout.write(f"{line}\n")
-    Path(__file__).with_name("RESULTS.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = sys.argv[1:] or QUICK
+    if unknown := [name for name in asked if name not in PARTS]:
+        sys.exit(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    sections = _sections(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for name in asked:
+        lines = []
+        for line in PARTS[name]():
+            lines.append(line)
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        sections[name] = f"<!-- {name}: {_machine()} -->\n" + "\n".join(lines).strip() + "\n"
+        RESULTS.write_text(_written(sections), encoding="utf-8")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The sections of an earlier report, by the name that stands in the comment above each."""
+    pieces = re.split(r"^(?=<!-- \w+: )", text, flags=re.MULTILINE)[1:]
+    return {piece[len("<!-- ") : piece.index(":")]: piece.strip() + "\n" for piece in pieces}
+
+
+def _machine() -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return f"Python {platform.python_version()}, {packages}"
+
+
+def _written(sections: dict[str, str]) -> str:
+    head = (
+        "# Results of `make bench`\n\n"
+        "Times are of the machine; ratios, of paired rounds in one run, carry further. What was\n"
+        "installed stands in a comment above each section.\n"
+    )
+    return "\n".join([head, *(sections[name] for name in PARTS if name in sections)])
 
 
 if __name__ == "__main__":
