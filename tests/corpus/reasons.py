@@ -121,7 +121,6 @@ REASONS: dict[str, tuple[Reason, ...]] = {
             "handed-message",
             "handed-pair",
             "handed-result",
-            "handed-copy",
             "handed-list-of-pairs",
             "handed-after-a-step",
             "handed-in-subgraph",
@@ -171,6 +170,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         ),
     ),
     **_of((UNRUN,), ("cached-node",)),
+    **_of((RAISED, WRITTEN), ("handed-copy",)),
     **_of((ONE_SEEN_SET,), ("equal-ids-returned", "equal-ids-and-texts", "equal-ids-in-graphs")),
     **_of(
         (UNSEEN_INPUT,),

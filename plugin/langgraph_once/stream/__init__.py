@@ -1,5 +1,6 @@
 """ROOM 3: chunks in, the chunks that the consumer lacks out."""
 
+from langgraph_once.stream.annotation import Annotation, annotated, annotation_of, repairing
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import (
     ChunkFilter,
@@ -9,24 +10,44 @@ from langgraph_once.stream.dropin import (
     dedup,
     filtered,
 )
-from langgraph_once.stream.graph import once
-from langgraph_once.stream.intake import StreamModes, Version, event_part, sdk_part, v2_part
+from langgraph_once.stream.events import EventReader
+from langgraph_once.stream.fingerprint import fingerprint
+from langgraph_once.stream.graph import OnceStreams, once
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.intake import (
+    StreamModes,
+    Version,
+    event_part,
+    mode_set,
+    reader,
+    sdk_part,
+    v2_part,
+)
 from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
-from langgraph_once.stream.render import event_of, sdk_chunk
+from langgraph_once.stream.render import event_of, sdk_chunk, writer
 from langgraph_once.stream.resume import (
     InMemoryStreamStateStore,
     StreamAddress,
     StreamStateStore,
 )
+from langgraph_once.stream.revive import revive, revive_part
 from langgraph_once.stream.stats import DedupStats
+from langgraph_once.stream.walk import found_in_input, found_in_update
 
 __all__ = [
+    "NS_SEP",
+    "TASK_NS_KEY",
+    "Annotation",
     "ChunkFilter",
     "DedupStats",
     "Deduplicator",
+    "EventReader",
     "InMemoryStreamStateStore",
     "Ledger",
+    "OnceMessagesHandler",
+    "OnceStreams",
     "Part",
     "StreamAddress",
     "StreamModes",
@@ -34,13 +55,25 @@ __all__ = [
     "Version",
     "adedup",
     "afiltered",
+    "annotated",
+    "annotation_of",
     "chunk_filter",
     "dedup",
     "event_of",
     "event_part",
     "filtered",
+    "fingerprint",
+    "found_in_input",
+    "found_in_update",
+    "lineage",
+    "mode_set",
     "once",
+    "reader",
+    "repairing",
+    "revive",
+    "revive_part",
     "sdk_chunk",
     "sdk_part",
     "v2_part",
+    "writer",
 ]

@@ -52,6 +52,9 @@ class Annotation(TypedDict):
     repairs: NotRequired[bool]
     """A chunk that ends a message, perhaps a finished one, with text that was missing."""
 
+    given: NotRequired[bool]
+    """The task was given another message under this id, whose place this one takes."""
+
     steps: NotRequired[list[int]]
     """For a task inside others: the step in which each runs, outermost first."""
 

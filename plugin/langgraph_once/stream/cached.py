@@ -85,6 +85,9 @@ class CachedParts:
         found = found_in_update(update, lambda key: self._is_message_key(part.ns, key))
         nameless = set(map(id, found.nameless))
         task = NS_SEP.join((*part.ns, node))
+        for message in found.messages:  # so that no other is taken for one of them
+            for known in self._ledger.entries(str(message.id)):
+                self._ledger.claim(known, task)
         for message in found.messages:
             is_unnamed = id(message) in nameless
             if not message.id:

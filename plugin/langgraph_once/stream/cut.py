@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.hints import Hints
-from langgraph_once.stream.ledger import Ledger, Place
-from langgraph_once.stream.namespace import NS_SEP
+from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.namespace import NS_SEP, Place
 from langgraph_once.stream.walk import (
     IsMessageKey,
     coerced,
@@ -196,7 +196,7 @@ class StateCut:
     def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
         """Whether the consumer has each message of a state that bears no id."""
         said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
-        return iter(self._ledger.snapshot_unnamed(self._ns, place, said) if said else ())
+        return iter(self._ledger.nameless.state(self._ns, place, said) if said else ())
 
     def _is_known_raw(self, value: Any) -> bool:
         """Whether the consumer has what an update carries without an id; if not, it has now."""
@@ -206,9 +206,11 @@ class StateCut:
         if message.id:
             return not list(self._new_message(message, message.id))
         content = content_of(message)
-        if self._ledger.is_nameless(self._ns, content):
+        if self._ledger.nameless.comes_in_update(self._ns, content):
             return True
         original = self._inferred(content)
+        if original is None and self._copies_nameless(content):
+            return True
         self._ledger.deliver_nameless(self._ns, content, original, in_update=True)
         return original is not None
 
@@ -222,6 +224,16 @@ class StateCut:
         self.inferred += 1
         self._ledger.claim(original, self._node)
         return original
+
+    def _copies_nameless(self, content: Content) -> bool:
+        """Whether this is a copy of what a graph inside its node sent without an id."""
+        if self._hints is not None or self._is_snapshot:
+            return False
+        ledger = self._ledger
+        if ledger.nameless.claim_copied(self._node, content, ledger.epoch):
+            self.inferred += 1
+            return True
+        return False
 
     def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
         """`message`, if the consumer lacks it; from now on it has it."""
@@ -244,8 +256,10 @@ class StateCut:
         if any(entry.content != content for entry in known):
             had = self._ledger.forget(message_id)
             yield from (RemoveMessage(id=known_id) for known_id in had if known_id != message_id)
-        self._ledger.deliver_in_state(message_id, content, self._ns)
+        entry = self._ledger.deliver_in_state(message_id, content, self._ns)
         yield message
+        if self._hints is not None and message_id in self._hints.void:
+            self._stale.append(entry)  # told before, read only now
 
     def _is_hinted(self, message_id: str) -> bool:
         """Whether the run is known to have copied this message from one the consumer has."""

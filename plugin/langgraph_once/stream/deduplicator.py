@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from langchain_core.messages import (
@@ -18,6 +18,7 @@ from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.messages import MessageParts
 from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.stream.owed import owe
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.repeats import changed_keys, is_repeated_update, is_unchanged
 from langgraph_once.stream.state import IsMessageKeyIn, StateParts, is_default_key
@@ -58,22 +59,42 @@ class Deduplicator:
         hints: Hints | None = None,
         is_message_key: IsMessageKeyIn = is_default_key,
     ) -> None:
-        self.config = config or DedupConfig()
+        self.config: DedupConfig = config or DedupConfig()
         if ledger is None:
             ledger = Ledger(max_messages=self.config.max_messages, max_bytes=self.config.max_bytes)
         else:
             ledger.begin()
-        self.ledger = ledger
-        self.stats = DedupStats()
+        self.ledger: Ledger = ledger
+        self.stats: DedupStats = DedupStats()
         self._messages = MessageParts(ledger, self.config, self.stats)
         self._states = StateParts(ledger, hints, is_message_key, self.stats)
         self._open_entry = ledger.open_entries
         self._echoes = self._messages.echoes
-        self._rivals = self._messages.rivals
+        self._rivals = self._messages.rivals.open
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
         self._cuts_states = cuts_states(self.config, modes)
+        self._tells_messages = not modes or "messages" in modes
+
+    def owed(self) -> Iterator[Part]:
+        """What was said in the stream before when its consumer had left."""
+        owed = self.ledger.owed
+        while owed and self._tells_messages:
+            yield owed.popleft()
+        while owed and self._cuts_states:
+            self.ledger.forget(str(owed.popleft().data.id))  # a state will say it
+
+    def owe(self, rest: Iterable[Part], left: Iterable[Part]) -> None:
+        """Note what the consumer has left too early to get, for the next stream to begin with.
+
+        Args:
+            rest: What it lacks of the part that came last.
+            left: What has not been fed any more.
+        """
+        owe(self.ledger.owed, rest)
+        for part in left:
+            owe(self.ledger.owed, self.feed(part))
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""

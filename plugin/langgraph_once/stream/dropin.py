@@ -50,24 +50,30 @@ class ChunkFilter:
         new: Does so.
         passes: Whether a chunk is a token that simply goes on, which is noted then: a way
             around the parts for nearly all chunks of a stream.
+        owed: What is to be said before the first chunk.
+        owe: Notes what upstream would have sent to a consumer that has left.
         close: What remains to be said at the end of a stream that did not fail.
         begun: Which step of the root graph a chunk is the first of, if it is of a later one.
     """
 
-    __slots__ = ("begun", "close", "new", "passes")
+    __slots__ = ("begun", "close", "new", "owe", "owed", "passes")
 
     def __init__(
         self,
         new: Callable[[Any], Iterable[Any]],
         passes: Passes | None = None,
         *,
+        owed: Callable[[], Iterable[Any]] = tuple,
+        owe: Callable[[Iterable[Part]], None] = _none,
         close: Callable[[], Iterable[Any]] = tuple,
         begun: Callable[[Any], int | None] = _none,
     ) -> None:
-        self.new = new
-        self.begun = begun
-        self.passes = passes or _never
-        self.close = close
+        self.new: Callable[[Any], Iterable[Any]] = new
+        self.begun: Callable[[Any], int | None] = begun
+        self.passes: Passes = passes or _never
+        self.owed: Callable[[], Iterable[Any]] = owed
+        self.owe: Callable[[Iterable[Part]], None] = owe
+        self.close: Callable[[], Iterable[Any]] = close
 
     def __call__(self, chunk: Any) -> Iterable[Any]:
         """What the consumer lacks of `chunk`."""
@@ -158,7 +164,10 @@ def chunk_filter(
             out for each in cached.expand(part) for out in dedup.feed(each)
         )
 
+    rest: Iterator[Part] = iter(())
+
     def new(chunk: Any) -> Iterable[Any]:
+        nonlocal rest
         try:
             part = read(chunk)
         except StreamError:
@@ -166,10 +175,17 @@ def chunk_filter(
                 raise
             dedup.stats.malformed += 1
             return (chunk,)
-        return (chunk if same_shape and kept is part else write(kept) for kept in feed(part))
+        rest = feed(part)
+        return (chunk if same_shape and kept is part else write(kept) for kept in rest)
+
+    def owed() -> Iterable[Any]:
+        return (write(kept) for kept in dedup.owed())
+
+    def owe(left: Iterable[Part]) -> None:
+        dedup.owe(rest, left)
 
     def close() -> Iterable[Any]:
-        return [write(kept) for kept in dedup.close()]
+        return (write(kept) for kept in dedup.close())
 
     steps = Steps()
 
@@ -179,9 +195,9 @@ def chunk_filter(
         return None
 
     if not same_shape:
-        return ChunkFilter(new, close=close, begun=begun)
+        return ChunkFilter(new, owed=owed, owe=owe, close=close, begun=begun)
     passes = token_reader(dedup.passes, stream_mode, subgraphs, version)
-    return ChunkFilter(new, passes, close=close, begun=begun)
+    return ChunkFilter(new, passes, owed=owed, owe=owe, close=close, begun=begun)
 
 
 def filtered(
@@ -200,6 +216,7 @@ def filtered(
     with ExitStack() as stack:
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
+        yield from new.owed()
         if run is not None:
             chunks = iter(chunks)
             for first in first_chunk(chunks, run):
@@ -225,6 +242,8 @@ async def afiltered(
     async with AsyncExitStack() as stack:
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
+        for kept in new.owed():
+            yield kept
         if run is not None:
             chunks = aiter(chunks)
             for first in await afirst_chunk(chunks, run):

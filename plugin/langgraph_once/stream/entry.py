@@ -56,21 +56,21 @@ class Entry:
     )
 
     def __init__(self, task: str, message_id: str, said: Content | StreamedContent) -> None:
-        self.task = task
-        self.id = message_id
-        self.ids = [message_id]
-        self.said = said
-        self.within = ""
+        self.task: str = task
+        self.id: str = message_id
+        self.ids: list[str] = [message_id]
+        self.said: Content | StreamedContent = said
+        self.within: str = ""
         self.run: str | None = None
         self.attempt = 1
         self.steps: list[int] = []
-        self.epoch = 0
-        self.is_model = isinstance(said, StreamedContent)
-        self.is_final = not self.is_model
-        self.is_forgotten = False
-        self.has_usage = self.is_final
+        self.epoch: int = 0
+        self.is_model: bool = isinstance(said, StreamedContent)
+        self.is_final: bool = not self.is_model
+        self.is_forgotten: bool = False
+        self.has_usage: bool = self.is_final
         self.claimed: set[str] = set()
-        self.weight = 0
+        self.weight: int = 0
 
     def note(self, annotation: Annotation | None, steps: list[int]) -> None:
         """Keep what is known about where it comes from."""

@@ -7,10 +7,10 @@ where v1 and v2 have chunks. To the ledger each event is the chunk that says the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, message_chunk_to_message
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import annotation_of
@@ -41,25 +41,58 @@ def event_filter(
         ledger: What the consumer has.
         cached: Says what cached updates hold, where the graph has a cache.
     """
-    dedup = Deduplicator(config, ledger=ledger)
-    reader = EventReader()
-    write = writer([], version="v2")
-
-    def new(chunk: Any) -> Iterator[Any]:
-        whole = v2_part(chunk)
-        for part in (whole,) if cached is None else cached.expand(whole):
-            said = part if part.mode in STATE_MODES else reader.read(part)
-            if said is None or part.mode in STATE_MODES:
-                yield chunk
-                continue
-            for out in dedup.feed(said):
-                if out is said and part is whole:
-                    yield chunk
-                elif not isinstance(out.data, AIMessageChunk):
-                    yield write(out)
-
+    events = _Events(Deduplicator(config, ledger=ledger), cached)
     steps = Steps()
-    return ChunkFilter(new, begun=lambda chunk: steps.begun(v2_part(chunk)))
+    return ChunkFilter(
+        events.new,
+        owed=events.owed,
+        owe=events.owe,
+        begun=lambda chunk: steps.begun(v2_part(chunk)),
+    )
+
+
+class _Events:
+    """The chunks of one v3 run, each after the other."""
+
+    def __init__(self, dedup: Deduplicator, cached: CachedParts | None) -> None:
+        self._dedup = dedup
+        self._expand: Any = cached.expand if cached is not None else lambda part: (part,)
+        self._reader = EventReader()
+        self._write = writer([], version="v2")
+        self._rest: Iterator[tuple[bool, Part]] = iter(())
+
+    def new(self, chunk: Any) -> Iterator[Any]:
+        """What the consumer lacks of a chunk."""
+        self._rest = self._fed(v2_part(chunk))
+        for is_whole, out in self._rest:
+            if is_whole:
+                yield chunk
+            elif not isinstance(out.data, AIMessageChunk):
+                yield self._write(out)
+
+    def owed(self) -> Iterator[Any]:
+        """What the stream before owes; tokens as whole messages, since here a model says none."""
+        for part in self._dedup.owed():
+            chunk = part.data
+            is_chunk = isinstance(chunk, AIMessageChunk)
+            whole = message_chunk_to_message(chunk) if is_chunk else chunk
+            yield self._write(part._replace(data=whole))
+
+    def owe(self, left: Iterable[Part]) -> None:
+        """Note what the consumer has left too early to get."""
+        said = (self._reader.read(part) for part in left)
+        rest = (out for _, out in self._rest)
+        self._dedup.owe(rest, (part for part in said if part is not None))
+
+    def _fed(self, whole: Part) -> Iterator[tuple[bool, Part]]:
+        """What the consumer lacks of a part, with whether that is the part itself."""
+        for part in self._expand(whole):
+            said = None if part.mode in STATE_MODES else self._reader.read(part)
+            if said is None:
+                yield True, part
+            else:
+                for out in self._dedup.feed(said):
+                    yield out is said and part is whole, out
 
 
 class EventReader:

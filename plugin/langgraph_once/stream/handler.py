@@ -22,12 +22,11 @@ from langchain_core.messages import (
     BaseMessage,
     BaseMessageChunk,
     RemoveMessage,
-    ToolMessage,
     message_chunk_to_message,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
+from langgraph.pregel._messages import StreamMessagesHandler
 
 from langgraph_once.stream.annotation import (
     ANNOTATION_KEY,
@@ -42,7 +41,7 @@ from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.walk import Found, found_in_input, found_in_update
 
-__all__ = ["OnceMessagesHandler", "OnceMessagesHandlerV2"]
+__all__ = ["AUTO_ID_PREFIX", "OnceMessagesHandler"]
 
 AUTO_ID_PREFIX = "lc_run-"
 
@@ -55,6 +54,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.run = Run.take()
+        self.run.put = self.stream
         self._tasks = Tasks()
         self._models: dict[UUID, tuple[ModelRun, Meta]] = {}
         self._tokens: dict[UUID, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
@@ -232,6 +232,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if isinstance(message, BaseMessageChunk):
             message = message_chunk_to_message(message)  # as the reducer does
         metadata = self._annotate(meta[1], source, task, run=run)
+        if message.id in task.inputs and source != "history":
+            metadata[ANNOTATION_KEY]["given"] = True
         if is_unnamed:
             metadata[ANNOTATION_KEY]["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))
@@ -292,34 +294,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
         return annotated(metadata, note)
 
 
-class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
-    """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
-
-    def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]
-        """Nothing: events say the same, as upstream explains."""
-
-    def _send(
-        self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
-    ) -> None:
-        # As upstream: in v3 a tool's result belongs to the state and the tools channel.
-        if not isinstance(message, ToolMessage):
-            super()._send(ns, message, metadata, task)
-
-    def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> Any:
-        """Send an event of a model's stream."""
-        found = self._models.get(run_id)
-        if found is None:
-            return
-        run, (ns, metadata) = found
-        if event.get("event") == "message-start" and not run.id:
-            run.id = event.get("id") or f"{AUTO_ID_PREFIX}-{run.run_id}"
-            metadata[ANNOTATION_KEY]["id"] = run.id
-            metadata["run_id"] = run.run_id
-            run.task.runs[run.id] = run
-            self._tasks.say(Said(run.id, ns, run.task.ns))
-        self.stream((ns, "messages", (event, metadata)))
-
-
 def _first_message(response: LLMResult) -> BaseMessage | None:
     if response.generations and response.generations[0]:
         generation = response.generations[0][0]
@@ -329,8 +303,9 @@ def _first_message(response: LLMResult) -> BaseMessage | None:
 
 
 def _known_first(messages: list[BaseMessage], task: Task) -> list[BaseMessage]:
-    """Those that models of this task made first, so that no other is taken for their copy."""
-    return sorted(messages, key=lambda message: message.id not in task.runs)
+    """Those that this task has said first, so that no other is taken for their copy."""
+    known = {said.id for said in list(task.said.values())} | task.runs.keys()  # others may say
+    return sorted(messages, key=lambda message: message.id not in known)
 
 
 def _dropped(found: Found, task: Task) -> list[str]:

@@ -32,13 +32,16 @@ class Hints:
     Attributes:
         copies: For the id of a copy the id of what it is a copy of.
         rerun: The tasks that ran again, each when it did.
+        void: The ids of what nodes inside them had returned: the states that hold it may be
+            read only later.
     """
 
-    __slots__ = ("copies", "rerun")
+    __slots__ = ("copies", "rerun", "void")
 
     def __init__(self) -> None:
         self.copies: dict[str, str] = {}
         self.rerun: deque[str] = deque()
+        self.void: set[str] = set()
 
 
 class HintsHandler(BaseCallbackHandler):
@@ -84,6 +87,7 @@ class HintsHandler(BaseCallbackHandler):
                 self._hints.rerun.append(task.ns)
                 for entry in self._said.said_in(task.ns):
                     self._said.drop(entry)
+                    self._hints.void.add(entry.id)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
         """Name the messages that a node returns, and find the copies among them."""
@@ -111,6 +115,7 @@ class HintsHandler(BaseCallbackHandler):
         for message in found:
             if not message.id:
                 message.id = str(uuid4())
+            self._hints.void.discard(message.id)
         for message in sorted(found, key=lambda message: not self._claimed(message, task)):
             if not (isinstance(message, RemoveMessage) or self._said.entries(str(message.id))):
                 self._note_new(task, str(message.id), content_of(message))

@@ -15,7 +15,8 @@ from typing import Any
 from langgraph.pregel import _messages as upstream
 from langgraph.pregel import main
 
-from langgraph_once.stream.handler import OnceMessagesHandler, OnceMessagesHandlerV2
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.handler_v2 import OnceMessagesHandlerV2
 from langgraph_once.stream.run import Run
 
 __all__ = ["install", "is_installed"]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk
 
 from langgraph_once.stream.content import Content, StreamedContent, content_of
 from langgraph_once.stream.entry import Entry
-from langgraph_once.stream.namespace import NS_SEP, bare, lineage, names
+from langgraph_once.stream.nameless import Nameless, NamelessMessages
+from langgraph_once.stream.namespace import NS_SEP, Place, bare, lineage, names
+from langgraph_once.stream.part import Part
+from langgraph_once.stream.per_graph import PerGraph
 
-__all__ = ["Ledger", "Place"]
+__all__ = ["Ledger"]
 
-Place = tuple[str, ...]
-"""Where in the stream a list of messages is: mode, namespace, keys."""
+Fingerprints: TypeAlias = dict[str, bytes | None]
+"""Of a state, by its keys."""
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -38,18 +41,21 @@ class Ledger:
     Attributes:
         epoch: The number of the stream that writes, from 0.
         states: For each namespace the fingerprints of the last state delivered, by key.
-        states_before: Those of the states before.
+        state_before: Those of the state before the last one, in its namespace.
         snapshots: For each namespace the messages that its state held last, with their places.
         updates: Fingerprints of updates delivered, each with its epoch.
+        owed: What was said when the consumer had left; noted as if it had it.
+        nameless: What was delivered under no id that the state knows.
     """
 
     def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
-        self.epoch = 0
-        self.max_messages = max_messages
-        self.max_bytes = max_bytes
-        self.states: dict[Place, dict[str, bytes | None]] = {}
-        self.states_before: dict[Place, dict[str, bytes | None] | None] = {}
+        self.epoch: int = 0
+        self.max_messages: int = max_messages
+        self.max_bytes: int = max_bytes
+        self.states: PerGraph[Fingerprints] = PerGraph()
+        self.state_before: Fingerprints | None = None
         self.updates: dict[bytes, int] = {}
+        self.owed: deque[Part] = deque()
         self._by_id: dict[str, list[Entry]] = {}
         self._by_task: dict[str, dict[Entry, None]] = {}
         self._by_node: dict[str, dict[str, None]] = {}
@@ -58,10 +64,9 @@ class Ledger:
         self._settled: deque[Entry] = deque()
         self._count = 0
         self._bytes = 0
-        self.snapshots: dict[Place, Mapping[str, Place]] = {}
+        self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self._seeds: dict[str, BaseMessage] = {}
-        self._nameless: deque[Nameless] = deque(maxlen=1024)
-        self._unnamed: dict[tuple[Place, Place], Counter[Content]] = {}
+        self.nameless: NamelessMessages = NamelessMessages()
 
     def __len__(self) -> int:
         """How many messages are known."""
@@ -132,11 +137,12 @@ class Ledger:
         self.add(entry, is_open=True)
         return entry
 
-    def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> None:
+    def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
         entry = Entry("", message_id, content)
         entry.within = NS_SEP.join(ns)
         self.add(entry)
+        return entry
 
     def listed(self, ns: Place) -> list[str]:
         """The messages that the consumer has of the states of the graph `ns`."""
@@ -233,6 +239,7 @@ class Ledger:
         if count >= len(self._by_node.get(node, ())):
             del self._updates_of[node]
             self._by_node.pop(node, None)
+            self.nameless.end_of(node)
 
     def deliver_nameless(
         self, ns: Place, content: Content, entry: Entry | None = None, *, in_update: bool = False
@@ -246,58 +253,19 @@ class Ledger:
                 made up; by default it came in an update, without one.
             in_update: An update has carried it already.
         """
-        self._nameless.append(Nameless(ns, content, entry, in_update or entry is None))
-
-    def is_nameless(self, ns: Place, content: Content) -> bool:
-        """Whether an update of `ns` carries what came in `messages` under a made-up id."""
-        for known in self._nameless:
-            if known.entry and not known.in_update and (known.ns, known.content) == (ns, content):
-                known.in_update = True
-                return True
-        return False
+        came = in_update or entry is None
+        self.nameless.add(Nameless(ns, content, entry, in_update=came, epoch=self.epoch))
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
-        """Whether an id that is not known yet is the name of a message delivered without one.
-
-        That may show in a state of the graph that sent it, or in what its parents send; an
-        update of the same graph with an id of its own is another message.
-        """
-        known = self._take_nameless(content, ns, snapshot=snapshot)
+        """Whether an id that is not known yet is the name of a message delivered without one."""
+        known = self.nameless.take(content, ns, snapshot=snapshot)
         if known is None:
             return False
         if known.entry is None:
-            self.deliver(message_id, content)
+            self.deliver_in_state(message_id, content, known.ns)
         else:
             self.alias(known.entry, message_id)
         return True
-
-    def _take_nameless(self, content: Content, ns: Place, *, snapshot: bool) -> Nameless | None:
-        for i, known in enumerate(self._nameless):
-            inside = known.ns[: len(ns)] == ns and (
-                snapshot or len(known.ns) > len(ns) or not known.in_update
-            )
-            if inside and known.content == content:
-                del self._nameless[i]
-                return known
-        return None
-
-    def snapshot_unnamed(self, ns: Place, place: Place, said: list[Content]) -> list[bool]:
-        """Note the messages without an id that a list of a state holds.
-
-        Returns:
-            For each whether the consumer has it: from the state before, or from an update.
-        """
-        before = self._unnamed.get((ns, place), Counter())
-        now: Counter[Content] = Counter()
-        known = []
-        for content in said:
-            now[content] += 1
-            known.append(
-                now[content] <= before[content]
-                or self._take_nameless(content, ns, snapshot=True) is not None
-            )
-        self._unnamed[ns, place] = now
-        return known
 
     def drop(self, entry: Entry) -> None:
         """Know a message no longer."""
@@ -353,7 +321,7 @@ class Ledger:
             Those that the state at `root` held before and no longer does.
         """
         before = self.snapshots.get(root, {})
-        self.snapshots[root] = listed
+        self.snapshots.note(root, listed)
         return {known: place for known, place in before.items() if known not in listed}
 
     def to_bytes(self) -> bytes:
@@ -376,18 +344,6 @@ class Ledger:
         from langgraph_once.stream.ledger_bytes import read_ledger
 
         return read_ledger(data, on_error=on_error)
-
-
-class Nameless:
-    """A message delivered without the id that the state will know it by."""
-
-    __slots__ = ("content", "entry", "in_update", "ns")
-
-    def __init__(self, ns: Place, content: Content, entry: Entry | None, in_update: bool) -> None:
-        self.ns = ns
-        self.content = content
-        self.entry = entry
-        self.in_update = in_update
 
 
 def _discard(index: dict[str, list[Entry]], key: str, entry: Entry) -> None:

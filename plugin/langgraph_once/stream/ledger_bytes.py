@@ -14,6 +14,7 @@ import ormsgpack
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.content import Content
 from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.owed import read_owed, write_owed
 
 if TYPE_CHECKING:
     from langgraph_once.stream.ledger import Ledger
@@ -39,6 +40,7 @@ def write_ledger(ledger: Ledger) -> bytes:
                 for ns, listed in ledger.snapshots.items()
             ],
             "updates": list(ledger.updates.items()),
+            "owed": [write_owed(part) for part in ledger.owed],
         }
     )
     return MAGIC + bytes([VERSION]) + zlib.crc32(body).to_bytes(4, "big") + body
@@ -87,12 +89,11 @@ def _build(body: dict[str, Any]) -> Ledger:
         for known_id in packed["ids"][1:]:
             ledger.alias(entry, known_id)
     ledger.epoch = body["epoch"]
-    ledger.states = {tuple(ns): state for ns, state in body["states"]}
-    ledger.snapshots = {
-        tuple(ns): {known: tuple(place) for known, place in listed}
-        for ns, listed in body["snapshots"]
-    }
+    ledger.states.update({tuple(ns): state for ns, state in body["states"]})
+    for ns, listed in body["snapshots"]:
+        ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
     ledger.updates = dict(body["updates"])
+    ledger.owed.extend(read_owed(said) for said in body.get("owed", ()))  # 0.1 wrote none
     return ledger
 
 

@@ -21,6 +21,7 @@ from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.reexecution import Echo
+from langgraph_once.stream.rivals import Rivals
 from langgraph_once.stream.said import SaidPart
 from langgraph_once.stream.stats import DedupStats
 
@@ -39,7 +40,7 @@ class MessageParts:
 
     Attributes:
         echoes: The messages that may repeat what an earlier attempt said, while that is open.
-        rivals: For a message what its task is streaming besides, in want of an annotation.
+        rivals: What one task streams at a time, in want of an annotation.
     """
 
     def __init__(self, ledger: Ledger, config: DedupConfig, stats: DedupStats) -> None:
@@ -48,8 +49,7 @@ class MessageParts:
         self._stats = stats
         self.echoes: dict[tuple[str, str], Echo] = {}
         self._stale: dict[str, list[Entry]] = {}
-        self.rivals: dict[tuple[str, str], list[Entry]] = {}
-        self._withdrawn: dict[tuple[str, str], Content] = {}
+        self.rivals = Rivals()
 
     def chunk(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a chunk that is not simply the next of its message."""
@@ -117,16 +117,16 @@ class MessageParts:
             chunk = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
             part = part._replace(data=chunk)
         entry.said.extend(chunk)  # type: ignore[union-attr]
-        out = (*self._abandoned(said, entry), part) if self.rivals else (part,)
+        out = (*self._abandoned(said, entry), part) if self.rivals.open else (part,)
         if is_last:
             self._ledger.settle(entry)
-            self.rivals.pop((said.task, entry.id), None)
+            self.rivals.end(entry)
         return out
 
     def _first_chunk(self, said: SaidPart, chunk: BaseMessageChunk) -> Iterator[Part]:
         """One by one: what a consumer that leaves in between did not get is not noted."""
-        if self._withdrawn and (revived := self._revived(said, chunk)):
-            yield from self._record(said, [*revived, said.part])
+        if (revived := self.rivals.revived(said.task, str(chunk.id))) is not None:
+            yield from self._record(said, [said.part._replace(data=revived), said.part])
             return
         for entry in self._ledger.entries(str(chunk.id)):
             if said.follows(entry, self._ledger.epoch) and not self._is_stale(entry, said):
@@ -161,8 +161,8 @@ class MessageParts:
             entry = self._ledger.stream(said.task, chunk)
             entry.note(said.note, said.steps)
             entry.is_model = True
-            if said.note is None and len(rivals := list(self._ledger.open_in(said.task))) > 1:
-                self.rivals[said.task, entry.id] = rivals[:-1]
+            if said.note is None:
+                self.rivals.note(entry, list(self._ledger.open_in(said.task))[:-1])
         else:
             entry.said.extend(chunk)  # type: ignore[union-attr]
         if getattr(chunk, "chunk_position", None) == "last":
@@ -294,29 +294,9 @@ class MessageParts:
         return [*stale, *older]
 
     def _abandoned(self, said: SaidPart, new: Entry) -> Iterator[Part]:
-        """Take back what a model began to say in the same task and another now says too.
-
-        Without an annotation that is how a retry looks (D4). So do two models at once that
-        say the same, one behind the other: should it go on, all of it is sent again.
-        """
-        rivals = self.rivals.pop((said.task, new.id), [])
-        size = new.said.size  # type: ignore[union-attr]  # it is open
-        later = [old for old in rivals if not old.is_final and old.size > size]
-        if later:
-            self.rivals[said.task, new.id] = later
-        for old in rivals:
-            if not old.is_final and old not in later and new.content.begins_with(old.content):
-                self._stats.inferred += 1
-                self._withdrawn[said.task, old.id] = old.content
-                yield from self._take_back(said.part, old)
-
-    def _revived(self, said: SaidPart, chunk: BaseMessageChunk) -> list[Part]:
-        """What was taken back of a message that goes on all the same."""
-        content = self._withdrawn.pop((said.task, str(chunk.id)), None)
-        if content is None:
-            return []
-        whole = AIMessageChunk(content=content.text, id=chunk.id)
-        return [said.part._replace(data=whole)]
+        for old in self.rivals.abandoned(new):
+            self._stats.inferred += 1
+            yield from self._take_back(said.part, old)
 
     def _is_stale(self, entry: Entry, said: SaidPart) -> bool:
         return self._config.reexecution == "hold" and entry in self._stale.get(said.task, ())

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import functools
+from typing import TypeAlias
 
-__all__ = ["NS_SEP", "TASK_NS_KEY", "akin", "bare", "is_inside", "lineage", "names", "node_path"]
+__all__ = [
+    "NS_SEP",
+    "TASK_NS_KEY",
+    "Place",
+    "akin",
+    "bare",
+    "is_inside",
+    "lineage",
+    "names",
+    "node_path",
+]
+
+Place: TypeAlias = tuple[str, ...]
+"""A graph in the stream, by its namespace; or where in its state something is, by keys."""
 
 NS_SEP = "|"
 TASK_NS_KEY = "langgraph_checkpoint_ns"

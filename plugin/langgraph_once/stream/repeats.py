@@ -22,8 +22,8 @@ def is_unchanged(part: Part, ledger: Ledger) -> bool:
     before.
     """
     now = _fingerprints(part.data)
-    ledger.states_before[part.ns] = before = ledger.states.get(part.ns)
-    ledger.states[part.ns] = now
+    ledger.state_before = before = ledger.states.get(part.ns)
+    ledger.states.note(part.ns, now)
     if part.meta.get("interrupts") or INTERRUPT_KEY in now:
         return False
     return before == now and None not in now.values()
@@ -31,7 +31,7 @@ def is_unchanged(part: Part, ledger: Ledger) -> bool:
 
 def changed_keys(part: Part, ledger: Ledger) -> Any:
     """The state in a `values` part without the keys that are as they were."""
-    before = ledger.states_before.get(part.ns)
+    before = ledger.state_before
     if not isinstance(part.data, dict) or before is None:
         return part.data
     now = ledger.states[part.ns]

@@ -8,7 +8,7 @@ finds the variable empty, and so does a run that goes on at the same time.
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -34,14 +34,16 @@ class Run:
 
     Attributes:
         config: What counts as a repetition.
+        put: Takes what the handler sends.
     """
 
-    __slots__ = ("_graph", "_keys", "config")
+    __slots__ = ("_graph", "_keys", "config", "put")
 
     def __init__(self, graph: Graph, config: DedupConfig) -> None:
         self._graph = graph
         self._keys: dict[str, frozenset[str]] | None = None
         self.config = config
+        self.put: Callable[[Any], Any] | None = None
 
     @staticmethod
     def is_pending() -> bool:

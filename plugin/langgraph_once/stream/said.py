@@ -41,6 +41,8 @@ class SaidPart:
         """
         if entry.epoch < epoch or entry.akin(self.task):
             return True
+        if self.note is not None and self.note.get("given"):
+            return True
         mine, its = lineage(self.task), lineage(entry.task)
         apart = next(
             (i for i, pair in enumerate(zip(mine, its, strict=False)) if len(set(pair)) > 1), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
@@ -14,6 +15,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.cut import listed_ids
 from langgraph_once.stream.dropin import ChunkFilter, afiltered, filtered
 from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.owed import undelivered
 from langgraph_once.stream.resume import StreamAddress, StreamStateStore
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.walk import found_in_input
@@ -162,6 +164,9 @@ def _kept(
     try:
         with closing(filtered(chunks, passing, run, keep)) as new:  # type: ignore[type-var]
             yield from new
+    except BaseException:
+        passing.owe(undelivered(run))
+        raise
     finally:
         thread.save(ledger)
 
@@ -190,5 +195,9 @@ async def _akept(
         async with aclosing(afiltered(chunks, passing, run, keep)) as new:  # type: ignore[type-var]
             async for chunk in new:
                 yield chunk
+    except BaseException:
+        await asyncio.sleep(0)  # what was sent from other threads is on its way
+        passing.owe(undelivered(run))
+        raise
     finally:
         await thread.asave(ledger)

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import LedgerError, StreamError
 from langgraph_once.stream.part import Part
+from langgraph_once.stream.per_graph import MAX_GRAPHS
 
 TASK = {"langgraph_checkpoint_ns": "n:1"}
 
@@ -58,6 +59,22 @@ class TestBounds:
         for at in range(50):
             fed(dedup, *tokens(f"m{at}", "text", task=f"n:{at}")[:1])
         assert len(dedup.ledger) <= 11
+
+    @pytest.mark.parametrize("state", ["new_messages", "changed"])
+    def test_the_graphs_of_one_stream_are_bounded(self, state: Any) -> None:
+        dedup = Deduplicator(DedupConfig(state=state))
+        nameless = AIMessage("Said.")
+        fed(dedup, Part((), "values", {"messages": [AIMessage("At the root.", id="root")]}))
+        sizes = []
+        for at in range(3 * MAX_GRAPHS):
+            ns = (f"n:{at}",)
+            fed(dedup, Part(ns, "values", {"messages": [nameless, AIMessage("Hi", id="m")]}))
+            sizes.append(len(dedup.ledger.snapshots) + len(dedup.ledger.states))
+        assert max(sizes) == MAX_GRAPHS
+        assert len(dedup.ledger.nameless.states) <= MAX_GRAPHS
+        gone = fed(dedup, Part((), "values", {"messages": []}))
+        if state == "new_messages":
+            assert [type(message) for message in gone[0]["messages"]] == [RemoveMessage]
 
     def test_its_repr_tells_no_text(self) -> None:
         dedup = Deduplicator()

@@ -1,0 +1,43 @@
+"""The handler of the `messages` mode in v3, where models speak in events."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from langchain_core.messages import BaseMessage, ToolMessage
+from langgraph.pregel._messages import StreamMessagesHandlerV2
+
+from langgraph_once.stream.annotation import ANNOTATION_KEY
+from langgraph_once.stream.attempts import Said, Task
+from langgraph_once.stream.handler import AUTO_ID_PREFIX, OnceMessagesHandler
+
+__all__ = ["OnceMessagesHandlerV2"]
+
+
+class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
+    """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
+
+    def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]
+        """Nothing: events say the same, as upstream explains."""
+
+    def _send(
+        self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
+    ) -> None:
+        # As upstream: in v3 a tool's result belongs to the state and the tools channel.
+        if not isinstance(message, ToolMessage):
+            super()._send(ns, message, metadata, task)
+
+    def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> Any:
+        """Send an event of a model's stream."""
+        found = self._models.get(run_id)
+        if found is None:
+            return
+        run, (ns, metadata) = found
+        if event.get("event") == "message-start" and not run.id:
+            run.id = event.get("id") or f"{AUTO_ID_PREFIX}-{run.run_id}"
+            metadata[ANNOTATION_KEY]["id"] = run.id
+            metadata["run_id"] = run.run_id
+            run.task.runs[run.id] = run
+            self._tasks.say(Said(run.id, ns, run.task.ns))
+        self.stream((ns, "messages", (event, metadata)))

@@ -1,0 +1,63 @@
+"""What is known of a run beside its states, and when it is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, RemoveMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import RetryPolicy
+
+from langgraph_once import DedupConfig, once
+from langgraph_once.stream import Deduplicator, Part
+from langgraph_once.stream.hints import Hints
+from tests.unit_tests.stream.scenes import ASKED, chain, messages_in
+
+RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError)
+
+
+def state(text: str, message_id: str, *ns: str) -> Part:
+    return Part(ns, "values", {"messages": [AIMessage(text, id=message_id)]})
+
+
+def test_a_state_that_is_read_after_its_task_ran_again_is_taken_back() -> None:
+    hints = Hints()
+    dedup = Deduplicator(DedupConfig(state="new_messages"), modes=["values"], hints=hints)
+    hints.rerun.append("n:1")
+    hints.void.add("old")
+    late = list(dedup.feed(state("Hello.", "old", "n:1")))
+    again = list(dedup.feed(state("Hello.", "new", "n:1", "1")))
+    assert [part.data["messages"][0].id for part in late] == ["old"]
+    gone, said = again[0].data["messages"]
+    assert isinstance(gone, RemoveMessage)
+    assert (gone.id, said.id) == ("old", "new")
+
+
+@pytest.mark.parametrize("mode", ["updates", "values"])
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_an_id_that_is_said_again_stays(subgraphs: bool, mode: Any) -> None:
+    inner = chain(lambda _: {"messages": [AIMessage("Hello.", id="fixed")]})
+    runs: list[Any] = []
+
+    def outer(asked: Any) -> Any:
+        runs.append(inner.invoke(asked))
+        if len(runs) == 1:
+            raise ValueError
+        return runs[-1]
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("outer", outer, retry_policy=RETRY)
+    builder.add_node("last", lambda _: {"messages": [AIMessage("Bye.", id="bye")]})
+    builder.add_edge(START, "outer")
+    builder.add_edge("outer", "last")
+    graph = once(builder.compile(), DedupConfig(state="new_messages"))
+    had: dict[str, str] = {}
+    for chunk in graph.stream(ASKED, stream_mode=mode, subgraphs=subgraphs, version="v2"):
+        for message in messages_in(chunk["data"]):
+            if isinstance(message, RemoveMessage):
+                had.pop(str(message.id))
+            else:
+                had[str(message.id)] = str(message.text)
+    had.pop(next((known for known, text in had.items() if text == "Please begin."), ""), None)
+    assert list(had.values()) == ["Hello.", "Bye."]

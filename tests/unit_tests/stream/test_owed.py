@@ -1,0 +1,159 @@
+"""What was said when the consumer had left begins its next stream."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections import deque
+from typing import Any
+
+import ormsgpack
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+
+from langgraph_once import DedupConfig, Ledger, once
+from langgraph_once.stream import Deduplicator, Part, ledger_bytes
+from langgraph_once.stream.content import content_of
+from langgraph_once.stream.owed import owe
+from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+MESSAGES: Any = {"stream_mode": "messages"}
+WORDS = ["One word.", "Two words.", "Three words."]
+
+
+def side_by_side() -> Any:
+    """Three nodes that speak at a time, in a graph inside."""
+    builder: Any = StateGraph(MessagesState)
+    for at, words in enumerate(WORDS):
+        builder.add_node(f"n{at}", says(words))
+        builder.add_edge(START, f"n{at}")
+    return kept(builder.compile(), says("The end."))
+
+
+def kept(*nodes: Any) -> Any:
+    return once(chain(*nodes).copy({"checkpointer": InMemorySaver()}))
+
+
+def left_after(count: int, graph: Any, **options: Any) -> list[Any]:
+    """The first chunks; then the consumer leaves."""
+    with contextlib.closing(graph.stream(ASKED, THREAD, **options)) as stream:
+        return list(itertools.islice(stream, count))
+
+
+def token(text: str, message_id: str = "1", **fields: Any) -> Part:
+    return Part((), "messages", AIMessageChunk(content=text, id=message_id, **fields), {})
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_what_others_said_at_that_time_comes_first(count: int) -> None:
+    graph = side_by_side()
+    asked: Any = {**MESSAGES, "subgraphs": True}
+    before = left_after(count, graph, **asked)
+    later = list(graph.stream(None, THREAD, **asked))
+    told = folded(chunk for _, chunk in [*before, *later])
+    assert sorted(told.values()) == sorted([*WORDS, "The end."])
+    assert next(reversed(told.values())) == "The end."
+
+
+async def test_async_owes_too() -> None:
+    graph = side_by_side()
+    asked: Any = {**MESSAGES, "subgraphs": True}
+    async with contextlib.aclosing(graph.astream(ASKED, THREAD, **asked)) as stream:
+        before = [await anext(stream)]
+    later = [chunk async for chunk in graph.astream(None, THREAD, **asked)]
+    told = folded(chunk for _, chunk in [*before, *later])
+    assert sorted(told.values()) == sorted([*WORDS, "The end."])
+
+
+def edits(state: Any) -> Any:
+    return {"messages": [AIMessage("Edited.", id=state["messages"][-1].id)]}
+
+
+def test_a_cut_between_a_removal_and_what_takes_its_place() -> None:
+    graph = kept(says("First."), edits, says("The end."))
+    chunks = list(graph.stream(ASKED, THREAD, **MESSAGES))
+    at = next(i for i, (message, _) in enumerate(chunks) if isinstance(message, RemoveMessage))
+
+    graph = kept(says("First."), edits, says("The end."))
+    before = left_after(at + 1, graph, **MESSAGES)
+    later = list(graph.stream(None, THREAD, **MESSAGES))
+    assert list(folded([*before, *later]).values()) == ["Edited.", "The end."]
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+class TestV3:
+    @staticmethod
+    def said_in(run: Any) -> Any:
+        return (part["data"] for part in run.extensions["once"] if part["type"] == "messages")
+
+    def test_it_is_paid_what_another_version_owes(self) -> None:
+        graph = kept(says("First words here."), says("The end."))
+        before = left_after(1, graph, **MESSAGES)
+        later = list(self.said_in(graph.stream_events(None, THREAD, version="v3")))
+        assert list(folded([*before, *later]).values()) == ["First words here.", "The end."]
+
+    def test_it_owes_too(self) -> None:
+        graph = kept(says("First words here."), says("The end."))
+        run = graph.stream_events(ASKED, THREAD, version="v3")
+        before = [next(self.said_in(run))]
+        run.abort()
+        later = list(graph.stream(None, THREAD, **MESSAGES))
+        assert list(folded([*before, *later]).values()) == ["First words here.", "The end."]
+        assert "repairs" not in str(later)
+
+
+def test_who_reads_states_alone_finds_it_there() -> None:
+    config = DedupConfig(state="new_messages")
+    ledger = Ledger()
+    ledger.owed.append(token("Said."))
+    ledger.deliver("1", content_of(AIMessage("Said.")))
+    dedup = Deduplicator(config, ledger=ledger, modes=["values"])
+    assert list(dedup.owed()) == []
+    state = Part((), "values", {"messages": [AIMessage("Said.", id="1")]})
+    assert list(dedup.feed(state)) == [state]
+
+
+class TestBytes:
+    def test_messages_of_every_kind_come_back(self) -> None:
+        ledger = Ledger()
+        call: Any = {"name": "add", "args": '{"a": 1}', "id": "c", "index": 0}
+        ledger.owed.extend(
+            [
+                token("Said", tool_call_chunks=[call], chunk_position="last"),
+                Part(("a:1",), "messages", RemoveMessage(id="2"), {"once": {"v": 1}}),
+                Part((), "messages", ToolMessage("3", tool_call_id="c", id="3"), {"step": 2}),
+            ]
+        )
+        read = Ledger.from_bytes(ledger.to_bytes())
+        assert read.owed == ledger.owed
+
+    def test_what_json_has_no_word_for_becomes_text(self) -> None:
+        ledger = Ledger()
+        message = ToolMessage("3", tool_call_id="c", id="3", artifact=object())
+        ledger.owed.append(Part((), "messages", message, {"user": object()}))
+        (part,) = Ledger.from_bytes(ledger.to_bytes()).owed
+        assert part.data.content == "3"
+        assert part.data.artifact.startswith("<object")
+
+    def test_bytes_of_a_version_that_owed_nothing_are_read(self) -> None:
+        packed = ormsgpack.unpackb(Ledger().to_bytes()[ledger_bytes.HEADER_BYTES :])
+        assert packed.pop("owed") == []
+        assert ledger_bytes._build(packed).owed == deque()
+
+
+class TestTokens:
+    def test_those_of_one_message_become_one(self) -> None:
+        owed: deque[Part] = deque()
+        owe(owed, [token("Hel"), token("Other", "2"), token("lo")])
+        assert [(part.data.id, part.data.text) for part in owed] == [("1", "Hello"), ("2", "Other")]
+
+    def test_those_after_a_removal_stay_after_it(self) -> None:
+        owed: deque[Part] = deque()
+        gone = Part((), "messages", RemoveMessage(id="1"), {})
+        owe(owed, [token("Old"), gone, token("New")])
+        assert [part.data.content for part in owed] == ["Old", "", "New"]
