@@ -10,8 +10,10 @@
     │   ├── EncodeError             a value that the codec cannot write
     │   └── EncryptionError         no key, a wrong key, or plaintext where it is refused
     ├── StorageError                the database cannot be opened or written
+    ├── CallbackError               a filter or handler of the user raised
     └── StreamError                 a chunk whose shape contradicts what was asked for
-        └── LedgerError             bytes that no ledger of this version can be read from
+        ├── LedgerError             bytes that no ledger of this version can be read from
+        └── StreamInterrupted       a remote run that could not be read to its end
 
 The message says what happened and what to do; the facts are attributes, so that a
 program can act on them without reading the message. No message carries a payload,
@@ -20,7 +22,10 @@ a key or the text of a chat message.
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
+    "CallbackError",
     "ConfigError",
     "EncodeError",
     "EncryptionError",
@@ -31,6 +36,7 @@ __all__ = [
     "SizeLimitError",
     "StorageError",
     "StreamError",
+    "StreamInterrupted",
     "TypeNotAllowedError",
     "UnknownTagError",
 ]
@@ -148,6 +154,19 @@ class StorageError(OnceError):
         self.path = path
 
 
+class CallbackError(OnceError):
+    """A filter or handler raised for an event; its error is the cause of this one.
+
+    Attributes:
+        event: The event that it was given.
+    """
+
+    def __init__(self, event: Any, callback: object) -> None:
+        name = getattr(callback, "__qualname__", type(callback).__name__)
+        super().__init__(f"{name} raised for event {event.seq} of type {event.type!r}")
+        self.event = event
+
+
 class StreamError(OnceError, ValueError):
     """A chunk has a shape that contradicts the stream modes it was asked for with."""
 
@@ -162,3 +181,35 @@ class LedgerError(StreamError):
     def __init__(self, message: str, *, version: int | None = None) -> None:
         super().__init__(f"{message}; pass `on_error='fresh'` to start with an empty ledger")
         self.version = version
+
+
+class StreamInterrupted(StreamError):  # noqa: N818  # what happened to it, not what is wrong
+    """A remote run could not be read to its end; the cause says why.
+
+    The run may go on. To read the rest of it, in this process or another, call `join_run` with
+    what this error carries.
+
+    Attributes:
+        thread_id: The thread of the run; None for a run without one.
+        run_id: The run; None if the server did not say.
+        last_event_id: The SSE id of the last event received. Other events may have the same.
+        position: Where in the run's log to go on.
+        ledger: What the consumer has, for a stream that was read through one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        last_event_id: str | None = None,
+        position: str = "",
+        ledger: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.thread_id = thread_id
+        self.run_id = run_id
+        self.last_event_id = last_event_id
+        self.position = position
+        self.ledger = ledger

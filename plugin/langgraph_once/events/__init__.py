@@ -1,5 +1,7 @@
 """What happens in a stream, as typed events: say what to watch, in any source."""
 
+from langgraph_once.errors import CallbackError
+from langgraph_once.events.chunks import Chunk
 from langgraph_once.events.codec import from_dict, to_dict
 from langgraph_once.events.config import (
     ChannelConfig,
@@ -33,7 +35,6 @@ from langgraph_once.events.event import (
     UIEvent,
     UsageEvent,
 )
-from langgraph_once.events.filters import CallbackError
 from langgraph_once.events.growing import SoFar
 from langgraph_once.events.namespace import Where, format_namespace
 from langgraph_once.events.processor import ChannelStreamingProcessor
@@ -50,6 +51,7 @@ __all__ = [
     "ChannelStreamingProcessor",
     "ChannelUpdateEvent",
     "ChannelValueEvent",
+    "Chunk",
     "CustomEvent",
     "Event",
     "Events",

@@ -24,10 +24,13 @@ class Artifact(NamedTuple):
 class _Mark(NamedTuple):
     """What tells an element."""
 
-    id: str
+    own_id: str | None
     print: bytes
-    is_named: bool
-    """Whether the id is its own; two elements of one id are one."""
+
+    @property
+    def id(self) -> str:
+        """Its own id, or one made of its content."""
+        return self.own_id or self.print.hex()
 
 
 class ArtifactTracker:
@@ -36,20 +39,28 @@ class ArtifactTracker:
     Never by position or length: an edit, a removal or an insertion anywhere is told as what it
     is. Of elements without ids each that the value before did not hold is new, so that two
     equal ones count twice.
+
+    Args:
+        max_known: The most elements to remember of what nodes wrote; of a whole value, all are.
     """
 
-    def __init__(self) -> None:
-        self._known: Counter[_Mark] = Counter()
+    def __init__(self, max_known: int) -> None:
+        self._max_known = max_known
+        self._prints: dict[str, set[bytes]] = {}
+        self._unnamed: Counter[bytes] = Counter()
 
     def values(self, value: Any) -> Iterator[Artifact]:
         """What is new in the whole value."""
-        before, self._known = self._known, Counter()
+        prints, self._prints = self._prints, {}
+        unnamed, self._unnamed = self._unnamed, Counter()
         for mark, data in _marked(value):
-            self._known[mark] += 1
-            if mark.is_named:
-                is_new = mark not in before and self._known[mark] == 1
+            if mark.own_id is None:
+                self._unnamed[mark.print] += 1
+                is_new = self._unnamed[mark.print] > unnamed[mark.print]
             else:
-                is_new = self._known[mark] > before[mark]
+                said = self._prints.setdefault(mark.own_id, set())
+                is_new = mark.print not in said and mark.print not in prints.get(mark.own_id, ())
+                said.add(mark.print)
             if is_new:
                 yield Artifact(mark.id, data)
 
@@ -58,22 +69,31 @@ class ArtifactTracker:
 
         An element without id that was written before counts as the same.
         """
-        within: Counter[_Mark] = Counter()
+        within: Counter[bytes] = Counter()
         for mark, data in _marked(written):
-            within[mark] += 1
-            if self._known[mark] and (mark.is_named or within[mark] <= self._known[mark]):
-                continue
-            if mark.is_named:
-                for other in [known for known in self._known if known.id == mark.id]:
-                    del self._known[other]
-            self._known[mark] = within[mark]
-            yield Artifact(mark.id, data)
+            if mark.own_id is None:
+                within[mark.print] += 1
+                is_new = within[mark.print] > self._unnamed[mark.print]
+                count = max(within[mark.print], self._unnamed.pop(mark.print, 0))
+                self._unnamed[mark.print] = count
+            else:
+                is_new = mark.print not in self._prints.pop(mark.own_id, ())
+                self._prints[mark.own_id] = {mark.print}
+            if is_new:
+                yield Artifact(mark.id, data)
+        _shorten(self._prints, self._max_known)
+        _shorten(self._unnamed, self._max_known)
+
+
+def _shorten(known: dict[Any, Any], size: int) -> None:
+    """Forget what was seen longest ago."""
+    while len(known) > size:
+        del known[next(iter(known))]
 
 
 def _marked(value: Any) -> Iterator[tuple[_Mark, Any]]:
     for element in _elements(value):
-        own, print_ = _own_id(element), _print_of(element)
-        yield _Mark(own or print_.hex(), print_, own is not None), element
+        yield _Mark(_own_id(element), _print_of(element)), element
 
 
 def _elements(value: Any) -> Iterable[Any]:

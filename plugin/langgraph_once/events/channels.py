@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from langgraph.types import Overwrite
 
@@ -16,10 +17,13 @@ from langgraph_once.events.event import (
     Event,
 )
 from langgraph_once.events.filters import checked
+from langgraph_once.events.history import Recent
 from langgraph_once.events.namespace import Pattern, Where
 from langgraph_once.stream import Part
 
 __all__ = ["ChannelEvents", "node_updates", "read_key"]
+
+Namespace: TypeAlias = tuple[str, ...]
 
 MISSING = object()
 RESERVED = "__"
@@ -29,14 +33,19 @@ ROOT_KEY = "__root__"
 class _Channel:
     """One configured key, and what is known of it in each graph."""
 
-    def __init__(self, config: ChannelConfig) -> None:
+    def __init__(self, config: ChannelConfig, max_history: int) -> None:
         self.config = config
         self.pattern: Pattern = config.accepts
-        self.told: set[tuple[str, ...]] = set()
-        self.artifacts: dict[tuple[str, ...], ArtifactTracker] = {}
+        self.told: Recent[Namespace] = Recent(max_history)
+        self._max_history = max_history
+        self._artifacts: OrderedDict[Namespace, ArtifactTracker] = OrderedDict()
 
-    def tracker(self, namespace: tuple[str, ...]) -> ArtifactTracker:
-        return self.artifacts.setdefault(namespace, ArtifactTracker())
+    def tracker(self, namespace: Namespace) -> ArtifactTracker:
+        tracker = self._artifacts.pop(namespace, None) or ArtifactTracker(self._max_history)
+        self._artifacts[namespace] = tracker
+        while len(self._artifacts) > self._max_history:
+            self._artifacts.popitem(last=False)
+        return tracker
 
 
 class ChannelEvents:
@@ -45,15 +54,18 @@ class ChannelEvents:
     Args:
         configs: The keys.
         seq: Numbers the events.
+        max_history: The most graphs, and artifacts of what nodes wrote, to remember.
     """
 
-    def __init__(self, configs: Sequence[ChannelConfig], seq: Callable[[], int]) -> None:
+    def __init__(
+        self, configs: Sequence[ChannelConfig], seq: Callable[[], int], *, max_history: int
+    ) -> None:
         self._seq = seq
-        channels = [_Channel(config) for config in configs]
+        channels = [_Channel(config, max_history) for config in configs]
         self._valued = [c for c in channels if "values" in c.config.stream_mode.modes]
         self._updated = [c for c in channels if "updates" in c.config.stream_mode.modes]
 
-    def seed(self, state: Any, namespace: tuple[str, ...] = ()) -> None:
+    def seed(self, state: Any, namespace: Namespace = ()) -> None:
         """Take the state that a stream starts from: its artifacts are not new."""
         for channel in (*self._valued, *self._updated):
             value = read_key(state, channel.config.key)
@@ -74,8 +86,7 @@ class ChannelEvents:
         if config.artifact_type is not None:
             yield from self._artifacts(config, channel.tracker(ns).values(value), where)
             return
-        known = ns in channel.told
-        channel.told.add(ns)
+        known = not channel.told.add(ns)
         event = ChannelValueEvent(
             seq=self._seq(), where=where, key=config.key, value=value, previous_known=known
         )

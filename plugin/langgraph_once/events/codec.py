@@ -12,7 +12,7 @@ from langgraph_once.errors import StreamError
 from langgraph_once.events.event import EVENT_TYPES, Event
 from langgraph_once.events.growing import SoFar
 from langgraph_once.events.namespace import Where
-from langgraph_once.events.revive import revived
+from langgraph_once.stream import revive
 
 __all__ = ["EVENT_VERSION", "from_dict", "to_dict"]
 
@@ -85,7 +85,7 @@ def from_dict(plain: Mapping[str, Any]) -> Event:
             given["so_far"] = _so_far(plain)
         elif field.name in plain:
             value = plain[field.name]
-            given[field.name] = tuple(value) if field.name in TUPLES else revived(value)
+            given[field.name] = tuple(value) if field.name in TUPLES else revive(value)
     return kind(**given)
 
 

@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langgraph_once.errors import OnceError
+from langgraph_once.errors import CallbackError
 from langgraph_once.events.base import BaseEvent
 
-__all__ = ["CallbackError", "called", "checked"]
-
-
-class CallbackError(OnceError):
-    """A filter or handler raised; its error is the cause of this one.
-
-    Attributes:
-        event: The event that it was given.
-    """
-
-    def __init__(self, event: BaseEvent, callback: object) -> None:
-        name = getattr(callback, "__qualname__", type(callback).__name__)
-        super().__init__(f"{name} raised for event {event.seq} of type {event.type!r}")
-        self.event = event
+__all__ = ["called", "checked"]
 
 
 def called(callback: Callable[[Any], Any], event: BaseEvent) -> Any:

@@ -1,14 +1,18 @@
-"""The messages that were told last, for what may still be said of them."""
+"""What was told last, for what may still be said of it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
 
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.events.namespace import Where
 
-__all__ = ["History"]
+__all__ = ["History", "Recent"]
+
+K = TypeVar("K", bound=Hashable)
 
 
 class History:
@@ -44,3 +48,27 @@ class History:
     def forget(self, message_id: str) -> list[bool]:
         """Forget an id; for each of its messages, whether its events were told."""
         return [message is not None for message in self._by_id.pop(message_id, {}).values()]
+
+
+class Recent(Generic[K]):
+    """The keys that were added last.
+
+    Args:
+        max_size: The most to keep; those that were added longest ago are forgotten first.
+
+    Attributes:
+        max_size: The same.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        self.max_size: int = max_size
+        self._keys: OrderedDict[K, None] = OrderedDict()
+
+    def add(self, key: K) -> bool:
+        """Add a key, and say whether it is new."""
+        is_new = key not in self._keys
+        self._keys[key] = None
+        self._keys.move_to_end(key)
+        while len(self._keys) > self.max_size:
+            self._keys.popitem(last=False)
+        return is_new

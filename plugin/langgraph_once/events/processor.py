@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import AsyncExitStack, ExitStack, aclosing, closing
 from dataclasses import replace
+from itertools import chain
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, get_args
 from weakref import WeakKeyDictionary
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
+from langgraph.stream import AsyncGraphRunStream, GraphRunStream
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.events.chunks import (
+    SHAPE_KEYS,
+    Chunk,
+    ReadChunk,
+    SelfTold,
+    local_part,
+    shape_reader,
+)
 from langgraph_once.events.config import (
     ChannelConfig,
     Include,
@@ -23,21 +42,20 @@ from langgraph_once.events.event import Event
 from langgraph_once.events.reader import PartReader
 from langgraph_once.events.select import AsyncEvents, Events
 from langgraph_once.events.source import (
-    SHAPE_KEYS,
-    ReadChunk,
+    SeededBy,
     asked,
     check_keys,
-    chunk_reader,
     each_once,
     is_graph,
-    local_part,
-    seeds,
+    is_once_remote,
+    seeded,
 )
 from langgraph_once.stream import Deduplicator, Ledger, Part
 
 __all__ = ["ChannelStreamingProcessor"]
 
 DEFAULT_DEDUP: Final = DedupConfig()
+NO_SHAPE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class _Run(NamedTuple):
@@ -47,8 +65,8 @@ class _Run(NamedTuple):
     read: ReadChunk
     dedup: Deduplicator | None
     reader: PartReader
-    seeded_by: Any = None
-    """The graph whose state tells what is old, if one does."""
+    seeded_by: SeededBy | None = None
+    """What tells which artifacts are old, if anything does."""
 
     @property
     def token(self) -> Callable[[Any], Event | None] | None:
@@ -57,10 +75,19 @@ class _Run(NamedTuple):
 
     def parts(self, chunk: Any) -> Iterable[Part]:
         """What a chunk says that the consumer lacks."""
-        part = self.read(chunk)
-        if part is None:
-            return ()
-        return (part,) if self.dedup is None else self.dedup.feed(part)
+        parts = self.read(chunk)
+        return parts if self.dedup is None else chain.from_iterable(map(self.dedup.feed, parts))
+
+    def feed(self, chunk: Any) -> Iterator[Event]:
+        """The events of a chunk."""
+        for part in self.parts(chunk):
+            yield from self.reader.feed(part)
+
+    def end(self, error: BaseException | None = None) -> Iterator[Event]:
+        """The events of the end."""
+        for part in self.dedup.close(error) if self.dedup is not None else ():
+            yield from self.reader.feed(part)
+        yield from self.reader.close(error)
 
 
 class ChannelStreamingProcessor:
@@ -79,7 +106,7 @@ class ChannelStreamingProcessor:
         max_history: The most finished messages and calls to remember, for what may still be said
             of them.
         ledger: What the consumer has from earlier streams of the thread, for sources that keep no
-            ledger of their own: `feed`, chunks under way, a `RemoteGraph`. Updated as parts pass.
+            ledger of their own: `feed`, chunks under way, remote graphs. Updated as parts pass.
 
     Raises:
         ConfigError: The configuration contradicts itself, or watches nothing.
@@ -110,7 +137,7 @@ class ChannelStreamingProcessor:
         self._ledger = ledger
         self._asked = asked(self._channels, token_streaming, self._include)
         self._wrapped: WeakKeyDictionary[Any, tuple[Any, bool]] = WeakKeyDictionary()
-        self._fed: tuple[PartReader, Deduplicator | None] | None = None
+        self._fed: _Run | None = None
 
     @property
     def stream_modes(self) -> tuple[str, ...]:
@@ -133,7 +160,8 @@ class ChannelStreamingProcessor:
 
         Args:
             graph: A compiled graph, `once(graph)`, a `RemoteGraph`, an `OnceRemoteGraph`; or an
-                async iterator of chunks under way. Chunks that do not tell their own shape need
+                async iterator of chunks under way: a v3 run or a channel of one, what a client
+                of the SDK streams, `Part`s. Chunks of v1, which do not tell their own shape, need
                 `stream_mode`, `subgraphs` and `version`, as they were asked for.
             input: What to run the graph with.
             config: As `graph.astream`.
@@ -142,9 +170,7 @@ class ChannelStreamingProcessor:
         Raises:
             ConfigError: The graph lacks a key, or `kwargs` say what the configuration says.
         """
-        return AsyncEvents(
-            self._astreamed(self._run(graph, input, config, "astream", kwargs), config)
-        )
+        return AsyncEvents(self._astreamed(self._run(graph, input, config, "astream", kwargs)))
 
     def stream_sync(
         self,
@@ -154,14 +180,20 @@ class ChannelStreamingProcessor:
         **kwargs: Any,
     ) -> Events[Event]:
         """`stream`, sync; the arguments are the same."""
-        run = self._run(graph, input, config, "stream", kwargs)
-        return Events(self._streamed(run, config))
+        return Events(self._streamed(self._run(graph, input, config, "stream", kwargs)))
 
-    def feed(self, part: Part) -> Iterator[Event]:
-        """The events of one part of any other source."""
-        reader, dedup = self._feeding()
-        for new in (part,) if dedup is None else dedup.feed(part):
-            yield from reader.feed(new)
+    def feed(self, chunk: Chunk) -> Iterator[Event]:
+        """The events of one chunk of any other source.
+
+        Args:
+            chunk: A `Part`, or a chunk that tells its own shape, as of `stream`.
+
+        Raises:
+            StreamError: It tells no shape.
+        """
+        if self._fed is None:
+            self._fed = self._under_way(None)
+        return self._fed.feed(chunk)
 
     def close(self, error: BaseException | None = None) -> Iterator[Event]:
         """End the stream of `feed`: close what is open, tell the error, and the end.
@@ -169,16 +201,8 @@ class ChannelStreamingProcessor:
         Args:
             error: What ended it, if it did not end by itself.
         """
-        reader, dedup = self._feeding()
-        self._fed = None
-        for part in dedup.close(error) if dedup is not None else ():
-            yield from reader.feed(part)
-        yield from reader.close(error)
-
-    def _feeding(self) -> tuple[PartReader, Deduplicator | None]:
-        if self._fed is None:
-            self._fed = self._reader(), self._deduplicator()
-        return self._fed
+        run, self._fed = self._fed or self._under_way(None), None
+        return run.end(error)
 
     def _reader(self) -> PartReader:
         return PartReader(
@@ -191,23 +215,31 @@ class ChannelStreamingProcessor:
     def _run(
         self, source: Any, input: Any, config: RunnableConfig | None, method: str, options: Any
     ) -> _Run:
-        reader = self._reader()
         if not is_graph(source):
-            return _Run(source, chunk_reader(options), self._deduplicator(), reader)
+            return self._under_way(source, options)
         if fixed := options.keys() & SHAPE_KEYS:
             raise ConfigError(
                 "stream", f"{', '.join(sorted(fixed))}: follows from the channels and tokens"
             )
         check_keys(source, self._channels)
         graph, is_once = self._each_once(source)
+        if self._ledger is not None and is_once_remote(source):
+            options = {"ledger": self._ledger, **options}
         modes, subgraphs = self._asked
         chunks = getattr(graph, method)(
             input, config, stream_mode=modes, subgraphs=subgraphs, version="v2", **options
         )
         dedup = None if is_once else self._deduplicator()
-        seeded_by = graph if seeds(graph, config, self._channels) else None
-        read: ReadChunk = local_part if isinstance(graph, Pregel) else chunk_reader({})
-        return _Run(chunks, read, dedup, reader, seeded_by)
+        seeded_by = seeded(graph, config, self._channels)
+        read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
+        return _Run(chunks, read, dedup, self._reader(), seeded_by)
+
+    def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _Run:
+        read = shape_reader(shape) if shape else self._self_told(chunks)
+        return _Run(chunks, read, self._deduplicator(), self._reader())
+
+    def _self_told(self, chunks: Any) -> SelfTold:
+        return SelfTold(chunks, tokens=self._tokens is not None, max_history=self._max_history)
 
     def _each_once(self, graph: Any) -> tuple[Any, bool]:
         if self._dedup is None:
@@ -216,55 +248,48 @@ class ChannelStreamingProcessor:
             self._wrapped[graph] = each_once(graph, self._dedup)
         return self._wrapped[graph]
 
-    def _streamed(self, run: _Run, config: RunnableConfig | None) -> Generator[Event, None, None]:
-        token, feed, parts = run.token, run.reader.feed, run.parts
+    def _streamed(self, run: _Run) -> Generator[Event, None, None]:
+        token, feed = run.token, run.feed
         with ExitStack() as stack:
             if isinstance(run.chunks, Generator):
                 stack.enter_context(closing(run.chunks))
+            elif isinstance(run.chunks, GraphRunStream):
+                stack.enter_context(run.chunks)
             try:
                 if run.seeded_by is not None:
-                    run.reader.seed(run.seeded_by.get_state(config).values)
+                    run.reader.seed(run.seeded_by.state())
                 for chunk in run.chunks:
                     if token is not None and (event := token(chunk)) is not None:
                         yield event
                         continue
-                    for part in parts(chunk):
-                        yield from feed(part)
+                    yield from feed(chunk)
             except Exception as error:
-                yield from run.reader.close(error)
+                yield from run.end(error)
                 raise
-            yield from _ending(run)
+            yield from run.end()
 
-    async def _astreamed(
-        self, run: _Run, config: RunnableConfig | None
-    ) -> AsyncGenerator[Event, None]:
-        token, feed, parts = run.token, run.reader.feed, run.parts
+    async def _astreamed(self, run: _Run) -> AsyncGenerator[Event, None]:
+        token, feed = run.token, run.feed
         async with AsyncExitStack() as stack:
             if isinstance(run.chunks, AsyncGenerator):
                 await stack.enter_async_context(aclosing(run.chunks))
+            elif isinstance(run.chunks, AsyncGraphRunStream):
+                await stack.enter_async_context(run.chunks)
             try:
                 if run.seeded_by is not None:
-                    run.reader.seed((await run.seeded_by.aget_state(config)).values)
+                    run.reader.seed(await run.seeded_by.astate())
                 async for chunk in run.chunks:
                     if token is not None and (event := token(chunk)) is not None:
                         yield event
                         continue
-                    for part in parts(chunk):
-                        for event in feed(part):
-                            yield event
+                    for event in feed(chunk):
+                        yield event
             except Exception as error:
-                for event in run.reader.close(error):
+                for event in run.end(error):
                     yield event
                 raise
-            for event in _ending(run):
+            for event in run.end():
                 yield event
-
-
-def _ending(run: _Run) -> Iterator[Event]:
-    if run.dedup is not None:
-        for part in run.dedup.close():
-            yield from run.reader.feed(part)
-    yield from run.reader.close()
 
 
 def _checked_include(include: Collection[str]) -> frozenset[str]:

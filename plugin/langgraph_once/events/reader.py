@@ -20,6 +20,7 @@ from langgraph_once.events.event import (
     TaskFinishedEvent,
     TaskStartedEvent,
 )
+from langgraph_once.events.history import Recent
 from langgraph_once.events.messages import MessageEvents
 from langgraph_once.events.namespace import Where
 from langgraph_once.events.tool_calls import ToolCallTracker
@@ -28,6 +29,10 @@ from langgraph_once.stream import Part
 from langgraph_once.stream.walk import found_in_update
 
 __all__ = ["PartReader"]
+
+READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", "gap"})
+"""Besides `messages`. A mode of another name, which nobody asked for, says nothing, nor that what
+was said before it is over."""
 
 INTERRUPT_KEY = "__interrupt__"
 
@@ -53,15 +58,16 @@ class PartReader:
         self._seq = itertools.count().__next__
         self._include = frozenset(include)
         self._tracker = ToolCallTracker(self._seq, max_calls=max_history)
-        self._channels = ChannelEvents(channels, self._seq)
+        self._channels = ChannelEvents(channels, self._seq, max_history=max_history)
         self._messages: MessageEvents | None = None
         if tokens is not None:
             self._messages = MessageEvents(
                 tokens, self._seq, self._tracker, max_history=max_history
             )
         self._ui = UIMessages(self._seq, max_messages=max_history)
-        self._interrupts: set[str] = set()
-        self._seen_states: set[tuple[str, ...]] = set()
+        self._interrupts: Recent[str] = Recent(max_history)
+        self._seen_states: Recent[tuple[str, ...]] = Recent(max_history)
+        self._is_interrupted = False
         self._is_closed = False
 
     def seed(self, state: Any) -> None:
@@ -80,7 +86,7 @@ class PartReader:
         """The events of one part."""
         if part.mode == "messages":
             return self._messages.feed(part) if self._messages is not None else ()
-        return self._other(part)
+        return self._other(part) if part.mode in READ_MODES else ()
 
     def _other(self, part: Part) -> Iterator[Event]:
         if self._messages is not None:
@@ -98,13 +104,10 @@ class PartReader:
                 yield from self._tool(part)
             case "gap":
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
-            case _:
-                pass  # a mode that nobody asked for, or of a later version
 
     def _values(self, part: Part) -> Iterator[Event]:
         if "tool_calls" in self._include:
-            is_first = part.ns not in self._seen_states
-            self._seen_states.add(part.ns)
+            is_first = self._seen_states.add(part.ns)
             yield from self._state_calls(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
         waiting = part.meta.get("interrupts")
@@ -137,8 +140,8 @@ class PartReader:
         for waiting in interrupts:
             is_json = isinstance(waiting, Mapping)
             interrupt_id = str(waiting.get("id") if is_json else waiting.id)
-            if interrupt_id not in self._interrupts:
-                self._interrupts.add(interrupt_id)
+            if self._interrupts.add(interrupt_id):
+                self._is_interrupted = True
                 value = waiting.get("value") if is_json else waiting.value
                 yield InterruptEvent(
                     seq=self._seq(), where=Where(ns), interrupt_id=interrupt_id, value=value
@@ -201,7 +204,7 @@ class PartReader:
                 message=str(error),
                 error=error,
             )
-        status: Any = "failed" if error else "interrupted" if self._interrupts else "finished"
+        status: Any = "failed" if error else "interrupted" if self._is_interrupted else "finished"
         yield StreamEndedEvent(seq=self._seq(), status=status)
 
 
@@ -213,4 +216,7 @@ def _tool_message(tool_call_id: str, output: Any, *, status: Any = "success") ->
 
 
 def _text(error: Any) -> str | None:
+    """The text of an error; a server writes it as a mapping."""
+    if isinstance(error, Mapping) and "message" in error:
+        error = error["message"]
     return None if error is None else str(error)

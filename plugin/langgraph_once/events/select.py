@@ -14,8 +14,9 @@ from collections.abc import (
 from contextlib import aclosing, closing
 from typing import Any, Generic, TypeVar, overload
 
+from langgraph_once.errors import CallbackError
 from langgraph_once.events.base import BaseEvent
-from langgraph_once.events.filters import CallbackError, called
+from langgraph_once.events.filters import called
 
 __all__ = ["AsyncEvents", "Events"]
 

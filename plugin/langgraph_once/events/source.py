@@ -1,38 +1,41 @@
-"""Where parts come from: a graph, local or remote, or chunks that are under way."""
+"""Graphs, local and remote: what to ask them for, and what they know before they run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel import Pregel
+from langgraph.pregel.remote import RemoteGraph
+from langgraph_sdk.errors import NotFoundError
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.errors import ConfigError, StreamError
+from langgraph_once.errors import ConfigError
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.events.revive import revived_part
-from langgraph_once.stream import Part, event_part, once, sdk_part, v2_part
-from langgraph_once.stream.events import EventReader
+from langgraph_once.stream import once, revive
 from langgraph_once.stream.graph import OnceStreams
-from langgraph_once.stream.intake import reader
 
 __all__ = [
     "Asked",
+    "SeededBy",
     "asked",
     "check_keys",
-    "chunk_reader",
     "each_once",
     "is_graph",
-    "local_part",
-    "seeds",
+    "is_once_remote",
+    "seeded",
 ]
 
-ReadChunk: TypeAlias = Callable[[Any], Part | None]
-
 MODES = ("messages", "updates", "values", "custom", "tasks")
-SHAPE_KEYS = frozenset({"stream_mode", "subgraphs", "version"})
+
+
+NO_STATE = (NotFoundError, TypeError)
+"""What `RemoteGraph` raises for a thread that a server does not know, and for one that has no
+checkpoint yet."""
 
 
 class Asked(NamedTuple):
@@ -100,74 +103,46 @@ def each_once(graph: Any, dedup: DedupConfig) -> tuple[Any, bool]:
         return clone, True
     if isinstance(graph, Pregel):
         return once(graph, replace(dedup, state="changed")), True
-    own: Any = getattr(graph, "dedup", dedup)  # that of an `OnceRemoteGraph`, which may be None
-    if hasattr(graph, "dedup") and hasattr(graph, "copy"):
-        return graph.copy({"dedup": replace(own or dedup, state="changed")}), True
+    if is_once_remote(graph):
+        return graph.copy({"dedup": replace(graph.dedup or dedup, state="changed")}), True
     return graph, False
 
 
-def seeds(graph: Any, config: Mapping[str, Any] | None, channels: Iterable[ChannelConfig]) -> bool:
-    """Whether the state that a stream starts from tells which artifacts are old."""
-    if not isinstance(graph, Pregel) or not graph.checkpointer:
-        return False
-    merged = {
-        **(graph.config or {}).get("configurable", {}),
-        **(config or {}).get("configurable", {}),
-    }
-    return "thread_id" in merged and any(c.artifact_type is not None for c in channels)
+def is_once_remote(graph: Any) -> bool:
+    """Whether it is an `OnceRemoteGraph`, which is above this room."""
+    return isinstance(graph, RemoteGraph) and hasattr(graph, "dedup")
 
 
-def chunk_reader(shape: Mapping[str, Any]) -> ReadChunk:
-    """The function that reads the chunks of a stream under way.
-
-    Args:
-        shape: `stream_mode`, `subgraphs` and `version`, as the stream was asked for with. Chunks
-            that tell their own shape need none: parts, v2 chunks, v3 events, `StreamPart`s.
-
-    Raises:
-        ConfigError: Something else is given.
-    """
-    unknown = shape.keys() - SHAPE_KEYS
-    if unknown:
-        raise ConfigError(
-            "stream", f"a stream under way takes {', '.join(sorted(SHAPE_KEYS))}, not {unknown}"
-        )
-    if "stream_mode" in shape:
-        read = reader(
-            shape["stream_mode"],
-            subgraphs=shape.get("subgraphs", False),
-            version=shape.get("version", "v1"),
-        )
-        return lambda chunk: revived_part(read(chunk))
-    return _SelfTold()
+def seeded(
+    graph: Any, config: RunnableConfig | None, channels: Iterable[ChannelConfig]
+) -> SeededBy | None:
+    """Where the state is that tells which artifacts are old, if the stream is to start from one."""
+    own = getattr(graph, "config", None) or {}
+    given = {**own.get("configurable", {}), **(config or {}).get("configurable", {})}
+    has_state = isinstance(graph, RemoteGraph) or bool(
+        isinstance(graph, Pregel) and graph.checkpointer
+    )
+    if not has_state or "thread_id" not in given:
+        return None
+    if all(channel.artifact_type is None for channel in channels):
+        return None
+    return SeededBy(graph, config)
 
 
-def local_part(chunk: Any) -> Part:
-    """Read a v2 chunk of a local graph, which is well made."""
-    if chunk["type"] == "messages":
-        message, meta = chunk["data"]
-        return Part(chunk["ns"], "messages", message, meta)
-    return v2_part(chunk)
+class SeededBy(NamedTuple):
+    """The state of a thread before it goes on."""
 
+    graph: Any
+    config: RunnableConfig | None
 
-class _SelfTold:
-    """Reads chunks that tell their own shape."""
+    def state(self) -> Any:
+        """Its values; nothing for a thread that has none yet."""
+        with suppress(*NO_STATE):
+            return revive(self.graph.get_state(self.config).values)
+        return {}
 
-    def __init__(self) -> None:
-        self._events = EventReader()
-
-    def __call__(self, chunk: Any) -> Part | None:
-        if isinstance(chunk, Part):
-            return chunk
-        if isinstance(chunk, Mapping):
-            if "method" in chunk:
-                return self._events.read(event_part(chunk))
-            return revived_part(v2_part(chunk))
-        if hasattr(chunk, "event") and (part := sdk_part(tuple(chunk))) is not None:
-            return revived_part(part)
-        if hasattr(chunk, "event"):
-            return None
-        raise StreamError(
-            f"a {type(chunk).__name__} does not tell its own shape; pass stream_mode, subgraphs "
-            "and version as the stream was asked for with"
-        )
+    async def astate(self) -> Any:
+        """`state`, async."""
+        with suppress(*NO_STATE):
+            return revive((await self.graph.aget_state(self.config)).values)
+        return {}

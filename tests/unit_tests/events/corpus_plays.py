@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -28,11 +28,13 @@ __all__ = [
     "EVERYTHING",
     "MESSAGES",
     "aplay",
+    "aplayed",
     "deviations",
     "every_scenario",
     "everything",
     "pieces",
     "play",
+    "played",
 ]
 
 EVERYTHING = TokenStreamingConfig(enabled_namespaces={"**"})
@@ -46,11 +48,16 @@ every_scenario = pytest.mark.parametrize("scenario", PLAYED, ids=lambda s: f"{s.
 
 def play(scenario: Scenario, processor: ChannelStreamingProcessor) -> list[Event]:
     """The events of all its runs, sync."""
+    return played(scenario, lambda graph, *start: processor.stream_sync(graph, *start))
+
+
+def played(scenario: Scenario, stream: Callable[..., Iterable[Event]]) -> list[Event]:
+    """The events of all its runs, where `stream` takes a graph, an input and a config."""
     graph = scenario.graph()
     told: list[Event] = []
     for run in scenario.runs:
         with _ending_as(run):
-            for event in processor.stream_sync(graph, *_start(graph, run)):
+            for event in stream(graph, *_start(graph, run)):
                 told.append(event)  # noqa: PERF402  # those before an error count
     return told
 
@@ -58,13 +65,23 @@ def play(scenario: Scenario, processor: ChannelStreamingProcessor) -> list[Event
 def aplay(scenario: Scenario, processor: ChannelStreamingProcessor) -> list[Event]:
     """The events of all its runs, async."""
 
+    async def stream(graph: Any, *start: Any) -> AsyncIterator[Event]:
+        async for event in processor.stream(graph, *start):
+            yield event
+
+    return aplayed(scenario, stream)
+
+
+def aplayed(scenario: Scenario, stream: Callable[..., AsyncIterator[Event]]) -> list[Event]:
+    """`played`, async."""
+
     async def play_all() -> list[Event]:
         graph = scenario.graph()
         told: list[Event] = []
         for run in scenario.runs:
             with _ending_as(run):
-                async for event in processor.stream(graph, *_start(graph, run)):
-                    told.append(event)  # noqa: PERF401
+                async for event in stream(graph, *_start(graph, run)):
+                    told.append(event)  # noqa: PERF401  # those before an error count
         return told
 
     return asyncio.run(play_all())

@@ -20,6 +20,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
+from langgraph_once.events.artifacts import ArtifactTracker
 from langgraph_once.stream import Part
 
 
@@ -121,6 +122,29 @@ def test_artifacts_that_updates_bring() -> None:
         ["x"],
         ["y"],
         [],
+    ]
+
+
+def test_two_elements_of_one_id_are_told_once_for_each_content() -> None:
+    one, other = {"id": "a", "t": 1}, {"id": "a", "t": 2}
+    found = artifacts([[one, other, one], [one, other], [other], [other, one]])
+    assert [[data for _, data in step] for step in found] == [[one, other], [], [], [one]]
+
+
+def test_what_nodes_wrote_long_ago_is_forgotten() -> None:
+    tracker = ArtifactTracker(max_known=2)
+
+    def told(*written: Any) -> list[Any]:
+        return [data for _, data in tracker.update(list(written))]
+
+    a, b, c = ({"id": name} for name in "abc")
+    assert [told(a, b), told(a), told(c), told(a, b)] == [[a, b], [], [c], [b]]
+    assert [told("x", "x"), told("x"), told("y"), told("z"), told("x")] == [
+        ["x", "x"],
+        [],
+        ["y"],
+        ["z"],
+        ["x"],
     ]
 
 

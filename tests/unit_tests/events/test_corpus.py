@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -13,10 +12,8 @@ import pytest
 
 from langgraph_once import Ledger
 from langgraph_once.events import (
-    ChannelConfig,
     ChannelStreamingProcessor,
     Event,
-    StreamMode,
     from_dict,
     to_dict,
 )
@@ -34,8 +31,7 @@ from tests.unit_tests.events.corpus_plays import (
     everything,
     play,
 )
-
-IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
+from tests.unit_tests.events.sameness import all_of, assert_same
 
 
 @every_scenario
@@ -76,16 +72,12 @@ def test_all_that_is_opened_is_closed_and_the_end_comes_last(scenario: Scenario)
 
 @every_scenario
 def test_sync_and_async_tell_the_same(scenario: Scenario) -> None:
-    one, other = play(scenario, _all(scenario)), aplay(scenario, _all(scenario))
-    if _is_parallel(one):
-        assert Counter(_loose(one)) == Counter(_loose(other))
-    else:
-        assert _shapes(one) == _shapes(other)
+    assert_same(play(scenario, all_of(scenario)), aplay(scenario, all_of(scenario)))
 
 
 @every_scenario
 def test_events_survive_json(scenario: Scenario) -> None:
-    for event in play(scenario, _all(scenario)):
+    for event in play(scenario, all_of(scenario)):
         plain = to_dict(event)
         again = from_dict(plain)
         assert type(again) is type(event)
@@ -117,52 +109,7 @@ def _fed(scenario: Scenario) -> list[Event]:
     return events
 
 
-def _all(scenario: Scenario) -> ChannelStreamingProcessor:
-    keys = scenario.graph().stream_channels_list
-    key = "messages" if "messages" in keys else keys[0]
-    channel = ChannelConfig(key=key, stream_mode=StreamMode.BOTH)
-    return ChannelStreamingProcessor([channel], EVERYTHING, include=["tasks", "custom"])
-
-
-def _is_parallel(events: Iterable[Event]) -> bool:
-    """Whether tasks of one graph ran side by side, in whatever order."""
-    running: Counter[Any] = Counter()
-    for event in events:
-        if event.type == "task_started":
-            running[event.namespace] += 1
-            if running[event.namespace] > 1:
-                return True
-        elif event.type == "task_finished":
-            running[event.namespace] -= 1
-        elif event.type == "stream_ended":
-            running.clear()
-    return False
-
-
-def _loose(events: Iterable[Event]) -> list[str]:
-    """The events in any order, with any ids."""
-    told = []
-    for event in events:
-        plain = to_dict(event)
-        plain.pop("seq")
-        plain.pop("total", None)
-        if event.type.startswith("channel"):
-            plain = {"type": event.type, "path": event.path}
-        told.append(IDS.sub("id", str(plain)))
-    return told
-
-
 def _streams(events: list[Event]) -> Iterable[list[Event]]:
     """The events of each stream apart."""
     ends = [0, *(at + 1 for at, event in enumerate(events) if event.type == "stream_ended")]
     return [events[start:end] for start, end in itertools.pairwise(ends)]
-
-
-def _shapes(events: Iterable[Event]) -> list[str]:
-    """The events without what differs from run to run: random ids, clocks."""
-    names: dict[str, str] = {}
-
-    def name(found: re.Match[str]) -> str:
-        return names.setdefault(found[0], f"id{len(names)}")
-
-    return [IDS.sub(name, str(to_dict(event))) for event in events]

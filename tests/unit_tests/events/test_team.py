@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
 from langchain_core.messages import BaseMessage
+from langgraph.stream import UpdatesTransformer
 from langgraph_sdk.schema import StreamPart
 
 from langgraph_once import DedupConfig, once
-from langgraph_once.events import Transcript
-from langgraph_once.stream import Part, sdk_chunk, v2_part
+from langgraph_once.events import Event
+from langgraph_once.stream import Part, event_part, sdk_chunk, v2_part
 from tests.unit_tests.events.team import QUESTION, brief, processor, team
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
 
 MODES: Any = ["messages", "updates", "values"]
 
@@ -103,15 +109,40 @@ def test_parts_that_are_fed() -> None:
     assert brief([*events, *watching.close()]) == EXPECTED
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
-)
+def test_v3_of_a_plain_graph() -> None:
+    assert anonymous(processor().stream_sync(run_of(team()))) == ANONYMOUS
+
+
+def test_v3_of_a_wrapped_graph() -> None:
+    assert anonymous(processor().stream_sync(run_of(once(team())))) == ANONYMOUS
+
+
 def test_the_channel_of_v3() -> None:
-    """v3 cuts deltas in its own way and leaves tool messages out; the fold is the same."""
-    run: Any = once(team()).stream_events(QUESTION, version="v3")
-    told = Transcript(processor().stream_sync(run.extensions["once"]))
-    plain = Transcript(processor().stream_sync(team(), QUESTION))
-    assert said(told) == said(plain)
+    channel = run_of(once(team())).extensions["once"]
+    assert anonymous(processor().stream_sync(channel)) == ANONYMOUS
+
+
+async def test_v3_async() -> None:
+    run = await arun_of(team())
+    assert anonymous([event async for event in processor().stream(run)]) == ANONYMOUS
+
+
+async def test_the_channel_of_v3_async() -> None:
+    run = await arun_of(once(team()))
+    events = [event async for event in processor().stream(run.extensions["once"])]
+    assert anonymous(events) == ANONYMOUS
+
+
+def test_events_of_v3_that_are_fed() -> None:
+    watching = processor()
+    events = [told for event in run_of(team()) for told in watching.feed(event)]
+    assert anonymous([*events, *watching.close()]) == ANONYMOUS
+
+
+def test_parts_of_v3_that_are_fed() -> None:
+    watching = processor()
+    events = [told for event in run_of(team()) for told in watching.feed(event_part(event))]
+    assert anonymous([*events, *watching.close()]) == ANONYMOUS
 
 
 def test_what_a_server_sends() -> None:
@@ -137,6 +168,22 @@ def plain(value: Any) -> Any:
     return value.model_dump() if isinstance(value, BaseMessage) else str(value)
 
 
-def said(transcript: Transcript) -> list[Any]:
-    messages = [m.text for m in transcript.messages(None) if m.type != "tool"]
-    return [messages, list(transcript.channels()), list(transcript.artifacts)]
+def run_of(graph: Any) -> Any:
+    """A v3 run, with updates, which v3 streams only if they are asked for."""
+    return graph.stream_events(QUESTION, version="v3", transformers=[UpdatesTransformer])
+
+
+async def arun_of(graph: Any) -> Any:
+    return await graph.astream_events(QUESTION, version="v3", transformers=[UpdatesTransformer])
+
+
+MESSAGE_ID = re.compile(r"(ask|think|answer)-1|lc_run--[0-9a-f-]+|\(any id\)")
+
+
+def anonymous(events: Iterable[Event | str]) -> list[str]:
+    """The events without the ids of messages, of which v3 makes its own."""
+    lines = [event if isinstance(event, str) else brief([event])[0] for event in events]
+    return [MESSAGE_ID.sub("(id)", line) for line in lines]
+
+
+ANONYMOUS = anonymous(EXPECTED)

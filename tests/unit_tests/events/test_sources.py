@@ -1,0 +1,94 @@
+"""The same graph through every source tells the same events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any, Literal
+
+import pytest
+from langgraph.stream import CustomTransformer, TasksTransformer, UpdatesTransformer
+
+from langgraph_once import DedupConfig, once
+from langgraph_once.events import ChannelStreamingProcessor, Event
+from tests.corpus.scenario import Scenario
+from tests.corpus.variants import Variant
+from tests.unit_tests.events.corpus_plays import aplayed, every_scenario, play, played
+from tests.unit_tests.events.sameness import (
+    all_of,
+    assert_same,
+    assert_same_but_for_form,
+    messages_and_asides,
+)
+
+V3 = Variant("sync", "v3", ("messages",), subgraphs=True)
+CHANGED = DedupConfig(state="changed")
+
+
+class Chunks:
+    """Chunks of a wrapped graph, asked for as the processor would ask."""
+
+    def __init__(self, watching: ChannelStreamingProcessor, version: Literal["v1", "v2"]) -> None:
+        self._watching = watching
+        self._asked: Any = {"stream_mode": list(watching.stream_modes), "subgraphs": True}
+        self._version: Any = {"version": version}
+        self._wrapped: Any = None
+
+    def _graph(self, graph: Any) -> Any:
+        self._wrapped = self._wrapped or once(graph, CHANGED)  # which knows earlier runs
+        return self._wrapped
+
+    def stream(self, graph: Any, *start: Any) -> Iterable[Event]:
+        chunks = self._graph(graph).stream(*start, **self._asked, **self._version)
+        return self._watching.stream_sync(chunks, **self._asked, **self._version)
+
+    async def astream(self, graph: Any, *start: Any) -> AsyncIterator[Event]:
+        chunks = self._graph(graph).astream(*start, **self._asked, **self._version)
+        async for event in self._watching.stream(chunks, **self._asked, **self._version):
+            yield event
+
+
+@every_scenario
+def test_chunks_of_v1(scenario: Scenario) -> None:
+    chunks = Chunks(all_of(scenario, dedup=None), "v1")
+    assert_same(play(scenario, all_of(scenario)), played(scenario, chunks.stream))
+
+
+@every_scenario
+def test_chunks_of_v2_async(scenario: Scenario) -> None:
+    chunks = Chunks(all_of(scenario, dedup=None), "v2")
+    assert_same(play(scenario, all_of(scenario)), aplayed(scenario, chunks.astream))
+
+
+TRANSFORMERS: Any = [UpdatesTransformer, CustomTransformer, TasksTransformer]
+
+LATE_USAGE = "v3 tells what a message cost when it ends, and this one never does"
+OWN_REASONING = "the message in the state is put in another form, which counts as an edit"
+OWN_IN_V3 = {
+    "retried-blocks": LATE_USAGE,
+    "retried-reasoning": OWN_REASONING,
+    "wire-deepseek": OWN_REASONING,
+    "interrupted-reasoning": OWN_REASONING,
+}
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+@every_scenario
+def test_v3(scenario: Scenario) -> None:
+    """It makes ids and content blocks of its own, and streams no tasks."""
+    if scenario.only is not None and not scenario.only(V3):
+        pytest.skip("means nothing in v3")
+    wrapped: list[Any] = []
+
+    def stream(graph: Any, *start: Any) -> Iterable[Event]:
+        wrapped.append(wrapped[0] if wrapped else once(graph))
+        run = wrapped[0].stream_events(*start, version="v3", transformers=TRANSFORMERS)
+        return messages_and_asides(dedup=None).stream_sync(run)
+
+    one, other = play(scenario, messages_and_asides()), played(scenario, stream)
+    if scenario.name in OWN_IN_V3:
+        with pytest.raises(AssertionError):
+            assert_same_but_for_form(one, other)
+    else:
+        assert_same_but_for_form(one, other)
