@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
 from langgraph_once.errors import ConfigError
 
-__all__ = ["CheckpointConfig", "DedupConfig", "HttpConfig", "SerdeConfig"]
+__all__ = ["CheckpointConfig", "DedupConfig", "HttpConfig", "RemoteConfig", "SerdeConfig"]
 
 T = TypeVar("T")
 
@@ -172,3 +172,26 @@ class HttpConfig:
     sse_dedup: bool = False
     """Leave out of event streams what their reader has, also of graphs that are not wrapped. The
     header `X-Once: 1` or `0` of a request wins over it."""
+
+
+@config
+class RemoteConfig:
+    """How a client reads the runs of a server, over as many connections as that takes."""
+
+    max_retries: Annotated[int, Field(ge=0)] = 10
+    """How often in a row to connect again without getting anything new, before giving up."""
+
+    backoff_s: Annotated[float, Field(ge=0)] = 0.1
+    """How long to wait before the first of those; twice as long before each next; in seconds.
+    Up to as much is added to each at random."""
+
+    max_backoff_s: Annotated[float, Field(ge=0)] = 10
+    """The longest such wait; in seconds."""
+
+    idle_timeout_s: Annotated[float, Field(gt=0)] | None = None
+    """After how long without a byte a connection counts as cut; in seconds. Servers send a
+    heartbeat every five seconds, so 15 notices a dead connection. None: the client's own read
+    timeout, which is 300 seconds unless you gave another."""
+
+    max_frame_bytes: Annotated[int, Field(ge=1024)] = 32 * 1024 * 1024
+    """The longest event to take; in bytes."""

@@ -5,12 +5,43 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
-__all__ = ["CuttingProxy"]
+__all__ = ["Cut", "CuttingProxy"]
 
 HEAD_END = b"\r\n\r\n"
+FRAME_END = b"\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where an event stream is cut: at its event number `frame`, from 0."""
+
+    frame: int
+    at: Literal["end", "middle", "character"] = "end"
+    """Behind the event, amid it, or amid a character in it that takes several bytes."""
+
+    away_s: float = 0
+    """How long the next connections wait after that."""
+
+    def find(self, body: bytes | bytearray) -> int | None:
+        """How many bytes of the body pass; None if that is not known yet."""
+        start = 0
+        for _ in range(self.frame):
+            start = body.find(FRAME_END, start) + len(FRAME_END)
+            if start < len(FRAME_END):
+                return None
+        end = body.find(FRAME_END, start)
+        if end < 0:
+            return None
+        if self.at == "end":
+            return end + len(FRAME_END)
+        if self.at == "middle":
+            return (start + end) // 2
+        wide = next((i for i in range(start, end) if body[i] >= 0xC0), None)
+        return (start + end) // 2 if wide is None else wide + 1
 
 
 class CuttingProxy:
@@ -18,16 +49,17 @@ class CuttingProxy:
 
     Args:
         port: Where the server listens.
-        cuts: For each event stream in turn, after how many bytes of its body it is cut; those
-            after them are left alone.
+        cuts: For each event stream in turn, after how many bytes of its body it is cut, or at
+            which event; those after them are left alone.
 
     Attributes:
         bodies: What came of the bodies of the event streams, as on the wire.
     """
 
-    def __init__(self, port: int, *, cuts: list[int]) -> None:
+    def __init__(self, port: int, *, cuts: list[int | Cut] | list[int]) -> None:
         self._port = port
-        self._cuts = list(cuts)
+        self._cuts: list[int | Cut] = list(cuts)
+        self._away_until = 0.0
         self.bodies: list[bytearray] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -67,6 +99,7 @@ class CuttingProxy:
             return
         self._connections.add(task)
         with contextlib.suppress(OSError, asyncio.CancelledError):
+            await asyncio.sleep(self._away_until - self._loop.time())
             from_server, server = await asyncio.open_connection("127.0.0.1", self._port)
             upwards = asyncio.create_task(_copy(reader, server))
             try:
@@ -80,7 +113,7 @@ class CuttingProxy:
     async def _answer(self, reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         """Copy what the server says; in an event stream, count, and cut."""
         body: bytearray | None = None
-        cut: int | None = None
+        cut: int | Cut | None = None
         while data := await reader.read(65536):
             head, end, rest = data.partition(HEAD_END)
             if body is None and b"text/event-stream" in head:
@@ -88,13 +121,17 @@ class CuttingProxy:
                 cut = self._cuts.pop(0) if self._cuts else None
                 body, data = bytearray(), rest
                 self.bodies.append(body)
+            end = None
             if body is not None:
-                data = data if cut is None else data[: cut - len(body)]
+                end = cut.find(bytes(body) + data) if isinstance(cut, Cut) else cut
+                data = data if end is None else data[: max(end - len(body), 0)]
                 body += data
             client.write(data)
             await client.drain()
-            if cut is not None and body is not None and len(body) >= cut:
+            if end is not None and body is not None and len(body) >= end:
                 await asyncio.sleep(0.05)  # or the reset overtakes what was written
+                if isinstance(cut, Cut) and cut.away_s:
+                    self._away_until = self._loop.time() + cut.away_s
                 return
 
 

@@ -1,15 +1,30 @@
-"""`OnceRemoteGraph`: a `RemoteGraph` whose streams deliver each thing once."""
+"""`OnceRemoteGraph`: a `RemoteGraph` that cannot be told from a local graph."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
+from contextlib import aclosing, closing, contextmanager
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.pregel.remote import RemoteGraph
+from langchain_core.runnables.config import merge_configs
+from langgraph.errors import ParentCommand
+from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
+from langgraph.pregel.remote import RemoteGraph, _merge_tracing_headers
+from langgraph.types import Command, StateSnapshot
+from langgraph_sdk.errors import NotFoundError
+from langgraph_sdk.schema import Checkpoint, ThreadState
 
-from langgraph_once.config import DedupConfig
-from langgraph_once.remote.revive import revive
+from langgraph_once.config import DedupConfig, RemoteConfig
+from langgraph_once.errors import StreamInterrupted
+from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
+from langgraph_once.remote.node import Caller, is_task
+from langgraph_once.remote.reader import RunReader
+from langgraph_once.remote.reading import Reading, Wanted
+from langgraph_once.remote.reconnect import aread_run, read_run
+from langgraph_once.remote.result import Result
+from langgraph_once.remote.state import Pages, as_config, snapshot
+from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
 from langgraph_once.stream import (
     ChunkFilter,
     Ledger,
@@ -19,31 +34,42 @@ from langgraph_once.stream import (
     afiltered,
     chunk_filter,
     filtered,
-    v2_part,
 )
+from langgraph_once.stream.intake import mode_set
 
 __all__ = ["OnceRemoteGraph"]
 
+Options = Mapping[str, Any]
+
 
 class OnceRemoteGraph(RemoteGraph):
-    """A `RemoteGraph` whose streams deliver each thing once, with real message objects.
+    """A `RemoteGraph` whose streams deliver each thing once, in the shapes of a local graph.
 
-    Works against any LangGraph server; the graph there need not be wrapped by `once`. State
-    methods, `invoke` and `ainvoke` are those of `RemoteGraph`.
+    Messages, chunks, interrupts and snapshots are objects; as a node of a local graph it shares
+    that graph's streams, is interrupted and resumes with it. Works against any LangGraph server;
+    the graph there need not be wrapped by `once`.
 
     Args:
         assistant_id: As `RemoteGraph`.
         dedup: What counts as a repetition. By default `DedupConfig(state="auto")`: a text
             that came as tokens does not come again in `updates` and `values`.
+        remote: How often to connect again after a cut, and within what bounds.
         kwargs: As `RemoteGraph`: `url`, `api_key`, `headers`, `client`, `sync_client`,
             `config`, `name`, `distributed_tracing`.
     """
 
     def __init__(
-        self, assistant_id: str, /, *, dedup: DedupConfig | None = None, **kwargs: Any
+        self,
+        assistant_id: str,
+        /,
+        *,
+        dedup: DedupConfig | None = None,
+        remote: RemoteConfig | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(assistant_id, **kwargs)
         self.dedup = dedup
+        self.remote = remote
 
     def stream(  # type: ignore[override]  # one signature stands for upstream's overloads
         self,
@@ -60,28 +86,24 @@ class OnceRemoteGraph(RemoteGraph):
 
         Args:
             input: Input or `Command`.
-            config: With `thread_id` under `configurable`, to run in a thread.
-            stream_mode: One mode or a list; by default `updates`.
+            config: With `thread_id` under `configurable`, to run in a thread, and with
+                `checkpoint_id`, to run from that checkpoint.
+            stream_mode: One mode or a list; by default `updates`, and `values` in a node.
             subgraphs: Stream from subgraphs too.
             version: Shape of the chunks, as of a local graph: v1 tuples or v2 mappings.
             ledger: What the consumer has from earlier streams of the thread, so that a resume
                 does not repeat it; updated as chunks pass.
-            kwargs: As `RemoteGraph.stream`.
+            kwargs: As `RemoteGraph.stream`, and all that `client.runs.stream` takes.
 
         Raises:
             RemoteException: The run failed on the server.
+            StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
-        modes = _as_asked(stream_mode)
-        new = self._filter(modes, subgraphs, version, ledger)
-        chunks = super().stream(
-            input,
-            config,
-            stream_mode=cast("Any", modes),
-            subgraphs=subgraphs,
-            version="v2",
-            **kwargs,
-        )
-        return filtered(chunks, new)
+        modes = _modes_in_force(stream_mode, config)
+        ledger = self._ledger() if ledger is None else ledger
+        wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
+        parts = self._parts(input, config, wanted, kwargs)
+        return filtered(parts, self._filter(modes, subgraphs, version, ledger))
 
     def astream(  # type: ignore[override]
         self,
@@ -95,50 +117,276 @@ class OnceRemoteGraph(RemoteGraph):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`stream`, async; the arguments are the same."""
-        modes = _as_asked(stream_mode)
-        new = self._filter(modes, subgraphs, version, ledger)
-        chunks = super().astream(
-            input,
-            config,
-            stream_mode=cast("Any", modes),
-            subgraphs=subgraphs,
-            version="v2",
-            **kwargs,
+        modes = _modes_in_force(stream_mode, config)
+        ledger = self._ledger() if ledger is None else ledger
+        wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
+        parts = self._aparts(input, config, wanted, kwargs)
+        return afiltered(parts, self._filter(modes, subgraphs, version, ledger))
+
+    def invoke(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        stream_mode: StreamModes = "values",
+        subgraphs: bool = False,
+        version: Version = "v1",
+        **kwargs: Any,
+    ) -> Any:
+        """Run the remote graph to its end or interrupt and return what a local graph returns.
+
+        Args:
+            input: As `stream`.
+            config: As `stream`.
+            stream_mode: `values` for the last state; any other, or a list, for all chunks,
+                which are those that the server sends: nothing is left out.
+            subgraphs: As `stream`, for all chunks.
+            version: As `stream`; with v2 the last state comes as a `GraphOutput`.
+            kwargs: As `stream`.
+
+        Raises:
+            RemoteException: The run failed on the server.
+        """
+        result = Result(stream_mode, subgraphs, version)
+        for part in self._parts(input, config, Wanted(result.modes, subgraphs), kwargs):
+            result.feed(part)
+        return result.close()
+
+    async def ainvoke(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        stream_mode: StreamModes = "values",
+        subgraphs: bool = False,
+        version: Version = "v1",
+        **kwargs: Any,
+    ) -> Any:
+        """`invoke`, async; the arguments are the same."""
+        result = Result(stream_mode, subgraphs, version)
+        async for part in self._aparts(input, config, Wanted(result.modes, subgraphs), kwargs):
+            result.feed(part)
+        return result.close()
+
+    def stream_events(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+        """`RemoteGraph.stream_events`; v3 has our channel: see `langgraph_once.remote.v3`."""
+        run = super().stream_events(_v3_input(input), *args, **kwargs)
+        return OnceRunStream(run, self.dedup) if isinstance(run, _RemoteGraphRunStream) else run
+
+    async def astream_events(  # type: ignore[override]  # as upstream's own
+        self, input: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`stream_events`, async; the events of v3 end with the run."""
+        run = await super().astream_events(_v3_input(input), *args, **kwargs)
+        return AsyncOnceRunStream(run, self.dedup)
+
+    def get_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002  # upstream's name
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+        **kwargs: Any,
+    ) -> Iterator[StateSnapshot]:
+        """The states of a thread, newest first; all of them, if there is no `limit`."""
+        threads = self._validate_sync_client().threads
+        asked = {**self._history_of(config, filter), **kwargs}
+        pages = Pages(limit, self._get_checkpoint(before))
+        while pages.size:
+            yield from pages.read(threads.get_history(**asked, **pages.asked))
+
+    async def aget_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[StateSnapshot]:
+        """`get_state_history`, async."""
+        threads = self._validate_client().threads
+        asked = {**self._history_of(config, filter), **kwargs}
+        pages = Pages(limit, self._get_checkpoint(before))
+        while pages.size:
+            for state in pages.read(await threads.get_history(**asked, **pages.asked)):
+                yield state
+
+    def update_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
+    ) -> RunnableConfig:
+        """`RemoteGraph.update_state`: the config that it returns is as a local graph's."""
+        return super().update_state(config, sent(values), as_node, **kwargs)
+
+    async def aupdate_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
+    ) -> RunnableConfig:
+        """`update_state`, async."""
+        return await super().aupdate_state(config, sent(values), as_node, **kwargs)
+
+    @property
+    def channels(self) -> Mapping[str, Any]:
+        """None that are known here; `once` asks each graph inside its own for them."""
+        return {}
+
+    def _history_of(
+        self, config: RunnableConfig, metadata: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        merged = merge_configs(self.config, config)
+        return {
+            "thread_id": merged["configurable"]["thread_id"],
+            "checkpoint": self._get_checkpoint(merged),
+            "metadata": metadata,
+        }
+
+    def _create_state_snapshot(self, state: ThreadState) -> StateSnapshot:
+        return snapshot(state)
+
+    def _get_config(self, checkpoint: Checkpoint) -> RunnableConfig:
+        return as_config(checkpoint) or {}
+
+    def _sanitize_config(self, config: RunnableConfig) -> RunnableConfig:
+        """Also without what a graph around this one keeps there for itself."""
+        sanitized = super()._sanitize_config(config)
+        if "configurable" in sanitized:
+            asked = sanitized["configurable"].items()
+            sanitized["configurable"] = {
+                key: value for key, value in asked if not key.startswith(INNER_PREFIX)
+            }
+        return sanitized
+
+    def _parts(
+        self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
+    ) -> Generator[Part]:
+        """What a run says, as a local graph would, and as it would told to the graphs around."""
+        caller = Caller.of(config, self.dedup)
+        if caller is not None and caller.is_resuming:
+            input = caller.resumed(input, self._state_now(config))
+        reading = Reading(wanted, caller)
+        call = self._call(input, config, reading, options)
+        client, reader = self._validate_sync_client(), self._reader(call, reading)
+        parts = read_run(client, reader, lambda runs: runs.stream(**call), call["headers"])
+        with _ending(reading, wanted), closing(parts):
+            for part in parts:
+                yield from reading.feed(part)
+        reading.finish()
+
+    async def _aparts(
+        self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
+    ) -> AsyncGenerator[Part]:
+        """`_parts`, async."""
+        caller = Caller.of(config, self.dedup)
+        if caller is not None and caller.is_resuming:
+            input = caller.resumed(input, await self._astate_now(config))
+        reading = Reading(wanted, caller)
+        call = self._call(input, config, reading, options)
+        client, reader = self._validate_client(), self._reader(call, reading)
+        parts = aread_run(client, reader, lambda runs: runs.stream(**call), call["headers"])
+        with _ending(reading, wanted):
+            async with aclosing(parts):
+                async for part in parts:
+                    for told in reading.feed(part):
+                        yield told
+        reading.finish()
+
+    def _reader(self, call: Options, reading: Reading) -> RunReader:
+        return RunReader(
+            self.remote or RemoteConfig(),
+            thread_id=call["thread_id"],
+            modes=call["stream_mode"],
+            subgraphs=call["stream_subgraphs"],
+            resumable=call["stream_resumable"],
+            ran_again=reading.ran_again,
         )
-        return afiltered(chunks, new)
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """`RemoteGraph.invoke`: it takes the last state of a stream, which is left whole."""
-        return self._plain().invoke(input, config, **kwargs)
+    def _call(
+        self, input: Any, config: RunnableConfig | None, reading: Reading, options: Options
+    ) -> dict[str, Any]:
+        """The arguments of `client.runs.stream`."""
+        merged = merge_configs(self.config, config)
+        sanitized = self._sanitize_config(merged)
+        thread_id = sanitized.get("configurable", {}).pop("thread_id", None)
+        headers = options.get("headers")
+        asked = {
+            "thread_id": thread_id,
+            "assistant_id": self.assistant_id,
+            **stepped(input),
+            "config": sanitized,
+            "checkpoint": None
+            if is_task(config)
+            else checkpoint_of(merged.get("configurable", {})),
+            "stream_mode": wire_modes(reading.modes),
+            "stream_subgraphs": reading.subgraphs,
+            "stream_resumable": True,
+            "on_disconnect": "continue",
+            "if_not_exists": "create",
+        }
+        if self.distributed_tracing:
+            headers = _merge_tracing_headers(headers)
+        return {**asked, **options, "headers": headers}
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """`RemoteGraph.ainvoke`: see `invoke`."""
-        return await self._plain().ainvoke(input, config, **kwargs)
+    def _state_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
+        """The state of the thread that a task runs this graph in; empty if there is none."""
+        thread_id = _thread_of(merge_configs(self.config, config))
+        try:
+            client = self._validate_sync_client()
+            return client.threads.get_state(thread_id) if thread_id else {}
+        except NotFoundError:
+            return {}
 
-    def _plain(self) -> RemoteGraph:
-        fields = {name: value for name, value in vars(self).items() if name != "dedup"}
-        return RemoteGraph(fields.pop("assistant_id"), **fields)
+    async def _astate_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
+        """`_state_now`, async."""
+        thread_id = _thread_of(merge_configs(self.config, config))
+        try:
+            return await self._validate_client().threads.get_state(thread_id) if thread_id else {}
+        except NotFoundError:
+            return {}
+
+    def _ledger(self) -> Ledger:
+        bounds = self.dedup or DedupConfig()
+        return Ledger(max_messages=bounds.max_messages, max_bytes=bounds.max_bytes)
 
     def _filter(
         self,
         modes: str | list[str],
         subgraphs: bool,
         version: Version,
-        ledger: Ledger | None,
+        ledger: Ledger,
     ) -> ChunkFilter:
         return chunk_filter(
-            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=_remote_part
+            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=_itself
         )
 
 
-def _as_asked(stream_mode: StreamModes | None) -> str | list[str]:
-    """The modes in the form that tells one mode from a list, `updates` by default."""
+@contextmanager
+def _ending(reading: Reading, wanted: Wanted) -> Iterator[None]:
+    """Tells errors as who reads the run is to get them."""
+    try:
+        yield
+    except ParentCommand as error:
+        raise reading.addressed(error) from error
+    except StreamInterrupted as error:
+        error.ledger = wanted.ledger
+        raise
+
+
+def _modes_in_force(
+    stream_mode: StreamModes | None, config: RunnableConfig | None
+) -> str | list[str]:
+    """The modes in the form that tells one mode from a list, with a local graph's defaults."""
     if stream_mode is None:
-        return "updates"
+        return "values" if is_task(config) else "updates"
     return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
 
 
-def _remote_part(chunk: Any) -> Part:
-    """Read a v2 chunk of a `RemoteGraph`."""
-    part = v2_part(chunk)
-    return part._replace(data=revive(part.data))
+def _v3_input(input: Any) -> Any:
+    return input if isinstance(input, Command) else sent(input)
+
+
+def _thread_of(config: RunnableConfig) -> str | None:
+    return config.get("configurable", {}).get("thread_id")
+
+
+def _itself(part: Part) -> Part:
+    return part

@@ -1,0 +1,180 @@
+"""Where in the log of a run its reader is, so that it can go on after a cut.
+
+A server that can resume a run keeps a log of its events, and a client that comes back names
+the id after which it wants them. On `langgraph dev` an id is the millisecond, so several
+events may share one, and asking for what comes after the last id received loses its others.
+So we ask for what comes after an id before that: the answer begins with events that we have,
+which must come in the order and with the payloads we know. That they do is also the proof that
+nothing lies between.
+
+While such a server repeats its log to us, it already collects what the run says in the
+meantime, and sends that again behind the log. Such an echo is told by its ids, which go back;
+but within one millisecond it looks like a run that says the same thing twice. Then we come
+back once more: of events that are older than the connection there is no echo.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langgraph_once.errors import StreamError
+
+__all__ = ["FIRST", "Alignment", "AmbiguousError"]
+
+FIRST: Final = "-1"
+"""Comes before every id."""
+
+MAX_KNOWN: Final = 20_000
+MAX_VERIFICATIONS: Final = 3
+
+Logged = tuple[str, int, bool]
+"""Id, check, and whether the server keeps it in its log."""
+
+
+class AmbiguousError(Exception):
+    """Whether an event is new can only be told by another connection."""
+
+
+class Alignment:
+    """The events of a run that its reader has, in the order of the log.
+
+    Attributes:
+        has_overlap: The connection has repeated an event that we have, or need not.
+    """
+
+    def __init__(self) -> None:
+        self._log: list[Logged] = []
+        self._known = 0
+        self._expected: int | None = None
+        self._fresh: dict[str, int] | None = None
+        self._old_ids: frozenset[str] = frozenset()
+        self._echo: list[int] = []
+        self._echo_end = 0
+        self._verifications = MAX_VERIFICATIONS
+        self.has_overlap = True
+
+    @property
+    def last_id(self) -> str | None:
+        """The id of the last event."""
+        return self._log[-1][0] if self._log else None
+
+    @property
+    def cursor(self) -> str | None:
+        """The id to go on after; None where no event had one."""
+        if not self._log:
+            return None
+        start = self._overlap_start()
+        return self._log[start - 1][0] if start else FIRST
+
+    def rejoin(self, *, verifies: bool = False) -> None:
+        """Note that a connection begins, which was asked for what comes after `cursor`.
+
+        Args:
+            verifies: It is made because an event was ambiguous.
+        """
+        self._expected = self._overlap_start()
+        self._known = len(self._log)
+        self._fresh = {}
+        self._old_ids = frozenset(event_id for event_id, *_ in self._log[self._expected :])
+        self._echo = []
+        self.has_overlap = not any(logged for *_, logged in self._log[self._expected :])
+        if not verifies:
+            self._verifications = MAX_VERIFICATIONS
+
+    def is_new(self, event_id: str | None, check: int, *, logged: bool = True) -> bool:
+        """Whether an event that came is new to us; if so, it is noted.
+
+        Args:
+            event_id: Its id; an event without one cannot be told from another.
+            check: What its payload is told by.
+            logged: Whether the server keeps it in its log.
+
+        Raises:
+            AmbiguousError: That cannot be told yet; call `rejoin` and connect again.
+        """
+        if event_id is None:
+            return True
+        if self._is_repeated(event_id, check) or self._is_echo(event_id, check):
+            return False
+        self._log.append((event_id, check, logged))
+        if len(self._log) > 2 * MAX_KNOWN:
+            self._forget()
+        return True
+
+    def _overlap_start(self) -> int:
+        """Where the events begin that have the id of the last one in the server's log."""
+        start = len(self._log)
+        while start > 0 and not any(logged for *_, logged in self._log[start:]):
+            start -= 1
+            while start > 0 and self._log[start - 1][0] == self._log[start][0]:
+                start -= 1
+        return start
+
+    def _is_repeated(self, event_id: str, check: int) -> bool:
+        """Whether this is what the connection was to begin with."""
+        if self._expected is None:
+            return False
+        # A server that takes no account of the id begins before what was to come.
+        for i in (*range(self._expected, self._known), *range(self._expected)):
+            if self._log[i][:2] == (event_id, check):
+                self._expected = i + 1
+                self.has_overlap = True
+                return True
+        self._expected = None
+        return False
+
+    def _is_echo(self, event_id: str, check: int) -> bool:
+        """Whether this repeats what the same connection has sent."""
+        if self._fresh is None:
+            return False
+        self._echo = [
+            i + 1
+            for i in self._echo
+            if i < self._echo_end and self._log[i][:2] == (event_id, check)
+        ]
+        if self._echo:
+            return True
+        if event_id in self._old_ids:
+            return False
+        first = self._fresh.setdefault(event_id, len(self._log))
+        found = [i for i in range(first, len(self._log)) if self._log[i][:2] == (event_id, check)]
+        if not found:
+            return False
+        if event_id == self.last_id:
+            if self._verifications:
+                self._verifications -= 1
+                raise AmbiguousError
+            return False
+        self._echo, self._echo_end = [i + 1 for i in found], len(self._log)
+        return True
+
+    def _forget(self) -> None:
+        del self._log[:-MAX_KNOWN]
+        self._fresh = None
+        self._expected = None
+
+    def position(self) -> str:
+        """Where the reader is, for another process."""
+        if not self._log:
+            return ""
+        known = self._log[self._overlap_start() :]
+        events = ",".join(f"{event_id}:{check:08x}:{logged:d}" for event_id, check, logged in known)
+        return f"{self.cursor},{events}"
+
+    @classmethod
+    def at(cls, position: str) -> Alignment:
+        """Go on from a position.
+
+        Raises:
+            StreamError: It is none.
+        """
+        alignment = cls()
+        try:
+            cursor, *events = position.split(",") if position else [FIRST]
+            alignment._log = [(cursor, 0, False)] if cursor != FIRST else []
+            for event in events:
+                event_id, check, logged = event.rsplit(":", 2)
+                alignment._log.append((event_id, int(check, 16), logged == "1"))
+        except ValueError as error:
+            raise StreamError("this is no position of a run; pass what another gave") from error
+        return alignment

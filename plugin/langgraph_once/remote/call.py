@@ -1,0 +1,70 @@
+"""What a server is asked for: the arguments of `stream` as those of `client.runs.stream`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
+from langgraph.types import Command, Send
+
+from langgraph_once.stream.revive import MESSAGE_KEYS
+
+__all__ = ["INNER_PREFIX", "checkpoint_of", "sent", "stepped", "wire_modes"]
+
+INNER_PREFIX = "__pregel_"
+"""Keys of a config that a running graph uses for itself; they mean nothing elsewhere."""
+
+CHECKPOINT_KEYS = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
+
+
+def wire_modes(modes: Collection[str]) -> list[str]:
+    """The modes as the server names them.
+
+    `updates` is always among them: without it the server says interrupts in a `values` of its
+    own, which no local graph streams.
+    """
+    asked = {"messages-tuple" if mode == "messages" else mode for mode in modes}
+    return sorted((asked | {"updates"}) - {"events"})
+
+
+def stepped(input: Any) -> dict[str, Any]:
+    """The input of a run, or the command in its place."""
+    if not isinstance(input, Command):
+        return {"input": sent(input)}
+    goto = input.goto if isinstance(input.goto, list | tuple) else [input.goto]
+    return {
+        "command": {
+            "update": sent(input.update),
+            "resume": sent(input.resume),
+            "goto": [_target(target) for target in goto],
+        }
+    }
+
+
+def sent(value: Any) -> Any:
+    """A value with its messages as the server reads them best.
+
+    It reads a message by `convert_to_messages`, which takes what it does not know of, be it
+    empty, for additional arguments, and refuses a chunk. The keys by which `revive` knows a
+    message stay, as the server tells the input again.
+    """
+    if isinstance(value, BaseMessageChunk):
+        value = message_chunk_to_message(value)
+    if isinstance(value, BaseMessage):
+        fields = value.model_dump().items()
+        return {key: item for key, item in fields if item or key in MESSAGE_KEYS}
+    if type(value) is dict:
+        return {key: sent(item) for key, item in value.items()}
+    return [sent(item) for item in value] if type(value) in (list, tuple) else value
+
+
+def _target(target: Any) -> Any:
+    return {"node": target.node, "input": sent(target.arg)} if isinstance(target, Send) else target
+
+
+def checkpoint_of(configurable: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The checkpoint that a run is to start from, if the config names one."""
+    if not configurable.get("checkpoint_id"):
+        return None
+    return {key: configurable[key] for key in CHECKPOINT_KEYS if key in configurable}

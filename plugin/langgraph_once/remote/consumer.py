@@ -1,0 +1,72 @@
+"""What one consumer gets of the parts of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from langchain_core.messages import BaseMessageChunk
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.remote.reader import GAP_MODE
+from langgraph_once.stream import Deduplicator, Ledger, Part
+from langgraph_once.stream.annotation import repairing
+
+__all__ = ["Consumer", "for_events"]
+
+AUTO = DedupConfig(state="auto")
+
+
+class Consumer:
+    """Passes on what the consumer lacks.
+
+    Args:
+        config: What counts as a repetition.
+        ledger: What the consumer has from before.
+        modes: The modes of the stream.
+        goes_on: The ledger was written by an earlier part of the same stream, so what it knows
+            to be said was not said by another.
+    """
+
+    def __init__(
+        self,
+        config: DedupConfig | None,
+        ledger: Ledger | None,
+        modes: Collection[str],
+        *,
+        goes_on: bool = False,
+    ) -> None:
+        config = config or AUTO
+        if ledger is None:
+            ledger = Ledger(max_messages=config.max_messages, max_bytes=config.max_bytes)
+        elif goes_on:
+            ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
+        self.ledger = ledger
+        self._dedup = Deduplicator(config, ledger=ledger, modes=modes)
+        self._begun = (
+            {entry.id for entry in ledger.known() if entry.epoch == ledger.epoch}
+            if goes_on
+            else set()
+        )
+
+    def feed(self, part: Part) -> Iterable[Part]:
+        """What the consumer lacks of a part."""
+        if part.mode == GAP_MODE:
+            return (part,)
+        if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
+            part = part._replace(meta=repairing(part.meta))  # the ledger holds it for finished
+        return self._dedup.feed(part)
+
+    def close(self) -> Iterable[Part]:
+        """What remains to be said at the end."""
+        return self._dedup.close()
+
+    def ran_again(self) -> None:
+        """Take what comes for said anew: the run goes on from its last checkpoint."""
+        self._begun = set()
+        self.ledger.begin()
+
+
+def for_events(config: DedupConfig | None) -> DedupConfig:
+    """The configuration whose states come with the keys that changed, as events need them."""
+    return replace(config or AUTO, state="changed")

@@ -1,0 +1,198 @@
+"""A remote graph as a node: what it owes to the local graph around it.
+
+A local graph in a node shares its parent's streams, through the config: messages go to the
+handlers among the callbacks, all else to the stream under `__pregel_stream`, in namespaces
+that begin with the parent's task; an interrupt is raised, and a resume is found in the config
+too. Measured with langgraph 1.2.22; `test_node_keys` notices when a key changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphInterrupt
+from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
+from langgraph.types import Command, Interrupt
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.remote.state import INTERRUPT_KEY
+from langgraph_once.remote.whole import WholeMessages
+from langgraph_once.stream import Deduplicator, Part
+from langgraph_once.stream.annotation import annotated, annotation_of
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.walk import found_in_input
+
+__all__ = ["Caller", "is_task"]
+
+NS_KEY = "checkpoint_ns"
+TASK_ID_KEY = "__pregel_task_id"
+STREAM_KEY = "__pregel_stream"
+SCRATCHPAD_KEY = "__pregel_scratchpad"
+RESUMING_KEY = "__pregel_resuming"
+RESUME_MAP_KEY = "__pregel_resume_map"
+STEP_KEY = "langgraph_step"
+
+
+class Caller:
+    """The task of a local graph that runs a remote graph.
+
+    Args:
+        config: The config that the task was given.
+        dedup: What counts as a repetition among the messages for the graphs around.
+    """
+
+    def __init__(self, config: RunnableConfig, dedup: DedupConfig | None) -> None:
+        self._asked: Mapping[str, Any] = config.get("configurable", {})
+        self._scratchpad = self._asked.get(SCRATCHPAD_KEY)
+        self.task: str = self._asked.get(NS_KEY) or ""
+        self.ns = self._own_namespace()
+        self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)
+        self._stream = self._asked.get(STREAM_KEY)
+        self._listeners = [_Listener(handler) for handler in _message_handlers(config)]
+        self._dedup = Deduplicator(replace(dedup or DedupConfig(), state="full"))
+        self._interrupts: list[Interrupt] | None = None
+        self._has_begun = False
+
+    @classmethod
+    def of(cls, config: RunnableConfig | None, dedup: DedupConfig | None) -> Self | None:
+        """Who calls with this config; None if it is no task of a graph."""
+        return cls(config, dedup) if config is not None and is_task(config) else None
+
+    def _own_namespace(self) -> tuple[str, ...]:
+        """The task's, numbered from the second graph on that it runs, as upstream's loop does."""
+        ns = tuple(self.task.split(NS_SEP)) if self.task else ()
+        count = getattr(self._scratchpad, "subgraph_counter", lambda: 0)()
+        return (*ns, str(count)) if count else ns
+
+    @property
+    def modes(self) -> frozenset[str]:
+        """What the graphs around want to hear of."""
+        modes = frozenset(self._stream.modes if self._stream is not None else ()) - {"messages"}
+        return modes | {"messages"} if self._listeners else modes
+
+    @property
+    def is_resuming(self) -> bool:
+        """Whether the graph around goes on where it was interrupted."""
+        return bool(self._asked.get(RESUMING_KEY))
+
+    def resumed(self, input: Any, state: Mapping[str, Any]) -> Any:
+        """What the remote thread is to run with: where it stopped halfway, an answer or nothing.
+
+        Args:
+            input: What the task runs it with.
+            state: The thread's state, as the server tells it.
+        """
+        if not state.get("next") or isinstance(input, Command):
+            return input
+        pending = {interrupt["id"] for interrupt in state.get("interrupts") or ()}
+        answers = self._asked.get(RESUME_MAP_KEY) or {}
+        if mine := {key: value for key, value in answers.items() if key in pending}:
+            return Command(resume=mine)
+        if pending and self._scratchpad is not None:
+            answer = self._scratchpad.get_null_resume(True)
+            return None if answer is None else Command(resume=answer)
+        return None
+
+    def placed(self, part: Part) -> Part:
+        """A part of the remote graph where the graphs around see it."""
+        ns = self.ns + part.ns
+        if part.mode != "messages":
+            return part._replace(ns=ns)
+        meta = dict(part.meta)
+        if meta.get(TASK_NS_KEY):
+            meta[TASK_NS_KEY] = NS_SEP.join((*self.ns, meta[TASK_NS_KEY]))
+        if (note := annotation_of(part.meta)) is not None:
+            outer = [*[-1] * (len(lineage(self.task)) - 1), self._step]
+            steps = note.get("steps") or [part.meta.get(STEP_KEY, -1)]
+            meta = annotated(meta, {**note, "steps": [*outer, *steps]})
+        return part._replace(ns=ns, meta=meta)
+
+    def tell(self, part: Part) -> None:
+        """Pass a part, placed, on to the graphs around, as far as they want it."""
+        if part.mode == "messages":
+            if self._listeners:
+                self._say(self._dedup.feed(part))
+            return
+        if part.ns == self.ns:
+            self._note(part)
+        if self._stream is not None and part.mode in self._stream.modes:
+            self._stream((part.ns, part.mode, _payload(part)))
+
+    def _say(self, parts: Iterator[Part]) -> None:
+        for part in parts:
+            for listener in self._listeners:
+                listener.hear(part)
+
+    def _note(self, part: Part) -> None:
+        if part.mode == "updates" and INTERRUPT_KEY in (part.data or ()):
+            self._interrupts = [*(self._interrupts or ()), *part.data[INTERRUPT_KEY]]
+        elif part.mode == "values" and not self._has_begun:
+            self._has_begun = True  # with what the thread holds, which the task returns as well
+            for _, message in found_in_input(part.data):
+                for listener in self._listeners:
+                    listener.know(message)
+
+    def ran_again(self) -> None:
+        """Note that the server runs it again, from its last checkpoint."""
+        self._dedup.ledger.begin()
+
+    def finish(self) -> None:
+        """Note that the remote run has ended well.
+
+        Raises:
+            GraphInterrupt: It was interrupted, and so is the task.
+        """
+        self._say(self._dedup.close())
+        for listener in self._listeners:
+            listener.finish()
+        if self._interrupts is not None:
+            raise GraphInterrupt(tuple(self._interrupts))
+
+
+class _Listener:
+    """One handler of the `messages` mode."""
+
+    def __init__(self, handler: StreamMessagesHandler) -> None:
+        self._handler = handler
+        self._whole = WholeMessages() if isinstance(handler, StreamMessagesHandlerV2) else None
+
+    def know(self, message: BaseMessage) -> None:
+        """Take a message for old; ours compares, upstream's goes by what went into its nodes."""
+        if not isinstance(self._handler, OnceMessagesHandler) and message.id:
+            self._handler.seen.add(message.id)
+
+    def hear(self, part: Part) -> None:
+        for told in (part,) if self._whole is None else self._whole.feed(part):
+            self._emit(told)
+
+    def finish(self) -> None:
+        for told in () if self._whole is None else self._whole.close():
+            self._emit(told)
+
+    def _emit(self, part: Part) -> None:
+        # As `push_message` does: the handler knows then what the node need not send again.
+        self._handler._emit((part.ns, dict(part.meta)), part.data, dedupe=False)  # noqa: SLF001
+
+
+def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]:
+    """The handlers that want the messages of graphs inside their own."""
+    callbacks: Any = config.get("callbacks")
+    for handler in getattr(callbacks, "handlers", callbacks) or ():
+        if isinstance(handler, StreamMessagesHandler) and handler.subgraphs:
+            yield handler
+
+
+def _payload(part: Part) -> Any:
+    """The data as v1 has it, which graphs hand around."""
+    interrupts = part.meta.get("interrupts")
+    return {**part.data, INTERRUPT_KEY: interrupts} if interrupts else part.data
+
+
+def is_task(config: RunnableConfig | None) -> bool:
+    """Whether a config is that of a task of a local graph."""
+    return TASK_ID_KEY in (config or {}).get("configurable", {})

@@ -1,0 +1,324 @@
+"""What a client knows of a run that it reads, over as many connections as that takes. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import httpx
+from langchain_core.messages import AIMessageChunk
+from langgraph.pregel.remote import RemoteException
+from langgraph_sdk.errors import (
+    APIStatusError,
+    InternalServerError,
+    NotFoundError,
+    RateLimitError,
+)
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random,
+)
+
+from langgraph_once.config import RemoteConfig
+from langgraph_once.errors import StreamInterrupted
+from langgraph_once.remote.alignment import Alignment, AmbiguousError
+from langgraph_once.remote.frames import Frame
+from langgraph_once.remote.parts import local_parts
+from langgraph_once.remote.reconcile import PAGE, State, failure, is_complete, lost_parts
+from langgraph_once.serde.messages import rebuild_message
+from langgraph_once.stream import Part
+
+__all__ = ["CUTS", "GAP_MODE", "GONE", "RunReader", "UnknownRunError"]
+
+GAP_MODE: Final = "gap"
+"""The mode of a part that says that something may be missing; its data say why."""
+
+LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
+CHUNK: Final = AIMessageChunk
+UNLOGGED: Final = frozenset({"end", "error", "feedback"})
+PROVABLE: Final = frozenset({"updates", "values"})
+VERIFICATION_S: Final = 0.02
+
+
+GONE: Final = ""
+"""The status of a run that the server does not know."""
+
+ALL_MODES: Final = frozenset({"messages", "updates", "values"})
+FAILED: Final = frozenset({"error", "timeout"})
+
+
+class UnknownRunError(Exception):
+    """The server says that it does not know the run."""
+
+
+CUTS: Final = (httpx.RequestError, RateLimitError, InternalServerError)
+"""What ends a connection to a run that may go on."""
+
+UNKNOWN: Final = (NotFoundError, UnknownRunError)
+"""What says that the server does not know the run."""
+
+
+class RunReader:
+    """Makes parts of the frames of a run, each once, whatever cuts lie between.
+
+    Args:
+        config: How often to try, and how long to wait.
+        thread_id: The thread of the run; None for a run without one.
+        run_id: The run, where it is known yet.
+        modes: The modes that it streams, as the server names them; None if not known.
+        subgraphs: It streams from subgraphs too.
+        resumable: The server keeps its events, so that it can be read on after a cut.
+        position: Where in its log to go on.
+        ran_again: Called when the server begins to run it again, from its last checkpoint.
+
+    Attributes:
+        is_resumable: It can be read on after a cut, as far as we know.
+        has_ended: The server has said that it ended.
+        doubt: Why something may be missing; None as long as nothing can be.
+        updates: The checks of the updates of the root graph that came.
+    """
+
+    def __init__(
+        self,
+        config: RemoteConfig,
+        *,
+        thread_id: str | None,
+        run_id: str | None = None,
+        modes: Collection[str] | None = None,
+        subgraphs: bool = False,
+        resumable: bool = True,
+        position: str | None = None,
+        ran_again: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.config = config
+        self.thread_id = thread_id
+        self.run_id = run_id
+        self.modes = modes
+        self.subgraphs = subgraphs
+        self.alignment = Alignment() if position is None else Alignment.at(position)
+        self.has_ended = False
+        self.doubt: str | None = None
+        self.updates: set[int] = set()
+        self._logs_messages = self._is_logged("messages")
+        self._ran_again = ran_again
+        self._attempt: int | None = None if position is None else 0
+        self._is_rejoined = False
+        self.is_resumable = resumable
+        self._progress = 0
+        self._is_clean = False
+        self._retrying = Retrying(
+            stop=stop_after_attempt(config.max_retries + 1),
+            wait=wait_exponential(multiplier=config.backoff_s, max=config.max_backoff_s)
+            + wait_random(0, config.backoff_s),
+        )
+        self._retries = _fresh(self._retrying)
+
+    @property
+    def position(self) -> str:
+        """Where in the run's log the reader is."""
+        return self.alignment.position()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a run to come back to."""
+        return self.run_id is not None
+
+    def opened(self, response: httpx.Response) -> None:
+        """Take what the head of a response says of the run."""
+        found = LOCATION.search(response.headers.get("content-location", ""))
+        if found and self.run_id is None:
+            self.run_id = found["run"]
+            self.thread_id = self.thread_id or found["thread"]
+
+    def feed(self, frame: Frame) -> Iterable[Part]:
+        """The parts that a frame says, if they are new.
+
+        Raises:
+            RemoteException: The run failed.
+            UnknownRunError: The server does not know the run.
+            AmbiguousError: Only another connection can tell whether this is new.
+        """
+        event, data, event_id, check = frame
+        mode, _, ns = event.partition("|")
+        if mode == "messages":
+            is_logged = self._logs_messages
+        else:
+            is_logged = self._is_logged(mode)
+            if mode == "error" and self._is_rejoined and _is_not_found(data):
+                raise UnknownRunError
+        if event_id is None and mode not in UNLOGGED:
+            self.is_resumable = False
+        if not self.alignment.is_new(event_id, check, logged=is_logged):
+            return ()
+        self._progress += 1
+        if mode == "messages" and self.alignment.has_overlap:
+            token = _token(data)
+            if token is not None:
+                where = tuple(ns.split("|")) if ns else ()
+                return (Part(where, mode, token, data[1], event_id),)
+        return self._other(mode, ns, frame)
+
+    def _other(self, mode: str, ns: str, frame: Frame) -> Iterator[Part]:
+        """The parts of any frame but a token."""
+        if mode == "metadata":
+            self._began(frame.data)
+        elif mode == "end":
+            self.has_ended = True
+        if not self.alignment.has_overlap:
+            self.alignment.has_overlap = True
+            yield from self.doubted("the server no longer has all events of the run")
+        if mode == "updates" and not ns:
+            self.updates.add(frame.check)
+        yield from local_parts((frame.event, frame.data, frame.id))
+
+    def _is_logged(self, mode: str) -> bool:
+        """Whether a server keeps events of this mode, to send them again."""
+        if mode in UNLOGGED or self.modes is None or mode == "metadata":
+            return mode not in UNLOGGED
+        return mode in self.modes or (mode == "messages" and "messages-tuple" in self.modes)
+
+    def _began(self, data: Any) -> None:
+        said: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+        self.run_id = self.run_id or said.get("run_id")
+        if self._attempt is not None:
+            self._ran_again()
+        self._attempt = said.get("attempt", 1)
+
+    def doubted(self, reason: str) -> Iterator[Part]:
+        """Note that something may be missing, and say so where the state cannot prove it."""
+        if self.doubt is not None:
+            return
+        self.doubt = reason
+        modes = {"values"} if self.modes is None else set(self.modes)
+        is_provable = modes <= PROVABLE and self.thread_id is not None and not self.subgraphs
+        if not is_provable or self.modes is None:
+            yield Part((), GAP_MODE, reason)
+
+    def survives(self, error: Exception) -> Exception:
+        """The error that ended a connection, if the run may be read on after it.
+
+        Raises:
+            StreamInterrupted: It may not, since the server refuses.
+            Exception: The error itself, if no run has begun.
+        """
+        if not self.is_open:
+            raise error
+        if isinstance(error, APIStatusError) and not isinstance(error, (*CUTS, *UNKNOWN)):
+            raise self.interrupted(f"the server refused with {error.status_code}") from error
+        return error
+
+    def ended(self, error: BaseException | None = None) -> Iterator[Part]:
+        """Note that a connection has ended.
+
+        Args:
+            error: What cut it; None if it ended by itself.
+        """
+        if isinstance(error, (*UNKNOWN, AmbiguousError)):
+            return
+        self._is_clean = error is None
+        if error is None and not self.alignment.has_overlap:
+            yield from self.doubted("the server no longer has the events of the run")
+        if error is not None and not self.is_resumable:
+            yield from self.doubted("the run is not resumable, and a connection to it was cut")
+
+    def must_ask(self, error: BaseException | None) -> bool:
+        """Whether it is time to ask for the status of the run."""
+        if isinstance(error, UNKNOWN):
+            return True
+        is_verified = not self.is_resumable or (self._is_rejoined and not self._progress)
+        return error is None and is_verified
+
+    def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
+        """End the stream: what the state of the thread proves to be missing.
+
+        Args:
+            status: That of the run; `GONE` where the server does not know it.
+            states: The checkpoints of the run, where `history_asked` asked for them.
+
+        Raises:
+            RemoteException: The run failed.
+            StreamInterrupted: The server does not know the run, and it is not complete.
+        """
+        if status == GONE:
+            yield from self.doubted("the server no longer knows the run")
+        yield from lost_parts(states, frozenset(self.modes or ALL_MODES), self.updates)
+        if status == GONE and not is_complete(states):
+            raise self.interrupted("the server no longer knows it, and it is not complete")
+        if status in FAILED:
+            raise RemoteException({"error": status, "message": failure(states)})
+
+    @property
+    def known_status(self) -> str | None:
+        """The status of the run, where the server need not or cannot be asked for it."""
+        if self.has_ended:
+            return "success"
+        if self.thread_id is None:
+            return "success" if self._is_clean else GONE
+        return None
+
+    def history_asked(self, status: str) -> dict[str, Any] | None:
+        """What `client.threads.get_history` is to be asked for, if `settled` needs it."""
+        if self.thread_id is None or not (self.doubt or status == GONE or status in FAILED):
+            return None
+        return {"thread_id": self.thread_id, "metadata": {"run_id": self.run_id}, "limit": PAGE}
+
+    def rejoin(self, error: BaseException | None) -> float:
+        """How long to wait before the next connection, which is taken for made after that.
+
+        Args:
+            error: What cut the last one; None if it ended by itself.
+
+        Raises:
+            StreamInterrupted: There have been too many in vain.
+        """
+        is_verification = isinstance(error, AmbiguousError)
+        wait_s = VERIFICATION_S if is_verification else self._wait_s(error)
+        self._progress = 0
+        self._is_rejoined = True
+        self.alignment.rejoin(verifies=is_verification)
+        return wait_s
+
+    def _wait_s(self, error: BaseException | None) -> float:
+        if self._progress:
+            self._retries = _fresh(self._retrying)
+            if error is None:
+                return 0
+        if self._retrying.stop(self._retries):
+            tries = self._retries.attempt_number - 1
+            raise self.interrupted(f"gave up after {tries} connections in vain") from error
+        wait_s = self._retrying.wait(self._retries)
+        self._retries.attempt_number += 1
+        return wait_s
+
+    def interrupted(self, why: str) -> StreamInterrupted:
+        """The error that says that the run cannot be read to its end."""
+        return StreamInterrupted(
+            f"run {self.run_id or 'of unknown id'}: {why}; call join_run to go on",
+            thread_id=self.thread_id,
+            run_id=self.run_id,
+            last_event_id=self.alignment.last_id,
+            position=self.position,
+        )
+
+
+def _token(data: Any) -> Any:
+    """The message that a frame of mode `messages` holds, if it needs no validation."""
+    if type(data) is list and len(data) == 2 and type(data[0]) is dict:
+        return rebuild_message([CHUNK.__module__, CHUNK.__name__, data[0], "model_validate_json"])
+    return None
+
+
+def _fresh(retrying: Retrying) -> RetryCallState:
+    return RetryCallState(retrying, None, (), {})
+
+
+def _is_not_found(data: Any) -> bool:
+    return (
+        isinstance(data, Mapping)
+        and data.get("error") == "HTTPException"
+        and str(data.get("message", "")).startswith("404")
+    )

@@ -1,0 +1,123 @@
+"""What the checkpoints of a run prove that it said: the parts that a cut may have lost.
+
+Each checkpoint tells what the tasks after it wrote, so it is known which task said a message,
+and a ledger can tell what of it is new as if the stream had said it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+from zlib import crc32
+
+import orjson
+from langchain_core.messages import BaseMessage
+
+from langgraph_once.remote.parts import local_parts
+from langgraph_once.stream import Part, revive
+from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.stream.walk import found_in_input, found_in_update
+
+__all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page"]
+
+INPUT_NODE: Final = "__start__"
+INTERRUPT_KEY: Final = "__interrupt__"
+MESSAGES: Final = frozenset({"messages", "messages-tuple"})
+
+PAGE: Final = 20
+"""How many checkpoints to ask for at once."""
+
+State = Mapping[str, Any]
+
+
+def next_page(asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
+    """What to ask for after a page of the checkpoints of a run; None if that was the last."""
+    began = any((state.get("metadata") or {}).get("source") == "input" for state in page)
+    return None if began or len(page) < PAGE else {**asked, "before": page[-1]["checkpoint"]}
+
+
+def is_complete(states: Sequence[State]) -> bool:
+    """Whether the newest of these checkpoints leaves nothing to do."""
+    return bool(states) and not states[0].get("next")
+
+
+def failure(states: Sequence[State]) -> str:
+    """What a run failed with, as far as its last checkpoint tells."""
+    tasks = (states[0].get("tasks") or ()) if states else ()
+    return next((str(task["error"]) for task in tasks if task.get("error")), "the run failed")
+
+
+def lost_parts(
+    states: Sequence[State], modes: AbstractSet[str], received: AbstractSet[int]
+) -> Iterator[Part]:
+    """What the tasks of a run wrote, and what it came to.
+
+    Args:
+        states: The checkpoints of the run as the server gives them, newest first.
+        modes: The modes that the run streams.
+        received: The checks of the updates that came.
+    """
+    if not states:
+        return
+    if modes & MESSAGES:
+        yield from _messages(states)
+    if "updates" in modes:
+        for update in _updates(states):
+            if _check("updates", update) not in received:
+                yield from local_parts(("updates", update, None))
+    if "values" in modes:
+        waiting = states[0].get("interrupts")
+        values: Any = states[0].get("values")
+        if waiting and isinstance(values, dict):
+            values = {**values, INTERRUPT_KEY: waiting}
+        yield from local_parts(("values", values, None))
+
+
+def _messages(states: Sequence[State]) -> Iterator[Part]:
+    """The messages that tasks wrote and that are left, each as its last writer wrote it."""
+    written: dict[str, Part] = {}
+    for state in reversed(states):
+        before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
+        for task in _tasks(state):
+            for message in found_in_update(revive(task["result"]), lambda _: False).messages:
+                if message.id and message != before.get(message.id):
+                    written[message.id] = Part((), "messages", message, _meta(state, task))
+    left = {m.id for m in _left(states[0])}
+    yield from (part for message_id, part in written.items() if message_id in left)
+
+
+def _left(state: State) -> Iterator[BaseMessage]:
+    """The messages in a state, and those that wait to get there."""
+    for _, message in found_in_input(revive(state.get("values"))):
+        yield message
+    for task in _tasks(state):
+        yield from found_in_update(revive(task["result"]), lambda _: False).messages
+
+
+def _updates(states: Sequence[State]) -> Iterator[Mapping[str, Any]]:
+    for state in reversed(states):
+        for task in _tasks(state):
+            yield {task["name"]: task["result"]}
+    if waiting := states[0].get("interrupts"):
+        yield {INTERRUPT_KEY: waiting}
+
+
+def _tasks(state: State) -> Iterable[Mapping[str, Any]]:
+    for task in state.get("tasks") or ():
+        if task.get("name") != INPUT_NODE and task.get("result"):
+            yield task
+
+
+def _meta(state: State, task: Mapping[str, Any]) -> dict[str, Any]:
+    step = (state.get("metadata") or {}).get("step")
+    return {
+        TASK_NS_KEY: f"{task['name']}:{task['id']}",
+        "langgraph_node": task["name"],
+        **({"langgraph_step": step + 1} if isinstance(step, int) else {}),
+    }
+
+
+def _check(event: str, data: Any) -> int:
+    """What `Frame.check` is of an event as the server writes it."""
+    return crc32(b"data: " + orjson.dumps(data), crc32(b"event: " + event.encode()))

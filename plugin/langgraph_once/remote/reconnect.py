@@ -1,0 +1,171 @@
+"""Reads a run to its end through every cut: sync and async, the same but for the waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import aclosing, closing
+from typing import Any, Final, cast
+
+import httpx
+from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClient, SyncRunsClient
+from langgraph_sdk.errors import APIStatusError, NotFoundError
+
+from langgraph_once.remote.alignment import FIRST, AmbiguousError
+from langgraph_once.remote.connection import Connection, SyncConnection
+from langgraph_once.remote.reader import CUTS, GONE, RunReader, UnknownRunError
+from langgraph_once.remote.reconcile import State, next_page
+from langgraph_once.stream import Part
+
+__all__ = ["Headers", "aread_run", "read_run"]
+
+Headers = Mapping[str, str] | None
+
+ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
+UNDER_WAY: Final = frozenset({"pending", "running"})
+
+
+async def aread_run(
+    client: LangGraphClient,
+    reader: RunReader,
+    create: Callable[[RunsClient], Any] | None,
+    headers: Headers = None,
+) -> AsyncGenerator[Part]:
+    """The parts of a run, each once, until it ends.
+
+    Args:
+        client: The user's client.
+        reader: What is known of the run.
+        create: Begins the run, given a `RunsClient`; None to join the one that the reader names.
+        headers: To send with each request beside the client's own.
+
+    Raises:
+        APIError: The server refuses to begin the run.
+        RemoteException: The run failed.
+        StreamInterrupted: The run cannot be read to its end.
+    """
+    runs = RunsClient(Connection(client.http, reader.config, reader.opened))
+    if create is None:
+        reader.rejoin(None)
+    frames = _joined(runs, reader, headers) if create is None else create(runs)
+    while True:
+        error: Exception | None = None
+        try:
+            async with aclosing(frames):
+                async for frame in frames:
+                    for part in reader.feed(frame):
+                        yield part
+        except ENDS as cut:
+            error = reader.survives(cut)
+        for part in reader.ended(error):
+            yield part
+        if reader.has_ended or reader.must_ask(error):
+            try:
+                status = await _status(client, reader, headers)
+                states = await _history(client, reader, status, headers)
+            except CUTS as cut:
+                error = cut
+            else:
+                if status not in UNDER_WAY:
+                    break
+        await asyncio.sleep(reader.rejoin(error))
+        frames = _joined(runs, reader, headers)
+    for part in reader.settled(status, states):
+        yield part
+
+
+def read_run(
+    client: SyncLangGraphClient,
+    reader: RunReader,
+    create: Callable[[SyncRunsClient], Any] | None,
+    headers: Headers = None,
+) -> Generator[Part]:
+    """`aread_run`, sync."""
+    runs = SyncRunsClient(SyncConnection(client.http, reader.config, reader.opened))
+    if create is None:
+        reader.rejoin(None)
+    frames = _joined(runs, reader, headers) if create is None else create(runs)
+    while True:
+        error: Exception | None = None
+        try:
+            with closing(frames):
+                for frame in frames:
+                    yield from reader.feed(frame)
+        except ENDS as cut:
+            error = reader.survives(cut)
+        yield from reader.ended(error)
+        if reader.has_ended or reader.must_ask(error):
+            try:
+                status = _status_sync(client, reader, headers)
+                states = _history_sync(client, reader, status, headers)
+            except CUTS as cut:
+                error = cut
+            else:
+                if status not in UNDER_WAY:
+                    break
+        time.sleep(reader.rejoin(error))
+        frames = _joined(runs, reader, headers)
+    yield from reader.settled(status, states)
+
+
+def _joined(runs: Any, reader: RunReader, headers: Headers) -> Any:
+    """One more connection to a run."""
+    cursor = (reader.alignment.cursor or FIRST) if reader.is_resumable else None
+    if reader.thread_id is not None:
+        return runs.join_stream(
+            reader.thread_id, reader.run_id, last_event_id=cursor, headers=headers
+        )
+    asked = {**({"Last-Event-ID": cursor} if cursor else {}), **(headers or {})}
+    return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
+
+
+async def _status(client: LangGraphClient, reader: RunReader, headers: Headers) -> str:
+    if (known := reader.known_status) is not None:
+        return known
+    try:
+        run = await client.runs.get(str(reader.thread_id), str(reader.run_id), headers=headers)
+    except NotFoundError:
+        return GONE
+    return run["status"]
+
+
+def _status_sync(client: SyncLangGraphClient, reader: RunReader, headers: Headers) -> str:
+    if (known := reader.known_status) is not None:
+        return known
+    try:
+        run = client.runs.get(str(reader.thread_id), str(reader.run_id), headers=headers)
+    except NotFoundError:
+        return GONE
+    return run["status"]
+
+
+async def _history(
+    client: LangGraphClient, reader: RunReader, status: str, headers: Headers
+) -> list[State]:
+    """The checkpoints of a run, newest first, where they are needed."""
+    states: list[State] = []
+    asked = reader.history_asked(status)
+    while asked is not None:
+        try:
+            page = cast("list[State]", await client.threads.get_history(**asked, headers=headers))
+        except NotFoundError:
+            return []
+        states += page
+        asked = next_page(asked, page)
+    return states
+
+
+def _history_sync(
+    client: SyncLangGraphClient, reader: RunReader, status: str, headers: Headers
+) -> list[State]:
+    states: list[State] = []
+    asked = reader.history_asked(status)
+    while asked is not None:
+        try:
+            page = cast("list[State]", client.threads.get_history(**asked, headers=headers))
+        except NotFoundError:
+            return []
+        states += page
+        asked = next_page(asked, page)
+    return states

@@ -1,0 +1,240 @@
+"""A run under way, as its consumer sees it: an iterator of parts that knows where it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import aclosing, closing
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+from langgraph_sdk.errors import NotFoundError
+
+from langgraph_once.config import DedupConfig, RemoteConfig
+from langgraph_once.errors import StreamInterrupted
+from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
+from langgraph_once.remote.consumer import Consumer, for_events
+from langgraph_once.remote.reader import GAP_MODE, RunReader
+from langgraph_once.remote.reconnect import aread_run, read_run
+from langgraph_once.stream import Ledger, Part, StreamModes
+from langgraph_once.stream.intake import mode_set
+
+__all__ = ["Asked", "AsyncRunStream", "RunStream"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked:
+    """What a stream is asked for: a run to begin, or one to join."""
+
+    thread_id: str | None
+    run_id: str | None = None
+    position: str | None = None
+    stream_mode: StreamModes | None = None
+    subgraphs: bool | None = None
+    ledger: Ledger | None
+    dedup: DedupConfig | None
+    remote: RemoteConfig | None
+    headers: Mapping[str, str] | None
+    create: Mapping[str, Any] | None = None
+    """The arguments to begin the run with, apart from those above."""
+
+    def take_modes_of(self, run: Mapping[str, Any]) -> None:
+        """Take the modes of the run that is joined, where the caller named none."""
+        kwargs = run.get("kwargs") or {}
+        self.stream_mode = self.stream_mode or kwargs.get("stream_mode")
+        self.subgraphs = bool(kwargs.get("subgraphs"))
+
+
+class _Reading:
+    """What both kinds of streams have in common."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._ledger = Ledger() if asked.ledger is None else asked.ledger
+        self._reader: RunReader | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the consumer has."""
+        return self._ledger
+
+    @property
+    def thread_id(self) -> str | None:
+        """The thread of the run; None if it has none."""
+        return self._asked.thread_id if self._reader is None else self._reader.thread_id
+
+    @property
+    def run_id(self) -> str | None:
+        """The run; None until the server has said it."""
+        return self._asked.run_id if self._reader is None else self._reader.run_id
+
+    @property
+    def position(self) -> str:
+        """Where in the run's log the stream is, for `join_run` to go on from."""
+        return self._asked.position or "" if self._reader is None else self._reader.position
+
+    def _begin(self) -> tuple[RunReader, Consumer]:
+        asked = self._asked
+        modes = _wire_modes(asked.stream_mode)
+        consumer = Consumer(
+            asked.dedup,
+            self._ledger,
+            mode_set(modes or ()),
+            goes_on=bool(asked.position) and asked.ledger is not None,
+        )
+        self._reader = RunReader(
+            asked.remote or RemoteConfig(),
+            thread_id=asked.thread_id,
+            run_id=asked.run_id,
+            modes=modes,
+            subgraphs=bool(asked.subgraphs),
+            resumable=asked.create is None or bool(asked.create.get("stream_resumable")),
+            position=asked.position,
+            ran_again=consumer.ran_again,
+        )
+        return self._reader, consumer
+
+    def _create(self) -> Callable[[Any], Any] | None:
+        asked = self._asked
+        if asked.create is None:
+            return None
+        call = {
+            **asked.create,
+            "thread_id": asked.thread_id,
+            "stream_mode": _wire_modes(asked.stream_mode),
+            "stream_subgraphs": bool(asked.subgraphs),
+            "headers": asked.headers,
+        }
+        return lambda runs: runs.stream(**call)
+
+    def _feed(self, consumer: Consumer, part: Part) -> Iterable[Part]:
+        if self._asked.create is None and not _is_asked(part.mode, self._asked.stream_mode):
+            return ()
+        return consumer.feed(part)
+
+    def _prepare(self, processor: ChannelStreamingProcessor) -> None:
+        asked = self._asked
+        asked.dedup = for_events(asked.dedup)
+        if asked.create is not None:
+            asked.stream_mode = asked.stream_mode or processor.stream_modes
+            if asked.subgraphs is None:
+                asked.subgraphs = processor.subgraphs
+
+    @property
+    def _must_ask_modes(self) -> bool:
+        asked = self._asked
+        if asked.create is not None:
+            asked.stream_mode = asked.stream_mode or "values"
+        return asked.create is None and asked.subgraphs is None and asked.thread_id is not None
+
+
+class AsyncRunStream(_Reading, AsyncGenerator[Part, None]):
+    """The parts of a run, each once.
+
+    Raises, while it is read:
+        APIError: The server refuses to begin the run.
+        RemoteException: The run failed.
+        StreamInterrupted: The run cannot be read to its end.
+    """
+
+    def __init__(self, client: LangGraphClient, asked: Asked) -> None:
+        super().__init__(asked)
+        self._client = client
+        self._parts = self._read()
+
+    async def asend(self, value: None) -> Part:
+        """The next part."""
+        return await self._parts.asend(value)
+
+    async def athrow(self, *args: Any) -> Part:
+        """Raise an error where the stream waits."""
+        return await self._parts.athrow(*args)
+
+    def events(self, processor: ChannelStreamingProcessor) -> AsyncEvents[Event]:
+        """The same as typed events; to be called before the first part is asked for.
+
+        A run that begins is asked for the modes that the processor needs, unless you named some.
+
+        Args:
+            processor: What to watch.
+        """
+        self._prepare(processor)
+        return processor.stream(self)
+
+    async def _read(self) -> AsyncGenerator[Part]:
+        asked = self._asked
+        if self._must_ask_modes:
+            try:
+                run: Any = await self._client.runs.get(
+                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
+                )
+                asked.take_modes_of(run)
+            except NotFoundError:
+                pass  # reading it will say so
+        reader, consumer = self._begin()
+        try:
+            async with aclosing(
+                aread_run(self._client, reader, self._create(), asked.headers)
+            ) as parts:
+                async for part in parts:
+                    for new in self._feed(consumer, part):
+                        yield new
+        except StreamInterrupted as error:
+            error.ledger = self._ledger
+            raise
+        for new in consumer.close():
+            yield new
+
+
+class RunStream(_Reading, Generator[Part, None, None]):
+    """`AsyncRunStream`, sync."""
+
+    def __init__(self, client: SyncLangGraphClient, asked: Asked) -> None:
+        super().__init__(asked)
+        self._client = client
+        self._parts = self._read()
+
+    def send(self, value: None) -> Part:
+        """The next part."""
+        return self._parts.send(value)
+
+    def throw(self, *args: Any) -> Part:
+        """Raise an error where the stream waits."""
+        return self._parts.throw(*args)
+
+    def events(self, processor: ChannelStreamingProcessor) -> Events[Event]:
+        """The same as typed events; see `AsyncRunStream.events`."""
+        self._prepare(processor)
+        return processor.stream_sync(self)
+
+    def _read(self) -> Generator[Part]:
+        asked = self._asked
+        if self._must_ask_modes:
+            try:
+                run: Any = self._client.runs.get(
+                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
+                )
+                asked.take_modes_of(run)
+            except NotFoundError:
+                pass  # reading it will say so
+        reader, consumer = self._begin()
+        try:
+            with closing(read_run(self._client, reader, self._create(), asked.headers)) as parts:
+                for part in parts:
+                    yield from self._feed(consumer, part)
+        except StreamInterrupted as error:
+            error.ledger = self._ledger
+            raise
+        yield from consumer.close()
+
+
+def _wire_modes(stream_mode: StreamModes | None) -> Sequence[str] | None:
+    """The modes as the server names them: its own `messages` is another form."""
+    if stream_mode is None:
+        return None
+    modes = [stream_mode] if isinstance(stream_mode, str) else stream_mode
+    return ["messages-tuple" if mode == "messages" else mode for mode in modes]
+
+
+def _is_asked(mode: str, stream_mode: StreamModes | None) -> bool:
+    return stream_mode is None or mode == GAP_MODE or mode in mode_set(stream_mode)

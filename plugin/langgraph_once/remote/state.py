@@ -1,0 +1,116 @@
+"""Threads of a server as the state snapshots of a local graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.pregel.remote import RemoteException
+from langgraph.types import Interrupt, PregelTask, StateSnapshot
+
+from langgraph_once.stream import revive
+
+__all__ = [
+    "INTERRUPT_KEY",
+    "Pages",
+    "as_config",
+    "as_tuples",
+    "error_of",
+    "interrupts_of",
+    "snapshot",
+]
+
+INTERRUPT_KEY = "__interrupt__"
+PAGE = 100
+"""How many states are asked for at a time."""
+
+
+def snapshot(state: Mapping[str, Any]) -> StateSnapshot:
+    """A `ThreadState` of the server as the snapshot that a local graph gives."""
+    tasks = tuple(map(_task, state["tasks"]))
+    interrupts = state.get("interrupts")
+    return StateSnapshot(
+        values=revive(state["values"]),
+        next=tuple(state["next"] or ()),
+        config=as_config(state["checkpoint"]) or {},
+        metadata=cast("Any", revive(state["metadata"])) or None,
+        created_at=state["created_at"],
+        parent_config=as_config(state["parent_checkpoint"]),
+        tasks=tasks,
+        interrupts=tuple(i for task in tasks for i in task.interrupts)
+        if interrupts is None
+        else interrupts_of(interrupts),
+    )
+
+
+def as_config(checkpoint: Mapping[str, Any] | None) -> RunnableConfig | None:
+    """The config that names a checkpoint, without what the server does not know of it."""
+    if not checkpoint:
+        return None
+    return {"configurable": {key: value for key, value in checkpoint.items() if value is not None}}
+
+
+def interrupts_of(value: Any) -> tuple[Interrupt, ...]:
+    """A list of interrupts in JSON as the interrupts that they are."""
+    revived: tuple[Interrupt, ...] = revive({INTERRUPT_KEY: value})[INTERRUPT_KEY]
+    return revived
+
+
+def error_of(error: Any) -> Exception | None:
+    """What a task failed with; the server tells its class by name only."""
+    return RemoteException(error) if error else None
+
+
+def as_tuples(value: Any) -> Any:
+    """Lists as tuples, also those inside: JSON has no tuples."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
+
+
+class Pages:
+    """Asks for the history of a thread, page by page.
+
+    Args:
+        limit: How many states are wanted; None for all.
+        before: The checkpoint before which they begin.
+
+    Attributes:
+        size: How many are wanted next; 0 at the end.
+    """
+
+    def __init__(self, limit: int | None, before: Mapping[str, Any] | None) -> None:
+        self._left = limit
+        self._before = _id_of(before)
+        self.size = PAGE if limit is None else min(limit, PAGE)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What to ask for."""
+        return {"limit": self.size, "before": self._before}
+
+    def read(self, page: Sequence[Mapping[str, Any]]) -> Iterator[StateSnapshot]:
+        """The states of a page."""
+        yield from map(snapshot, page)
+        if self._left is not None:
+            self._left -= len(page)
+        is_last = len(page) < self.size
+        self.size = 0 if is_last else PAGE if self._left is None else min(self._left, PAGE)
+        self._before = _id_of(page[-1]["checkpoint"]) if page else None
+
+
+def _id_of(checkpoint: Mapping[str, Any] | None) -> str | None:
+    """`langgraph dev` answers 500 to a whole checkpoint, as `RemoteGraph` sends it."""
+    return checkpoint["checkpoint_id"] if checkpoint else None
+
+
+def _task(task: Mapping[str, Any]) -> PregelTask:
+    inner = task.get("state")
+    return PregelTask(
+        id=task["id"],
+        name=task["name"],
+        path=as_tuples(task.get("path") or ()),
+        error=error_of(task["error"]),
+        interrupts=interrupts_of(task["interrupts"]),
+        state=snapshot(inner) if inner else as_config(task["checkpoint"]),
+        result=revive(task.get("result")),
+    )

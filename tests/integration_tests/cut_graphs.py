@@ -1,0 +1,85 @@
+"""The graph whose streams are cut: all that makes going on hard, in some thirty events."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Send
+
+from graphs.models import ScriptedChatModel
+
+__all__ = ["ASKED", "OK", "PLAN", "TEXT", "drawn_graph", "late_graph", "slow_graph"]
+
+ASKED: Any = {"messages": [{"role": "user", "content": "Well?"}]}
+PLAN = "Ha ha ha: cut ✂ here ✂ and ✂ höre."
+OK = "ok ok ok ✂"
+TEXT = "All of it was said."
+
+
+def _model(text: str, delay_s: float = 0.0) -> ScriptedChatModel:
+    return ScriptedChatModel(script=lambda _: AIMessage(text), delay_s=delay_s)
+
+
+async def plan(state: MessagesState) -> dict[str, Any]:
+    """Stream a text, and return a copy of it under another id."""
+    streamed = await _model(PLAN, 0.003).ainvoke(state["messages"])
+    return {"messages": [AIMessage(str(streamed.text))]}
+
+
+def fan_out(_: MessagesState) -> list[Send]:
+    """Two workers at once, which say the same."""
+    return [Send("worker", {"messages": []}) for _ in range(2)]
+
+
+async def say(state: MessagesState) -> dict[str, Any]:
+    """Stream equal tokens, many in a millisecond."""
+    return {"messages": [await _model(OK).ainvoke([AIMessage("Go.")])]}
+
+
+async def close(_: MessagesState) -> dict[str, Any]:
+    """Return a message that was not streamed."""
+    return {"messages": [AIMessage(TEXT)]}
+
+
+def rest(pause_s: float) -> Any:
+    """A node that takes so long that the server can be killed meanwhile."""
+
+    async def rest(_: MessagesState) -> dict[str, Any]:
+        await asyncio.sleep(pause_s)
+        return {}
+
+    return rest
+
+
+def _drawn() -> Any:
+    worker = StateGraph(MessagesState).add_node("say", say).add_edge(START, "say").compile()
+    return (
+        StateGraph(MessagesState)
+        .add_node("plan", plan)
+        .add_node("worker", worker)
+        .add_node("close", close)
+        .add_edge(START, "plan")
+        .add_conditional_edges("plan", fan_out, ["worker"])
+        .add_edge("worker", "close")
+    )
+
+
+def _resting(pause_s: float) -> Any:
+    return (
+        StateGraph(MessagesState)
+        .add_node("plan", plan)
+        .add_node("rest", rest(pause_s))
+        .add_node("close", close)
+        .add_edge(START, "plan")
+        .add_edge("plan", "rest")
+        .add_edge("rest", "close")
+    )
+
+
+drawn_graph = _drawn()
+slow_graph = _resting(1.5)
+late_graph = _resting(14)
+"""Longer than a server takes to note that it runs."""

@@ -1,0 +1,304 @@
+"""Cuts of event streams, and what becomes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import httpx
+from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
+from langgraph_sdk.client import LangGraphClient
+
+from demo.dev_server import DevServer
+from langgraph_once.config import RemoteConfig
+from langgraph_once.errors import StreamInterrupted
+from langgraph_once.remote import stream_run
+from langgraph_once.remote.consumer import Consumer
+from langgraph_once.remote.reader import GAP_MODE, RunReader
+from langgraph_once.remote.reconnect import aread_run
+from langgraph_once.stream import Part, revive
+from langgraph_once.stream.intake import mode_set
+from tests.corpus.state import listed
+from tests.integration_tests.cut_graphs import ASKED
+from tests.integration_tests.sse_proxy import Cut, CuttingProxy
+
+__all__ = [
+    "CASES",
+    "MODES",
+    "RESTARTS",
+    "Case",
+    "Outcome",
+    "Restart",
+    "cut_once",
+    "cuts_of",
+    "folded",
+    "opened",
+    "outcomes",
+    "restarted",
+    "served",
+    "texts",
+]
+
+GRAPHS = "tests.integration_tests.cut_graphs"
+WRAPPED = "langgraph_once.platform.graphs"
+QUICK = RemoteConfig(backoff_s=0.01, max_backoff_s=0.1)
+MODES = ("messages-tuple", "updates", "values")
+
+
+def manifest() -> dict[str, Any]:
+    """A `langgraph.json` that serves the graphs, each wrapped by `once` and plain."""
+    graphs: dict[str, Any] = {}
+    for name in ("drawn", "slow", "late"):
+        graphs[f"{name}_plain"] = f"{GRAPHS}:{name}_graph"
+        graphs[name] = {"path": f"{WRAPPED}:{name}", "once": {"target": f"{GRAPHS}:{name}_graph"}}
+    return {
+        "dependencies": ["."],
+        "graphs": graphs,
+        "checkpointer": {"path": "langgraph_once.platform.checkpointer.saver"},
+        "http": {"app": "langgraph_once.platform.app:app"},
+    }
+
+
+def served(folder: Path) -> DevServer:
+    """A server of these graphs, which is not started yet."""
+    config = folder / "langgraph.json"
+    config.write_text(json.dumps(manifest()))
+    return DevServer(config, cwd=folder)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a stream is asked for."""
+
+    graph: str
+    modes: tuple[str, ...]
+    subgraphs: bool
+
+    def __str__(self) -> str:
+        return f"{self.graph}-{'+'.join(self.modes)}{'-sub' if self.subgraphs else ''}"
+
+
+CASES = [
+    Case(graph, modes, subgraphs)
+    for graph in ("drawn", "drawn_plain")
+    for modes in (*((mode,) for mode in MODES), MODES)
+    for subgraphs in (False, True)
+]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one cut."""
+
+    exact: bool
+    """What came is what the server's log holds, in its order."""
+
+    gap: bool
+    folds: bool
+    """Folding what came gives the state of the thread."""
+
+
+def opened(url: str) -> LangGraphClient:
+    """A client that makes a connection for each request, uncompressed."""
+    http = httpx.AsyncClient(
+        base_url=url,
+        timeout=30,
+        headers={"Accept-Encoding": "identity"},
+        limits=httpx.Limits(max_keepalive_connections=0),
+    )
+    return LangGraphClient(http)
+
+
+async def cut_once(server: DevServer, case: Case, cut: Cut | None) -> tuple[Outcome, int]:
+    """Run a graph, cut its stream once, and compare with the server's log and the state.
+
+    Returns:
+        What came of it, and how many events there were.
+    """
+    with CuttingProxy(server.port, cuts=[] if cut is None else [cut]) as proxy:
+        async with opened(proxy.url) as client, opened(server.url) as direct:
+            thread_id = (await direct.threads.create())["thread_id"]
+            reader = _reader(case, thread_id)
+            parts = [part async for part in aread_run(client, reader, _begins(case, thread_id))]
+            again = _reader(case, thread_id, run_id=reader.run_id)
+            log = [part async for part in aread_run(direct, again, None)]
+            state = await direct.threads.get_state(thread_id)
+    events = [part for part in parts if part.mode != GAP_MODE]
+    outcome = Outcome(
+        exact=events == log, gap=len(events) < len(parts), folds=folds(parts, case, state)
+    )
+    return outcome, len(log) + 1  # the metadata are no part
+
+
+def _reader(case: Case, thread_id: str, run_id: str | None = None) -> RunReader:
+    return RunReader(
+        QUICK, thread_id=thread_id, run_id=run_id, modes=case.modes, subgraphs=case.subgraphs
+    )
+
+
+def _begins(case: Case, thread_id: str) -> Any:
+    return lambda runs: runs.stream(
+        thread_id,
+        case.graph,
+        input=ASKED,
+        stream_mode=list(case.modes),
+        stream_subgraphs=case.subgraphs,
+        stream_resumable=True,
+        on_disconnect="continue",
+    )
+
+
+def folds(parts: Iterable[Part], case: Case, state: Any) -> bool:
+    """Whether a consumer of these parts has the texts of the state, each once."""
+    consumer = Consumer(None, None, mode_set(case.modes))
+    return folded(new for part in parts for new in consumer.feed(part)) == texts(state)
+
+
+def folded(parts: Iterable[Part]) -> Counter[str]:
+    """The texts that a consumer has in the end, by message, without what the user said."""
+    has: dict[Any, BaseMessage] = {}
+    for part in parts:
+        if part.mode == "messages":
+            _take(has, part.data)
+        elif part.mode in ("updates", "values"):
+            for found in listed(part.data):
+                _take(has, found.message)
+    return _texts(has.values())
+
+
+def _take(has: dict[Any, BaseMessage], message: BaseMessage) -> None:
+    if isinstance(message, RemoveMessage):
+        has.pop(message.id, None)
+    elif isinstance(message, BaseMessageChunk) and message.id in has:
+        known = has[message.id]
+        has[message.id] = known.model_copy(update={"content": str(known.text) + str(message.text)})
+    else:
+        has[message.id] = message
+
+
+def texts(state: Any) -> Counter[str]:
+    """The texts of a state, without what the user said."""
+    return _texts(revive(state["values"]).get("messages", ()))
+
+
+def _texts(messages: Iterable[BaseMessage]) -> Counter[str]:
+    return Counter(str(m.text) for m in messages if m.type != "human")
+
+
+def cuts_of(events: int, *, away_s: float = 0.3) -> list[Cut]:
+    """Every event: cut behind it, amid it, amid a character of it, and the run ended meanwhile."""
+    cuts = []
+    for frame in range(events):
+        cuts += [Cut(frame), Cut(frame, "middle"), Cut(frame, "character")]
+        if frame % 4 == 0:
+            cuts.append(Cut(frame, away_s=away_s))
+    return cuts
+
+
+async def outcomes(
+    server: DevServer, case: Case, cuts: Sequence[Cut], *, at_once: int = 4
+) -> list[tuple[Cut, Outcome]]:
+    """What comes of each cut."""
+    limit = asyncio.Semaphore(at_once)
+
+    async def tried(cut: Cut) -> tuple[Cut, Outcome]:
+        async with limit:
+            return cut, (await cut_once(server, case, cut))[0]
+
+    return await asyncio.gather(*map(tried, cuts))
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A server that ends amid a run, and starts again on the same saver."""
+
+    case: Case
+    how: Literal["stop", "kill"]
+    """Asked to stop, so that it goes on with the run later; or SIGKILL. That forgets the run, if
+    it was not noted yet, which a server does every ten seconds."""
+
+    after: int
+    """Behind which part of the stream."""
+
+    def __str__(self) -> str:
+        return f"{self.how}-{self.case}-{self.after}"
+
+
+def _restarts() -> Iterable[Restart]:
+    for graph in ("slow", "slow_plain"):
+        for modes, after in (
+            (MODES, (4, 14)),
+            (MODES[:1], (3, 12)),
+            (MODES[1:2], (1,)),
+            (MODES[2:], (1, 2)),
+        ):
+            for part in after:
+                yield Restart(Case(graph, modes, False), "stop", part)
+                yield Restart(Case(graph, modes, False), "kill", part)
+        yield Restart(Case(graph.replace("slow", "late"), MODES, False), "kill", 14)
+
+
+RESTARTS = list(_restarts())
+
+
+class Restarted(NamedTuple):
+    """What came of a restart."""
+
+    gap: bool
+    interrupted: bool
+    """The server did not know the run any more, and the caller went on."""
+    folds: bool
+
+
+async def restarted(server: DevServer, restart: Restart) -> Restarted:
+    """Run a graph, end the server amid that, start it again, and compare with the state.
+
+    Where the server no longer knows the run, the caller goes on from the last checkpoint.
+    """
+    case, parts, interrupted = restart.case, list[Part](), False
+    async with opened(server.url) as client:
+        thread_id = await _thread(server, client, case)
+        call: Any = {
+            "stream_mode": list(case.modes),
+            "stream_subgraphs": case.subgraphs,
+            "remote": RemoteConfig(max_retries=30, max_backoff_s=1),
+        }
+        stream = stream_run(client, thread_id, case.graph, input=ASKED, **call)
+        try:
+            await _taken(server, restart, stream, parts)
+        except StreamInterrupted as error:
+            interrupted = True
+            again = stream_run(client, thread_id, case.graph, ledger=error.ledger, **call)
+            parts += [part async for part in again]
+        state = await client.threads.get_state(thread_id)
+    has_all = folded(parts) == texts(state) and not state["next"]
+    return Restarted(any(part.mode == GAP_MODE for part in parts), interrupted, has_all)
+
+
+async def _thread(server: DevServer, client: LangGraphClient, case: Case) -> str:
+    """A thread that the server knows also after a SIGKILL."""
+    thread_id = (await client.threads.create())["thread_id"]
+    await client.threads.update(thread_id, metadata={"graph_id": case.graph})
+    await asyncio.to_thread(server.stop)
+    await asyncio.to_thread(server.start)
+    return str(thread_id)
+
+
+async def _taken(
+    server: DevServer, restart: Restart, stream: AsyncIterator[Part], parts: list[Part]
+) -> None:
+    starting = None
+    async for part in stream:
+        parts.append(part)
+        if len(parts) == restart.after and starting is None:
+            if restart.case.graph.startswith("late"):
+                await asyncio.sleep(11)
+            await asyncio.to_thread(server.kill if restart.how == "kill" else server.stop)
+            starting = asyncio.create_task(asyncio.to_thread(server.start))
+    if starting is not None:
+        await starting

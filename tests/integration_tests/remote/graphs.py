@@ -1,0 +1,208 @@
+"""Graphs that are run here and served there, to be compared: each in an everyday shape."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+from langchain_core.messages import AIMessage, AnyMessage, RemoveMessage, ToolMessage
+from langgraph.config import get_stream_writer
+from langgraph.errors import ParentCommand
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import Command, Send, interrupt
+from typing_extensions import TypedDict
+
+from graphs.models import ScriptedChatModel
+from langgraph_once import OnceRemoteGraph
+from tests.corpus.graphs import Steps, node
+from tests.integration_tests import served
+
+CALL = {"name": "look_up", "args": {"word": "once"}, "id": "call-1"}
+CITIES = ("Oslo", "Lima", "Suva")
+
+
+class Topics(TypedDict):
+    """A state with more than messages."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    topic: str
+    cities: list[str]
+
+
+def says(*answers: str | AIMessage) -> Any:
+    """A model that gives its answers in turn, by how much was said before."""
+    made = [AIMessage(answer) if isinstance(answer, str) else answer for answer in answers]
+    return ScriptedChatModel(script=lambda said: made[min(len(said) // 2, len(made) - 1)])
+
+
+agent_model = says(AIMessage("I look it up.", tool_calls=[CALL]), "Once means one time.")
+
+
+async def agent(state: Topics) -> dict[str, Any]:
+    get_stream_writer()({"thinking about": state.get("topic", "nothing")})
+    return {"messages": [await agent_model.ainvoke(state["messages"])]}
+
+
+def tools(state: Topics) -> dict[str, Any]:
+    return {"messages": [ToolMessage("one time", tool_call_id="call-1", artifact={"page": 7})]}
+
+
+def after_agent(state: Topics) -> str:
+    return "tools" if getattr(state["messages"][-1], "tool_calls", ()) else END
+
+
+def chat_builder() -> StateGraph[Any, Any, Any, Any]:
+    """An agent with a tool."""
+    builder = StateGraph(Topics)
+    builder.add_node("agent", agent)
+    builder.add_node("tools", tools)
+    builder.add_edge(START, "agent")
+    builder.add_conditional_edges("agent", after_agent, ["tools", END])
+    builder.add_edge("tools", "agent")
+    return builder
+
+
+async def visit(state: Any) -> dict[str, Any]:
+    model = says(f"{state['city']} is worth a visit.")
+    return {"messages": [await model.ainvoke("?")]}
+
+
+class Visit(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    city: str
+
+
+visitor = StateGraph(Visit).add_node("visit", visit).add_edge(START, "visit").compile()
+
+
+async def travel(state: Any) -> dict[str, Any]:
+    result = await visitor.ainvoke({"messages": [], "city": state["city"]})
+    return {"messages": result["messages"]}
+
+
+@node
+def sum_up(state: Topics) -> Steps:
+    """The last word, in sync graphs and in async ones."""
+    return {"messages": [(yield says("All three, then."), "?")]}
+
+
+def team_builder() -> StateGraph[Any, Any, Any, Any]:
+    """Three visitors side by side, each a graph in a node, and a last word."""
+    builder = StateGraph(Topics)
+    builder.add_node("travel", travel)
+    builder.add_node("sum_up", sum_up)
+    builder.add_conditional_edges(
+        START, lambda _: [Send("travel", {"city": city}) for city in CITIES], ["travel"]
+    )
+    builder.add_edge("travel", "sum_up")
+    return builder
+
+
+def ask(state: Topics) -> dict[str, Any]:
+    first = interrupt({"question": "May I?", "options": ["yes", "no"]})
+    second = interrupt("Really?")
+    return {"messages": [AIMessage(f"You said {first} and {second}.")]}
+
+
+def ask_builder() -> StateGraph[Any, Any, Any, Any]:
+    """A text, and a node inside a graph that asks twice."""
+    inner = StateGraph(Topics).add_node("ask", ask).add_edge(START, "ask").compile()
+    builder = StateGraph(Topics)
+    builder.add_node("greet", sum_up)
+    builder.add_node("inner", inner)
+    builder.add_edge(START, "greet")
+    builder.add_edge("greet", "inner")
+    return builder
+
+
+def forget(state: Topics) -> dict[str, Any]:
+    first = state["messages"][0]
+    return {"messages": [RemoveMessage(id=str(first.id))], "topic": "forgotten"}
+
+
+def forget_builder() -> StateGraph[Any, Any, Any, Any]:
+    """A message that is removed, and a node that says nothing."""
+    builder = StateGraph(Topics)
+    builder.add_node("sum_up", sum_up)
+    builder.add_node("forget", forget)
+    builder.add_node("idle", lambda _: None)
+    builder.add_edge(START, "sum_up")
+    builder.add_edge("sum_up", "forget")
+    builder.add_edge("forget", "idle")
+    return builder
+
+
+def fail(state: Topics) -> dict[str, Any]:
+    raise ValueError("That is too much.")
+
+
+def fail_builder() -> StateGraph[Any, Any, Any, Any]:
+    """A text, and a node that fails."""
+    builder = StateGraph(Topics)
+    builder.add_node("sum_up", sum_up)
+    builder.add_node("fail", fail)
+    builder.add_edge(START, "sum_up")
+    builder.add_edge("sum_up", "fail")
+    return builder
+
+
+class ToldParentCommand(ParentCommand):
+    """A command to the graph around, which tells itself in JSON, as the server writes errors."""
+
+    def model_dump(self) -> dict[str, Any]:
+        command = self.args[0]
+        told = {"update": command.update, "goto": command.goto}
+        return {"error": "ParentCommand", "message": "a hand-off", "command": told}
+
+
+def hand_over(state: Topics) -> Any:
+    update = {"messages": [AIMessage("Over to you.", id="over")], "topic": "handed"}
+    raise ToldParentCommand(Command(graph=Command.PARENT, update=update, goto="colleague"))
+
+
+def hand_over_builder() -> StateGraph[Any, Any, Any, Any]:
+    """A text, and a node that hands over to the graph around."""
+    builder = StateGraph(Topics)
+    builder.add_node("sum_up", sum_up)
+    builder.add_node("hand_over", hand_over)
+    builder.add_edge(START, "sum_up")
+    builder.add_edge("sum_up", "hand_over")
+    return builder
+
+
+def around(child: Any) -> StateGraph[Any, Any, Any, Any]:
+    """`child` as a node of a graph that says something before and after it."""
+    builder = StateGraph(Topics)
+    builder.add_node("before", lambda _: {"messages": [AIMessage("Before.", id="before")]})
+    builder.add_node("child", child)
+    builder.add_node("after", sum_up)
+    builder.add_node("colleague", lambda _: {"messages": [AIMessage("At work.", id="work")]})
+    builder.add_edge(START, "before")
+    builder.add_edge("before", "child")
+    builder.add_conditional_edges(
+        "child", lambda state: [] if state["topic"] == "handed" else ["after"], ["after"]
+    )
+    return builder
+
+
+def around_remote(name: str) -> StateGraph[Any, Any, Any, Any]:
+    """`around` a graph on the server that `REMOTE_TEST_URL` names."""
+    return around(OnceRemoteGraph(name, url=os.environ["REMOTE_TEST_URL"]))
+
+
+def around_team() -> StateGraph[Any, Any, Any, Any]:
+    return around_remote("team")
+
+
+def around_asks() -> StateGraph[Any, Any, Any, Any]:
+    return around_remote("asks")
+
+
+chat = chat_builder()
+team = team_builder()
+asks = ask_builder()
+forgets = forget_builder()
+fails = fail_builder()
+hands_over = hand_over_builder()
+copying = served.builder
