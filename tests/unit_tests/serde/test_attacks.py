@@ -72,11 +72,11 @@ def network(text: str = "::/64", name: str = "IPv6Network") -> Raw:
 @pytest.fixture(autouse=True)
 def _bounded() -> Iterator[None]:
     tracemalloc.start()
-    started = time.perf_counter()
+    started = time.process_time()
     yield
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
     assert peak < 50_000_000
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import math
 import re
+import sys
 import uuid
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from datetime import UTC, date, datetime, time, timedelta, timezone
@@ -28,6 +29,7 @@ from .kinds import Colour, Level, Mode, Plain, Point, fresh_list, shout
 __all__ = ["ROWS"]
 
 BERLIN = ZoneInfo("Europe/Berlin")
+CHARACTERS = "w" if sys.version_info >= (3, 13) else "u"
 
 
 def _shared_list() -> Any:
@@ -154,7 +156,7 @@ ROWS: dict[str, dict[str, Any]] = {
         "mappingproxy": MappingProxyType({"a": 1}),
         "array of doubles": array.array("d", [1.5, -0.0]),
         "array of unsigned bytes": array.array("B", b"ab"),
-        "array of characters": array.array("u", "ab☃"),
+        "array of characters": array.array(CHARACTERS, "ab☃"),
     },
     "Numbers and ranges": {
         "Fraction": Fraction(-3, 7),

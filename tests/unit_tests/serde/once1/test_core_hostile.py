@@ -143,14 +143,14 @@ BAD = {
 @pytest.mark.parametrize("policy", ["raise", "opaque"])
 def test_bad_bytes_are_refused(name: str, policy: Any) -> None:
     allowed = loader(*OWN, "builtins:len", "builtins:int")
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         value = read(BAD[name], allowed, on_unavailable=policy)
     except SerdeError as error:
         assert error.tag == "once1"  # noqa: PT017
     else:
         assert policy == "opaque", value
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize("levels", [8, 9, 12, 100, 5_000])
@@ -236,10 +236,10 @@ def test_a_few_bytes_do_not_become_many_objects() -> None:
     squeezed = serde._compression.compress(b"\xdc\xff\xff" + b"\x90" * 65_535 * 200)
     assert squeezed is not None
     assert len(squeezed) < 10_000
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(SizeLimitError):
         serde.loads_typed(("once1+zstd", squeezed))
-    assert time.perf_counter() - begun < 5  # a fifth of that where nothing else runs
+    assert time.process_time() - begun < 5  # a fifth of that where nothing else runs
 
 
 @given(TREES | graphs())
@@ -296,10 +296,10 @@ def test_an_address_range_is_never_walked_through() -> None:
         data = encode(network, REGISTRY)
         assert read(data) == network
         assert type(read(data)) is type(network)
-        begun = time.perf_counter()
+        begun = time.process_time()
         with pytest.raises(PayloadError):
             read(ext(Ext.ADAPTER, pack("walker"), data), allowed)
-        assert time.perf_counter() - begun < 1
+        assert time.process_time() - begun < 1
 
 
 def test_an_error_in_the_middle_tells_the_path() -> None:
@@ -358,10 +358,10 @@ def test_mutations_give_a_value_or_our_error(data: bytes, policy: Any) -> None:
     source = random.Random(len(data))
     for _ in range(3_000):
         changed = mutated(data, source)
-        begun = time.perf_counter()
+        begun = time.process_time()
         with suppress(SerdeError):
             read(changed, on_unavailable=policy)
-        assert time.perf_counter() - begun < 1
+        assert time.process_time() - begun < 1
 
 
 @given(st.binary(max_size=200))

@@ -69,9 +69,9 @@ DATA = st.recursive(
 
 @pytest.fixture(autouse=True)
 def _bounded() -> Iterator[None]:
-    started = time.perf_counter()
+    started = time.process_time()
     yield
-    assert time.perf_counter() - started < 60
+    assert time.process_time() - started < 60
 
 
 @settings(max_examples=400, deadline=1000)
@@ -187,14 +187,14 @@ BY_NAME = {f"{family.name} {cls.__name__}": (family, cls) for family, cls in PAI
 def test_an_attack_is_refused_soon_and_cheaply(target: str, data: Any) -> None:
     family, cls = BY_NAME[target]
     tracemalloc.start()
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         with pytest.raises((ValueError, TypeError)):
             family.decode(cls, data)
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,9 @@ def test_an_adapter_refuses(name: str, data: Any) -> None:
 
 
 def test_numbers_too_large_for_a_common_divisor_are_taken_as_they_are() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     made = ADAPTERS["fraction"].decode((3**500_000, 2**1_000_000))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert made.denominator == 2**1_000_000
 
 
