@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,23 +46,23 @@ def edits_first(state: Any) -> Any:
     return {"messages": [AIMessage("First, edited.", id=state["messages"][1].id)]}
 
 
-def graph_in(folder: Path) -> Any:
+@contextmanager
+def graph_in(folder: Path) -> Iterator[Any]:
     """The graph; its thread and its ledgers are kept in `folder`."""
-    connection = sqlite3.connect(folder / "threads.sqlite", check_same_thread=False)
     plain = chain(says_copy("First."), says(SECOND), edits_first)
-    return once(
-        plain.copy({"checkpointer": SqliteSaver(connection)}), stream_state=FolderStore(folder)
-    )
+    with SqliteSaver.from_conn_string(str(folder / "threads.sqlite")) as saver:
+        yield once(plain.copy({"checkpointer": saver}), stream_state=FolderStore(folder))
 
 
 def main() -> None:
     """Print each message as a line, until the second step has said a little."""
-    for message, meta in graph_in(Path(sys.argv[1])).stream(ASKED, THREAD, **OPTIONS):
-        kind = type(message).__name__
-        sys.stdout.write(f"{json.dumps([kind, message.id, str(message.text)])}\n")
-        sys.stdout.flush()
-        if meta["langgraph_step"] == 2 and message.text:
-            os.kill(os.getpid(), signal.SIGKILL)
+    with graph_in(Path(sys.argv[1])) as graph:
+        for message, meta in graph.stream(ASKED, THREAD, **OPTIONS):
+            kind = type(message).__name__
+            sys.stdout.write(f"{json.dumps([kind, message.id, str(message.text)])}\n")
+            sys.stdout.flush()
+            if meta["langgraph_step"] == 2 and message.text:
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

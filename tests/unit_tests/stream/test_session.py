@@ -98,11 +98,11 @@ def test_a_killed_process_loses_the_step_in_flight_alone(tmp_path: Path) -> None
     lines = [json.loads(line) for line in dead.stdout.splitlines()]
     before: Any = [(KINDS[kind](id=id_, content=text), {}) for kind, id_, text in lines]
 
-    graph = graph_in(tmp_path)
-    later = list(graph.stream(None, THREAD, **OPTIONS))
+    with graph_in(tmp_path) as graph:
+        later = list(graph.stream(None, THREAD, **OPTIONS))
+        state = [m.text for m in graph.get_state(THREAD).values["messages"]]
 
     told = list(folded([*before, *later]).values())
-    state = [m.text for m in graph.get_state(THREAD).values["messages"]]
     in_flight = [text for text in told if text not in state]
     assert all(SECOND.startswith(text) for text in in_flight)
     assert sorted(told) == sorted([*state[1:], *in_flight])
