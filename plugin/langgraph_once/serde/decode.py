@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from langgraph_once.serde.allowlist import Allowlist
 
-__all__ = ["decode_msgpack"]
+__all__ = ["MsgpackDecoder"]
 
 _TOP: Final = 256  # no extension has this code: they are signed bytes
 _MAX_NAME_CHARS: Final = 300
@@ -59,6 +59,9 @@ thousand levels of it are 2 MB.
 
 _UNCOUNTED_LEVELS: Final = 1 << 60
 
+_SMALL_BYTES: Final = 16 * 1024
+"""What is no longer can be read a second time."""
+
 _COPY_BYTES: Final = 1024 * 1024
 """What is larger is not copied to see where it ends, if it consists of few values."""
 _FEW_VALUES: Final = 1000
@@ -70,46 +73,74 @@ _SMALL_EXTENSION_BYTES: Final = 128
 """Extensions that hold more than this are few, for the size of a blob, and not counted."""
 
 
-def decode_msgpack(
-    data: bytes,
-    *,
-    allowlist: Allowlist,
-    min_open_bytes: int,
-    tag: str,
-    max_objects: int = 10_000_000,
-) -> Any:
-    """Return the value that upstream's serializer wrote as `data`.
+class MsgpackDecoder:
+    """Reads what upstream's serializer wrote. Thread-safe."""
 
-    Args:
-        data: The msgpack.
-        allowlist: The types that it may name.
-        min_open_bytes: Nested copies of the data may take this much memory, and more only in
-            proportion to the size of `data`.
-        tag: The tag it was stored under, for errors.
-        max_objects: The most objects that may be made; an extension counts as 20. They are
-            counted only where `data` is long enough to hold more.
+    def __init__(
+        self, allowlist: Allowlist, *, min_open_bytes: int, max_objects: int = 10_000_000
+    ) -> None:
+        """Take the bounds.
 
-    Raises:
-        TypeNotAllowedError: It names a type that the allowlist refuses.
-        SizeLimitError: It is nested so that reading it takes too much memory, or holds too many
-            objects.
-        PayloadError: It is damaged, or names a value that cannot be rebuilt.
+        Args:
+            allowlist: The types that the bytes may name.
+            min_open_bytes: Nested copies of a blob may take this much memory, and more only in
+                proportion to its size.
+            max_objects: The most objects that may be made; an extension counts as 20. They are
+                counted only where a blob is long enough to hold more.
+        """
+        self.allowlist = allowlist
+        self.min_open_bytes = min_open_bytes
+        self.max_objects = max_objects
+        # What is smaller cannot hold as many values as that, or extensions.
+        enough = max_objects * _MIN_EXTENSION_BYTES >= _SMALL_BYTES * _EXTENSION_OBJECTS
+        self._small_bytes = _SMALL_BYTES if enough else -1
+
+    def decode(self, data: bytes, tag: str) -> Any:
+        """Return the value that upstream's serializer wrote as `data`, stored under `tag`.
+
+        Raises:
+            TypeNotAllowedError: It names a type that the allowlist refuses.
+            SizeLimitError: It is nested so that reading it takes too much memory, or holds too
+                many objects.
+            PayloadError: It is damaged, or names a value that cannot be rebuilt.
+        """
+        if len(data) <= self._small_bytes:
+            try:
+                value, mark = unpackb(b"".join((_START, data, _END)), ext_hook=_flat_message)
+                if mark == _MARK and type(mark) is bytes:
+                    return value
+            except Exception:  # noqa: S110  (read with care, it is told what is wrong)
+                pass
+        return self._decode_carefully(data, tag)
+
+    def _decode_carefully(self, data: bytes, tag: str) -> Any:
+        reader = _Reader(self.allowlist, tag)
+        if len(data) > _MAX_LEVELS or len(data) > self.max_objects:
+            reader.max_open_bytes = max(self.min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
+            reader.limit_objects(len(data), self.max_objects)
+            reader.large_maps = has_large_maps(data)
+        value = reader.unpack(_TOP, data)
+        if reader.networks and any(list(map(release, reader.networks))):  # all are released
+            raise PayloadError("a network stands where a collection was expected", tag=tag)
+        return value
+
+
+def _flat_message(code: int, data: bytes) -> Any:
+    """Return the message that an extension stands for which holds no other, nor keys but text.
+
+    Of a small value, most often it is all that there is to rebuild.
     """
-    decoder = _Decoder(allowlist, tag)
-    if len(data) > _MAX_LEVELS or len(data) > max_objects:
-        decoder.max_open_bytes = max(min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
-        decoder.limit_objects(len(data), max_objects)
-        decoder.large_maps = has_large_maps(data)
-    value = decoder.unpack(_TOP, data)
-    if decoder.networks and any(list(map(release, decoder.networks))):  # all of them are released
-        raise PayloadError("a network stands where a collection was expected", tag=tag)
-    return value
+    content, mark = unpackb(b"".join((_START, data, _END)))
+    message = rebuild_message(content)
+    if message is None or mark != _MARK or code != EXT_PYDANTIC_V2:
+        raise ValueError
+    return message
 
 
-class _Decoder:
-    """One call of `decode_msgpack`."""
+class _Reader:
+    """One call of `MsgpackDecoder.decode`."""
 
-    # Small blobs change none of these, and what a decoder costs, each of them pays.
+    # Small blobs change none of these, and what a reader costs, each of them pays.
     error: BaseException | None = None
     constructors: Mapping[tuple[int, str, str, str], Callable[[Any], Any]] = MappingProxyType({})
     networks: list[IPv4Network | IPv6Network] | None = None
@@ -121,12 +152,12 @@ class _Decoder:
     objects_left: int | None = None
     extensions_left: int | None = None
     large_maps = False
+    counted_bytes = -1
+    unmeasured_bytes = _MAX_LEVELS
 
     def __init__(self, allowlist: Allowlist, tag: str) -> None:
         self.allowlist = allowlist
         self.tag = tag
-        self.counted_bytes = -1
-        self.unmeasured_bytes = _MAX_LEVELS
 
     def limit_objects(self, size: int, max_objects: int) -> None:
         """Count objects, and extensions, where `size` bytes may hold more than they may."""

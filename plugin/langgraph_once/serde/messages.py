@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from operator import itemgetter
 from typing import Any, Final
 
 import langchain_core.messages as lc
@@ -19,12 +18,16 @@ from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from ormsgpack import packb, unpackb
 from pydantic import BaseModel
 
+from langgraph_once.serde.blank import Blank, becomes
 from langgraph_once.serde.fingerprint import fingerprint
 
 __all__ = ["rebuild_message"]
 
-_Check = Callable[[dict[str, Any]], bool]
-"""Whether validation would leave a dump as it is, what all messages have in common aside."""
+_Check = Callable[[dict[str, Any], list[Any]], bool]
+"""Whether validation would leave a dump as it is, what all messages have in common aside.
+
+It takes the dump, and the values of those fields that not all messages have.
+"""
 
 _Known = tuple[str, type[BaseModel], str, list[str], set[str], _Check | None]
 """Module, class, `type`, fields in order and as a set, and the check; a tuple unpacks soonest."""
@@ -38,20 +41,12 @@ def _as_read(*names: str) -> list[str]:
     return [*unpackb(packb(dict.fromkeys(names)))]
 
 
+# In the order of the fields of each class.
 _COMMON: Final = ("content", "additional_kwargs", "response_metadata", "type", "name", "id")
-_common: Final = itemgetter(*_as_read(*_COMMON))
-_of_ai: Final = itemgetter(*_as_read("tool_calls", "invalid_tool_calls", "usage_metadata"))
-_of_tool: Final = itemgetter(*_as_read("tool_call_id", "status"))
-
 _CALL: Final = _as_read("name", "args", "id", "type")
 _USAGE: Final = _as_read("input_tokens", "output_tokens", "total_tokens")
 
-# `BaseModel` keeps its state in slots; their descriptors skip the checks of its `__setattr__`.
 _new: Final = object.__new__
-_set_fields: Final = vars(BaseModel)["__dict__"].__set__
-_set_fields_set: Final = vars(BaseModel)["__pydantic_fields_set__"].__set__
-_set_extra: Final = vars(BaseModel)["__pydantic_extra__"].__set__
-_set_private: Final = vars(BaseModel)["__pydantic_private__"].__set__
 
 
 def rebuild_message(content: Any) -> Any:
@@ -68,7 +63,7 @@ def rebuild_message(content: Any) -> Any:
     its_module, cls, kind, fields, fields_set, check = known
     if [*dump] != fields or module != its_module:
         return None
-    text, additional, metadata, type_, name, id_ = _common(dump)
+    text, additional, metadata, type_, name, id_, *own = dump.values()
     if (
         (type(text) is not str and not _blocks(text))
         or type(additional) is not dict
@@ -77,14 +72,15 @@ def rebuild_message(content: Any) -> Any:
         or type_ != kind
         or (name is not None and type(name) is not str)
         or (type(id_) is not str and id_ is not None)
-        or (check is not None and not check(dump))
+        or (check is not None and not check(dump, own))
     ):
         return None
-    made = _new(cls)
-    _set_fields(made, dump)
-    _set_fields_set(made, fields_set.copy())
-    _set_extra(made, {})
-    _set_private(made, None)
+    made: Any = _new(Blank)
+    made.__dict__ = dump
+    made.__pydantic_fields_set__ = fields_set.copy()
+    made.__pydantic_extra__ = {}
+    made.__pydantic_private__ = None
+    made.__class__ = cls
     return made
 
 
@@ -103,11 +99,12 @@ def _known() -> Mapping[str, _Known]:
         for cls, more, check in _CLASSES
         if (cls.__module__, cls.__name__) in SAFE_MSGPACK_TYPES
         and fingerprint(cls) in _FINGERPRINTS
+        and becomes(cls)
     }
 
 
-def _ai(dump: dict[str, Any]) -> bool:
-    calls, invalid, usage = _of_ai(dump)
+def _ai(dump: dict[str, Any], own: list[Any]) -> bool:
+    calls, invalid, usage = own
     return (
         type(calls) is list
         # Without tool calls, validation looks for those of old messages.
@@ -118,34 +115,34 @@ def _ai(dump: dict[str, Any]) -> bool:
     )
 
 
-def _ai_chunk(dump: dict[str, Any]) -> bool:
+def _ai_chunk(dump: dict[str, Any], own: list[Any]) -> bool:
     # Validation derives the calls of a chunk from its pieces, and the pieces from its calls.
-    pieces = dump["tool_call_chunks"]
+    calls, invalid, usage, pieces, position = own
     return (
-        _ai(dump)
-        and not dump["tool_calls"]
+        _ai(dump, [calls, invalid, usage])
+        and not calls
         and type(pieces) is list
         and not pieces
-        and dump["chunk_position"] is None
+        and position is None
     )
 
 
-def _tool(dump: dict[str, Any]) -> bool:
-    call_id, status = _of_tool(dump)
+def _tool(_dump: dict[str, Any], own: list[Any]) -> bool:
+    call_id, _artifact, status = own
     return (
         type(call_id) is str and type(status) is str and (status == "success" or status == "error")
     )
 
 
-def _chat(dump: dict[str, Any]) -> bool:
-    return type(dump["role"]) is str
+def _chat(_dump: dict[str, Any], own: list[Any]) -> bool:
+    return type(own[0]) is str
 
 
-def _function(dump: dict[str, Any]) -> bool:
+def _function(dump: dict[str, Any], _own: list[Any]) -> bool:
     return dump["name"] is not None
 
 
-def _remove(dump: dict[str, Any]) -> bool:
+def _remove(dump: dict[str, Any], _own: list[Any]) -> bool:
     return bool(dump["content"] == "")
 
 

@@ -9,6 +9,7 @@ upstream would write it is handed to upstream, and its bytes are spliced in.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
 from collections import deque
@@ -48,7 +49,7 @@ from pydantic import BaseModel
 from langgraph_once.serde.msgpack_arrays import array_content, is_array_type
 from langgraph_once.serde.msgpack_models import OPTIONS, ModelEncoders
 
-__all__ = ["encode_msgpack"]
+__all__ = ["encode_msgpack", "quick_encode"]
 
 Packed = Ext | Fragment
 Encoder = Callable[[Any], Packed]
@@ -247,3 +248,8 @@ _BUILT_IN: Final[dict[type, Encoder]] = {
 }
 _ENCODERS: Final = _Encoders(_BUILT_IN)
 _MODELS: Final = ModelEncoders(_default, _MAX_TYPES)
+
+quick_encode: Final[Callable[[Any], bytes]] = functools.partial(
+    packb, default=_default, option=OPTIONS
+)
+"""Does what `encode_msgpack` does, or raises some exception where that may not."""

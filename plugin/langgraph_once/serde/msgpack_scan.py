@@ -35,6 +35,11 @@ _SIZED: Final = {
 _COUNTED: Final = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 """Large arrays and maps: width of the count that follows, values for each that it counts."""
 
+_STEPS: Final = [_FIXED.get(first, 0) for first in range(256)]
+"""The same; 0 where it does not tell."""
+
+_SHORT: Final = 64
+
 _CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
 """What starts an array or a map that is not empty; text may hold these bytes too."""
 
@@ -51,6 +56,8 @@ def count_values(data: bytes, max_values: int) -> int:
     as the loop may have to run through a blob that was made to be slow.
     """
     count, at, size = 0, 0, len(data)
+    while at < size <= _SHORT:  # patterns are looked up for longer than that takes
+        count, at = count + 1, at + (_STEPS[data[at]] or _length(data, at))
     while at < size and count <= max_values:
         for step, run in _runs(b""):
             if step > size - at:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -16,18 +17,18 @@ from langgraph_once.errors import (
 )
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.compression import Compression
-from langgraph_once.serde.decode import decode_msgpack
+from langgraph_once.serde.decode import MsgpackDecoder
 from langgraph_once.serde.encryption import KeyRing
 from langgraph_once.serde.json_rows import decode_json
 from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
-from langgraph_once.serde.msgpack_encode import encode_msgpack
+from langgraph_once.serde.msgpack_encode import encode_msgpack, quick_encode
 from langgraph_once.serde.once1 import (
     Adapter,
+    Decoder,
     Encoder,
     Family,
     Loader,
     Registry,
-    decode,
     encode_error,
 )
 from langgraph_once.serde.tag import Layer, Tag
@@ -43,7 +44,11 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
+_CONTAINERS: Final = frozenset({dict, list})
+"""What most values are; neither codec has anything to tell them apart by."""
 
+Decode = Callable[[bytes, str], Any]
+"""Reads bytes that were stored under a tag."""
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +81,6 @@ class OnceSerializer(JsonPlusSerializer):
         super().__init__(allowed_msgpack_modules=None)
         self.config = config or SerdeConfig()
         self._registry = Registry.from_config(self.config, adapters)
-        self._obey(Allowlist.from_config(self.config))
         self._keys = KeyRing(self.config.encryption_keys)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
@@ -89,11 +93,13 @@ class OnceSerializer(JsonPlusSerializer):
         self._codec = self.config.codec
         self._compresses = self.config.compression == "zstd"
         self._encrypts = bool(self._keys)
+        self._is_bare = not (self._compresses or self._encrypts)
         self._requires_encryption = self.config.require_encryption
         if self._requires_encryption and not self._encrypts:
             raise ConfigError(
                 "SerdeConfig.require_encryption", "needs at least one key in `encryption_keys`"
             )
+        self._obey(Allowlist.from_config(self.config))
 
     def __repr__(self) -> str:
         config = self.config
@@ -118,10 +124,26 @@ class OnceSerializer(JsonPlusSerializer):
         return clone
 
     def _obey(self, allowlist: Allowlist) -> None:
+        config = self.config
         self._allowlist = allowlist
-        self._loader = Loader(self._registry, allowlist)
         self._writers = self._registry.under(allowlist)
-        self._encoder = Encoder(self._writers, on_unknown=self.config.on_unknown)
+        self._encoder = Encoder(self._writers, on_unknown=config.on_unknown)
+        once1 = Decoder(
+            Loader(self._registry, allowlist),
+            max_objects=config.max_decoded_objects,
+            on_unavailable=config.on_unavailable,
+        )
+        msgpack = MsgpackDecoder(
+            allowlist,
+            min_open_bytes=config.max_decoded_bytes,
+            max_objects=config.max_decoded_objects,
+        )
+        self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
+        # What is neither compressed nor encrypted goes straight to its codec.
+        self._bare_decoders = {} if self._requires_encryption else self._decoders
+        self._quick_encode: Callable[[Any], bytes | None] = (
+            self._encoder.encode_straight if self._codec == "once1" else quick_encode
+        )
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """Return the tag and the bytes for `obj`.
@@ -129,7 +151,18 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
-        tag, data = self._encode(obj)
+        data = None
+        if type(obj) in _CONTAINERS:
+            try:
+                data = self._quick_encode(obj)
+            except Exception:  # `_encode` tells what is wrong
+                data = None
+        if data is None:
+            tag, data = self._encode(obj)
+        elif self._is_bare:
+            return self._codec, data
+        else:
+            tag = Tag.parse(self._codec)
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:
@@ -145,6 +178,9 @@ class OnceSerializer(JsonPlusSerializer):
                 them.
         """
         text, payload = data
+        decode = self._bare_decoders.get(text)
+        if decode is not None and type(payload) is bytes:
+            return decode(payload, text)
         tag = Tag.parse(text)
         if self._requires_encryption and not tag.encrypted:
             raise EncryptionError("the value is not encrypted, and must be", tag=text)
@@ -193,22 +229,8 @@ class OnceSerializer(JsonPlusSerializer):
 
     def _decode(self, tag: Tag, payload: bytes) -> Any:
         match tag.codec:
-            case "once1":
-                return decode(
-                    payload,
-                    self._loader,
-                    max_objects=self.config.max_decoded_objects,
-                    on_unavailable=self.config.on_unavailable,
-                    tag=tag.text,
-                )
-            case "msgpack":
-                return decode_msgpack(
-                    payload,
-                    allowlist=self._allowlist,
-                    min_open_bytes=self.config.max_decoded_bytes,
-                    max_objects=self.config.max_decoded_objects,
-                    tag=tag.text,
-                )
+            case "once1" | "msgpack":
+                return self._decoders[tag.codec](payload, tag.text)
             case "null":
                 return None
             case "bytes":

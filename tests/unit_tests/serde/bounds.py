@@ -31,7 +31,7 @@ else:
     from backports import zstd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _MB = 1024 * 1024
 _CAP_BYTES = 3 * 1024 * _MB
@@ -239,9 +239,10 @@ def measure(attack: Attack, blob: bytes) -> dict[str, Any]:
     return {"outcome": outcome, "seconds": seconds, "mb": peak_kb / 1024}
 
 
-def main() -> None:
-    """Write one line of JSON for each attack."""
-    for name, attack in ATTACKS.items():
+def main(names: Sequence[str]) -> None:
+    """Write one line of JSON for each attack, or each of these."""
+    for name in names or ATTACKS:
+        attack = ATTACKS[name]
         blob = attack.make()
         sys.stdout.flush()
         child = os.fork()
@@ -254,4 +255,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

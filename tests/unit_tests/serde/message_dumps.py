@@ -13,7 +13,7 @@ from langgraph_once.serde import messages as fast
 
 from .msgpack_classes import Rank, Text, Word
 
-CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]  # type: ignore[misc]
+CLASSES: list[type[lc.BaseMessage]] = [cls for cls, _, _ in fast._CLASSES]  # type: ignore[misc]  # its elements are tuples of three kinds
 METHOD = "model_validate_json"
 
 

@@ -15,7 +15,7 @@ NOW = datetime(2025, 3, 1, tzinfo=UTC)
 class Shade(Enum):
     LIGHT = "light"
     PAIR = (1, [2])
-    NESTED = {"a": date(2025, 1, 1)}  # noqa: RUF012
+    NESTED = {"a": date(2025, 1, 1)}  # noqa: RUF012  # a member, not a default
 
 
 class Word(StrEnum):

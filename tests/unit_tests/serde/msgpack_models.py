@@ -52,7 +52,7 @@ class Awkward(BaseModel):
     _private: int = 3
     constant: ClassVar[int] = 1
 
-    @pydantic.computed_field  # type: ignore[prop-decorator]
+    @pydantic.computed_field  # type: ignore[prop-decorator]  # mypy has no decorated properties
     @property
     def twice(self) -> int:
         return 2
@@ -122,7 +122,7 @@ class Excluding(BaseModel):
 class Deriving(BaseModel):
     a: Any = 1
 
-    @pydantic.computed_field  # type: ignore[prop-decorator]
+    @pydantic.computed_field  # type: ignore[prop-decorator]  # mypy has no decorated properties
     @property
     def b(self) -> int:
         return 2

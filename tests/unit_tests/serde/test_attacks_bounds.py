@@ -11,25 +11,37 @@ from typing import Any
 import pytest
 
 from .bounds import ATTACKS
+from .cpu import allowed_seconds
 
 ROOT = Path(__file__).parents[3]
-MAX_SECONDS = 4.0  # of CPU; under 1 s where nothing else runs: this one only tells a hang
+MAX_SECONDS = 1.0
+TRIES = 3
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a fork")
 
 
-@pytest.fixture(scope="module")
-def measured() -> dict[str, dict[str, Any]]:
-    command = [sys.executable, "-W", "ignore", "-m", "tests.unit_tests.serde.bounds"]
+def measure(names: list[str]) -> dict[str, dict[str, Any]]:
+    command = [sys.executable, "-W", "ignore", "-m", "tests.unit_tests.serde.bounds", *names]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
     )
     return {facts["name"]: facts for facts in map(json.loads, done.stdout.splitlines())}
 
 
+@pytest.fixture(scope="module")
+def measured() -> dict[str, dict[str, Any]]:
+    """Return what was measured; again where it took too long, which a busy machine may explain."""
+    found = measure([*ATTACKS])
+    for _ in range(TRIES - 1):
+        slow = [name for name, facts in found.items() if facts["seconds"] >= MAX_SECONDS]
+        if slow:
+            found |= measure(slow)
+    return found
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_it_is_met_soon_and_cheaply(name: str, measured: dict[str, dict[str, Any]]) -> None:
     attack, facts = ATTACKS[name], measured[name]
     assert facts["outcome"] in attack.outcomes
-    assert facts["seconds"] < MAX_SECONDS
+    assert facts["seconds"] < allowed_seconds(MAX_SECONDS)
     assert facts["mb"] < attack.max_mb

@@ -212,7 +212,7 @@ def test_a_class_that_validates_otherwise_has_another_fingerprint() -> None:
             super().__init__(content, **kwargs)
 
     class Typed(lc.HumanMessage):
-        name: int | None = None  # type: ignore[assignment]
+        name: int | None = None  # type: ignore[assignment]  # another type is what is tested
 
     found = {fingerprint(cls) for cls in (Same, Checked, Initialised, Typed)}
     assert len(found) == 4

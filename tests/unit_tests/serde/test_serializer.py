@@ -120,7 +120,7 @@ def test_a_database_may_hand_back_a_memoryview() -> None:
     for settings, _ in LAYERS:
         once = serde(**settings)
         tag, data = once.dumps_typed(LONG)
-        assert once.loads_typed((tag, memoryview(data))) == LONG  # type: ignore[arg-type]
+        assert once.loads_typed((tag, memoryview(data))) == LONG  # type: ignore[arg-type]  # what drivers of databases hand out
 
 
 @pytest.mark.parametrize(

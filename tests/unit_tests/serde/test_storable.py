@@ -153,7 +153,7 @@ class _Lazy(ModuleType):
         return Invoice
 
     @property
-    def __dict__(self) -> Any:  # type: ignore[override]
+    def __dict__(self) -> Any:  # type: ignore[override]  # a property hides it
         _Lazy.touched = True
         return {"Invoice": Invoice}
 
@@ -188,7 +188,7 @@ def test_an_attribute_of_an_instance_is_no_mark() -> None:
 
 def test_only_classes_that_a_reader_finds_can_be_storable() -> None:
     with pytest.raises(TypeError, match="only a class"):
-        storable(len)  # type: ignore[type-var]
+        storable(len)  # type: ignore[type-var]  # not a class
     with pytest.raises(TypeError, match="top of a module"):
 
         @storable

@@ -1,6 +1,6 @@
 """Codec `once1`: every value comes back equal and of the same types, or is not written."""
 
-from langgraph_once.serde.once1.decode import decode
+from langgraph_once.serde.once1.decode import Decoder, decode
 from langgraph_once.serde.once1.encode import Encoder, encode, encode_slow
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.opaque import Opaque
@@ -12,6 +12,7 @@ from langgraph_once.serde.once1.unstored import Unstored, UnstoredError
 __all__ = [
     "Adapter",
     "CyclicFamily",
+    "Decoder",
     "Encoder",
     "Family",
     "Loader",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-import ormsgpack
+from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.networks import release
@@ -19,7 +19,6 @@ from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
 from langgraph_once.serde.once1.plain import plain_blob
 from langgraph_once.serde.once1.rebuild import Rebuilder
 from langgraph_once.serde.once1.scan import (
-    FIRST_OF_EXT,
     VALUES_IN,
     Kind,
     count_values,
@@ -27,9 +26,9 @@ from langgraph_once.serde.once1.scan import (
     read_token,
 )
 from langgraph_once.serde.once1.table import Table, split
-from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, Ext, unpack
+from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, Ext, unpack, unpack_one
 
-__all__ = ["decode"]
+__all__ = ["Decoder", "decode"]
 
 _FREE_LEVELS: Final = 3
 """So many extensions may stand in each other before anyone looks how deep they go.
@@ -38,14 +37,73 @@ Each level of native nesting costs about 1 KB of C stack, and ormsgpack allows 1
 each extension: a few thousand crash the process.
 """
 
+_SMALL_BYTES: Final = 16 * 1024
+"""What is no longer can be read a second time."""
+
 _COUNTS: Final = {int(code): n for code, n in VALUES_IN.items() if code != Ext.UNKNOWN}
 _FAMILY: Final = int(Ext.FAMILY)
+_CODE_AT: Final = {**dict.fromkeys(range(0xD4, 0xD9), 1), 0xC7: 2, 0xC8: 3, 0xC9: 5}
+"""Where an extension has its code, by its first byte."""
 _MOST_MEMBER_BYTES: Final = 256
 _MOST_FREE_BYTES: Final = 1 << 20
 """The work on the models in so many bytes needs no budget."""
 
 _MOST_LEVELS: Final = 4 * MAX_LEVELS
 _MOST_OBJECTS: Final = MAX_OBJECTS + 2  # an adapter's tuple of scalars is not counted
+
+
+class Decoder:
+    """Reads blobs. Thread-safe."""
+
+    def __init__(
+        self,
+        loader: Loader,
+        *,
+        max_objects: int,
+        on_unavailable: Literal["raise", "opaque"] = "raise",
+    ) -> None:
+        """Take the bounds.
+
+        Args:
+            loader: What blobs may name.
+            max_objects: How many values one may hold.
+            on_unavailable: What stands for an object that cannot be rebuilt.
+        """
+        self.loader = loader
+        self.max_objects = max_objects
+        self.opaque = on_unavailable == "opaque"
+        self._small_bytes = min(_SMALL_BYTES, max_objects)  # no value takes less than a byte
+        self._makers = loader.known_makers
+
+    def decode(self, data: bytes, tag: str) -> Any:
+        """Return the value that `encode` wrote as `data`, stored under `tag`.
+
+        Raises:
+            TypeNotAllowedError: It names a type that the allowlist refuses.
+            SizeLimitError: It holds more than `max_objects` values.
+            PayloadError: It is damaged, or holds an object that cannot be rebuilt.
+        """
+        if len(data) <= self._small_bytes:
+            try:
+                return unpack_one(data, self._known_models)
+            except Exception:  # noqa: S110  (read with care, it is told what is wrong)
+                pass
+        try:
+            return _Reader(self, tag).read(data)
+        except SizeLimitError:
+            raise
+        except SerdeError as error:
+            return _read_plain(data, _Reader(self, tag), error)
+
+    def _known_models(self, code: int, content: bytes) -> Any:
+        """Rebuild models that hold no extension, of kinds that were met before.
+
+        Of a small value, most often they are all that there is to rebuild.
+        """
+        if code not in MODEL_CODES:
+            raise ValueError
+        array = unpackb(content)
+        return rebuild_models(array, self._makers[array[0]])
 
 
 def decode(
@@ -56,27 +114,9 @@ def decode(
     on_unavailable: Literal["raise", "opaque"] = "raise",
     tag: str,
 ) -> Any:
-    """Return the value that `encode` wrote as `data`.
-
-    Args:
-        data: The blob.
-        loader: What the blob may name.
-        max_objects: How many values it may hold.
-        on_unavailable: What stands for an object that cannot be rebuilt.
-        tag: The tag it was stored under, for errors.
-
-    Raises:
-        TypeNotAllowedError: It names a type that the allowlist refuses.
-        SizeLimitError: It holds more than `max_objects` values.
-        PayloadError: It is damaged, or holds an object that cannot be rebuilt.
-    """
-    opaque = on_unavailable == "opaque"
-    try:
-        return _Reader(loader, max_objects, opaque, tag).read(data)
-    except SizeLimitError:
-        raise
-    except SerdeError as error:
-        return _read_plain(data, _Reader(loader, max_objects, opaque, tag), error)
+    """Read one blob."""
+    decoder = Decoder(loader, max_objects=max_objects, on_unavailable=on_unavailable)
+    return decoder.decode(data, tag)
 
 
 def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
@@ -99,10 +139,12 @@ def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
 
 
 class _Reader:
-    """One call of `decode`."""
+    """One call of `decode`. Most blobs hold nothing but messages, and use little of it."""
 
     depth = 0
     """How many extensions are open."""
+    linked = False
+    """Whether there is a table, so that something else may hold what an extension holds."""
     error: BaseException | None = None
     """The first that occurred."""
     failed: tuple[int, bytes] | None = None
@@ -110,38 +152,38 @@ class _Reader:
     _table: Table | None = None
     _rebuilder: Rebuilder | None = None
 
-    def __init__(self, loader: Loader, max_objects: int, opaque: bool, tag: str) -> None:
-        self.loader = loader
-        self.members = loader.members
-        self.max_objects = max_objects
-        self.opaque = opaque
+    def __init__(self, decoder: Decoder, tag: str) -> None:
+        self.decoder = decoder
         self.tag = tag
 
     @property
     def table(self) -> Table:
         """What `REF` stands for."""
         if self._table is None:
+            of = self.decoder
             self._table = Table(
-                self.loader, opaque=self.opaque, max_objects=self.max_objects, tag=self.tag
+                of.loader, opaque=of.opaque, max_objects=of.max_objects, tag=self.tag
             )
         return self._table
 
     @property
     def rebuilder(self) -> Rebuilder:
-        """What makes values of extensions; most blobs hold none but models."""
+        """What makes values of extensions."""
         if self._rebuilder is None:
-            self._rebuilder = Rebuilder(self.table, self.loader, opaque=self.opaque, tag=self.tag)
+            of = self.decoder
+            self._rebuilder = Rebuilder(self.table, of.loader, opaque=of.opaque, tag=self.tag)
         return self._rebuilder
 
     def read(self, data: bytes) -> Any:
         """Return the value that the blob stands for."""
         try:
-            if data[0] in FIRST_OF_EXT:
+            at = _CODE_AT.get(data[0])
+            if at is not None and data[at] not in MODEL_CODES:
                 value = self._read_entries(data)
             else:
-                if len(data) > self.max_objects:  # no value takes less than a byte
+                if len(data) > self.decoder.max_objects:  # no value takes less than a byte
                     self._check_count([data])
-                value = unpack(data, 1, self._rebuild)[0]
+                value = unpack_one(data, self.rebuild)
         except BaseException as error:
             raise self._explain(error)  # noqa: B904  (it has its own cause)
         if self._rebuilder and [net for net in self._rebuilder.networks if release(net)]:
@@ -151,21 +193,21 @@ class _Reader:
     def _read_entries(self, data: bytes) -> Any:
         table = self.table
         table.entries = split(data)
-        table.linked = table.entries[0] is not data
-        if len(data) > self.max_objects:
+        table.linked = self.linked = table.entries[0] is not data
+        if len(data) > self.decoder.max_objects:
             self._check_count(table.entries)
         for entry in table.entries:
             table.add(self._read_entry(entry))
         return table.values[-1]
 
     def _check_count(self, entries: list[bytes | memoryview]) -> None:
-        left = self.max_objects
+        limit = left = self.decoder.max_objects
         for entry in entries:
             left -= count_values(entry, left)
             if left < 0:
                 raise SizeLimitError(
-                    f"the value holds more than `max_decoded_objects` ({self.max_objects}) objects",
-                    limit_objects=self.max_objects,
+                    f"the value holds more than `max_decoded_objects` ({limit}) objects",
+                    limit_objects=limit,
                     tag=self.tag,
                 )
 
@@ -173,36 +215,29 @@ class _Reader:
         top = read_token(entry, 0)
         index = self.table.current
         if top.kind is not Kind.EXT:
-            value = unpack(entry, 1, self._rebuild)[0]
+            value = unpack(entry, 1, self.rebuild)[0]
             return self.table.fill_native(index, value)
         if top.body + top.size != len(entry):
             raise PayloadError("bytes after the end of the value", tag=self.tag)
         if top.code == Ext.MEMORYVIEW:
             return memoryview(entry)[top.body :]
-        return self._rebuild(top.code, bytes(entry[top.body :]), index)
+        return self.rebuild(top.code, bytes(entry[top.body :]), index)
 
-    def _rebuild(self, code: int, content: bytes, index: int = -1) -> Any:
+    def rebuild(self, code: int, content: bytes, index: int = -1) -> Any:
         """Rebuild one extension. Called by ormsgpack for those in others, too."""
-        if len(content) <= _MOST_MEMBER_BYTES and content in self.members and code == _FAMILY:
-            return self.members[content]
+        loader = self.decoder.loader
+        if code == _FAMILY and len(content) <= _MOST_MEMBER_BYTES and content in loader.members:
+            return loader.members[content]
         self.depth += 1
         try:
-            count = _COUNTS.get(code)
-            if count is None:
-                return self.rebuilder.leaf(code, content, index)
-            if self.depth >= _FREE_LEVELS:
+            if self.depth >= _FREE_LEVELS and code in _COUNTS:
                 self._check_depth(content)
-            if code in MODEL_CODES and not (self._table and self._table.linked):
-                array = ormsgpack.unpackb(content, ext_hook=self._rebuild)
+            if code in MODEL_CODES and not self.linked:
+                array = unpackb(content, ext_hook=self.rebuild)
                 if len(content) > _MOST_FREE_BYTES:
                     self.rebuilder.work_on_models(array)
-                return rebuild_models(array, self.loader, linked=False, tag=self.tag)
-            referred = self.table.referred
-            items = unpack(content, count, self._rebuild)
-            value = self.rebuilder.nested(code, content, items, index)
-            if self.table.referred != referred:
-                self.table.charge(value, self.table.referred - referred)
-            return value
+                return rebuild_models(array, loader.makers(array[0], self.tag))
+            return self._rebuild_careful(code, content, index)
         except BaseException as error:
             if self.error is None:
                 self.failed = (code, content)
@@ -210,6 +245,17 @@ class _Reader:
             raise self.error  # noqa: B904  (it has its own cause)
         finally:
             self.depth -= 1
+
+    def _rebuild_careful(self, code: int, content: bytes, index: int) -> Any:
+        count = _COUNTS.get(code)
+        if count is None:
+            return self.rebuilder.leaf(code, content, index)
+        referred = self.table.referred
+        items = unpack(content, count, self.rebuild)
+        value = self.rebuilder.nested(code, content, items, index)
+        if self.table.referred != referred:
+            self.table.charge(value, self.table.referred - referred)
+        return value
 
     def _check_depth(self, content: bytes) -> None:
         if self.depth > _MOST_OBJECTS or (

@@ -37,6 +37,8 @@ class Encoder:
         self._registry = registry
         self._on_unknown: Literal["raise", "opaque"] = on_unknown
         self._fast = FastEncoder(registry)
+        self.encode_straight = self._fast.straight.encode
+        """Does what `encode` does, or returns None, or raises any exception."""
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes that `value` comes back from, equal and of the same types.

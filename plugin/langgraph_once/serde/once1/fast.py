@@ -17,6 +17,7 @@ from langgraph_once.serde.once1.kinds import Shape, shape_of
 from langgraph_once.serde.once1.packer import Known, Packer
 from langgraph_once.serde.once1.plans import Plan, plan_of
 from langgraph_once.serde.once1.registry import Registry, Writer
+from langgraph_once.serde.once1.straight import Straight
 
 __all__ = ["FastEncoder"]
 
@@ -33,6 +34,8 @@ class FastEncoder:
             lambda cls: plan_of(cls, _writer(registry, cls), shapes[cls])
         )
         self._known = Known(shapes, plans, {})
+        self.straight = Straight(self._known)
+        """For the most common values; what it has not met, `encode` teaches it."""
 
     def encode(self, value: Any) -> bytes | None:
         """Return the bytes of `value`; None where it takes `encode_slow` to write or refuse it."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
-from langgraph_once.serde.once1.makers import makers_of
+from langgraph_once.serde.once1.makers import Maker, makers_of
 from langgraph_once.serde.once1.names import (
     MAX_NAME_CHARS,
     class_names,
@@ -35,7 +35,8 @@ class Loader:
         self.registry = registry
         self.allowlist = allowlist
         self._known: dict[tuple[str, str], tuple[Family, type, int]] = {}
-        self._makers: dict[bytes, list[Any]] = {}
+        self.known_makers: dict[bytes, list[Maker]] = {}
+        """What `makers` has returned, by the kinds."""
         self.members: dict[bytes, Enum] = {}
         """Enum members, by the content of the `FAMILY` that stands for them."""
         self._parametrised: dict[str, Any] = {}
@@ -79,16 +80,16 @@ class Loader:
             self._known[name, class_name] = found
         return found
 
-    def makers(self, kinds: Any, *, tag: str) -> list[Any]:
+    def makers(self, kinds: Any, tag: str) -> list[Maker]:
         """Return what makes items of these kinds; errors are those of `makers_of`."""
         try:
-            return self._makers[kinds]
+            return self.known_makers[kinds]
         except (KeyError, TypeError):
             makers, listed = makers_of(kinds, self, tag=tag)
         if listed:
-            if len(self._makers) >= _MAX_KNOWN:
-                self._makers.clear()
-            self._makers[kinds] = makers
+            if len(self.known_makers) >= _MAX_KNOWN:
+                self.known_makers.clear()
+            self.known_makers[kinds] = makers
         return makers
 
     def remember(self, member: Enum, class_name: str, content: bytes) -> None:

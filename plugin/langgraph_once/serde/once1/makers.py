@@ -6,11 +6,13 @@ families.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import ormsgpack
 from pydantic import BaseModel
 
+from langgraph_once.serde.blank import Blank, becomes
 from langgraph_once.serde.once1.adapters.models import ModelFamily, model_plan
 from langgraph_once.serde.once1.adapters.records import RecordFamily
 from langgraph_once.serde.once1.adapters.state import plain_names
@@ -19,17 +21,25 @@ from langgraph_once.serde.once1.wire import MARK, MAX_KINDS_BYTES, Ext, unpack
 if TYPE_CHECKING:
     from langgraph_once.serde.once1.loader import Loader
 
-__all__ = ["MODEL_CODES", "KindParts", "kind_parts", "makers_of", "rebuild_models"]
+__all__ = [
+    "MODEL_CODES",
+    "KindParts",
+    "kind_parts",
+    "makers_of",
+    "rebuild_linked",
+    "rebuild_models",
+]
+
+Maker = Callable[[Any], Any]
+"""Returns the object around the values of its fields, which it keeps; of one kind each.
+
+It raises `NotSimpleError` where they do not fit the class as it is today.
+"""
 
 MODEL_CODES: Final = frozenset({int(Ext.MODEL), int(Ext.MODELS)})
 """Ordinary integers: members of `Ext` take their time to look up and to compare."""
 
-# `BaseModel` keeps its state in slots; their descriptors skip the checks of its `__setattr__`.
 _new: Final = object.__new__
-_set_values: Final = vars(BaseModel)["__dict__"].__set__
-_set_fields_set: Final = vars(BaseModel)["__pydantic_fields_set__"].__set__
-_set_extra: Final = vars(BaseModel)["__pydantic_extra__"].__set__
-_set_private: Final = vars(BaseModel)["__pydantic_private__"].__set__
 
 
 class KindParts(NamedTuple):
@@ -67,55 +77,48 @@ class NotSimpleError(Exception):
     """It takes the family to make these objects."""
 
 
-class Maker:
-    """Makes objects of one kind, without running any code of their class."""
+def _object_maker(cls: type, names: Iterable[str]) -> Maker:
+    """Return what makes objects of `cls`, without running any code of it."""
+    its_names = _as_read(names)
+    keys = dict.fromkeys(its_names).keys()
+    set_attribute = object.__setattr__
 
-    __slots__ = ("cls", "keys", "names")
-
-    def __init__(self, cls: type, names: Iterable[str]) -> None:
-        self.cls = cls
-        self.names = [*names]
-        self.keys = dict.fromkeys(self.names).keys()
-
-    def check(self, values: Any) -> None:
-        """Refuse values that are not of the very fields that the class has today."""
-        if type(values) is not dict or ([*values] != self.names and values.keys() != self.keys):
+    def make(values: Any) -> Any:
+        if type(values) is not dict or ([*values] != its_names and values.keys() != keys):
             raise NotSimpleError
-
-    def make(self, values: Any) -> Any:
-        """Return the object around `values`, which it keeps.
-
-        Raises:
-            NotSimpleError: They do not fit the class.
-        """
-        self.check(values)
-        made: Any = _new(self.cls)
-        object.__setattr__(made, "__dict__", values)
+        made: Any = _new(cls)
+        set_attribute(made, "__dict__", values)
         return made
 
+    return make
 
-class ModelMaker(Maker):
-    """Makes models. Validation ran when they were made first."""
 
-    __slots__ = ("fields_set", "has_extra")
+def _model_maker(cls: type[BaseModel], fields_set: set[str], has_extra: bool) -> Maker:
+    """Return what makes models. Validation ran when they were made first."""
+    names = _as_read(model_plan(cls).fields)
+    keys = dict.fromkeys(names).keys()
+    copy_fields_set = fields_set.copy
 
-    def __init__(self, cls: type[BaseModel], fields_set: set[str], has_extra: bool) -> None:
-        super().__init__(cls, model_plan(cls).fields)
-        self.fields_set = fields_set
-        self.has_extra = has_extra
-
-    def make(self, values: Any) -> Any:
-        if type(values) is not dict or ([*values] != self.names and values.keys() != self.keys):
+    def make(values: Any) -> Any:
+        if type(values) is not dict or ([*values] != names and values.keys() != keys):
             raise NotSimpleError
-        made: Any = _new(self.cls)
-        _set_values(made, values)
-        _set_fields_set(made, self.fields_set.copy())
-        _set_extra(made, {} if self.has_extra else None)
-        _set_private(made, None)
+        made: Any = _new(Blank)
+        made.__dict__ = values
+        made.__pydantic_fields_set__ = copy_fields_set()
+        made.__pydantic_extra__ = {} if has_extra else None
+        made.__pydantic_private__ = None
+        made.__class__ = cls
         return made
 
+    return make
 
-def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Any], bool]:
+
+def _as_read(names: Iterable[str]) -> list[str]:
+    """Return `names` as the very strings that ormsgpack hands out: these are compared sooner."""
+    return [*ormsgpack.unpackb(ormsgpack.packb(dict.fromkeys(names)))]
+
+
+def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Maker], bool]:
     """Return what makes items of some kinds, zero included, and whether all are on the allowlist.
 
     Raises:
@@ -124,53 +127,61 @@ def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Any], bool]
         PayloadError: A class is gone, or is no model.
         ValueError: These are not kinds.
     """
-    makers: list[Any] = [_same]
+    makers: list[Maker] = [_same]
     listed = True
     for parts in kind_parts(kinds):
         family_name = ModelFamily.name if parts.is_model else RecordFamily.name
         family, cls, version = loader.family(family_name, parts.class_name, tag=tag)
         if version:
             raise NotSimpleError
-        makers.append(_maker(family, cls, parts).make)
+        makers.append(_maker(family, cls, parts))
         listed = listed and loader.is_known(family_name, parts.class_name)
     return makers, listed
 
 
 def _maker(family: Any, cls: type, parts: KindParts) -> Maker:
     if type(family) is RecordFamily and (names := plain_names(cls)):
-        return Maker(cls, names)
+        return _object_maker(cls, names)
     if type(family) is not ModelFamily:
         raise NotSimpleError
     plan = model_plan(cls)
-    if plan.root or plan.private or (parts.has_extra and not plan.extra):
+    if plan.root or plan.private or (parts.has_extra and not plan.extra) or not becomes(cls):
         raise NotSimpleError
     fields_set = set(plan.fields if parts.fields_set is None else parts.fields_set)
-    return ModelMaker(cls, fields_set, parts.has_extra)
+    return _model_maker(cls, fields_set, parts.has_extra)
 
 
-def rebuild_models(array: Any, loader: Loader, *, linked: bool, tag: str) -> Any:
+def rebuild_models(array: Any, make: list[Maker]) -> Any:
     """Return what `MODEL` or `MODELS` stands for.
 
     Args:
         array: The content.
-        loader: What it may name.
-        linked: Whether something else may hold the maps in it, so that they must be copied.
-        tag: The tag of the blob, for errors.
+        make: The makers of its kinds.
 
     Raises:
-        ValueError: The content is damaged; else as `makers_of`.
+        NotSimpleError: It takes the family to make these objects.
+        ValueError: The content is damaged.
     """
     if array[-1] != MARK:
         raise ValueError("models without a mark at the end")
-    make = loader.makers(array[0], tag=tag)
     if len(array) == 3:
-        return make[1](_own(array[1]) if linked else array[1])
+        return make[1](array[1])
     _, indices, items, _ = array
     if type(indices) is not bytes or type(items) is not list:
         raise ValueError("models without indices or items")
-    if linked:
-        items = [_own(item) if index else item for index, item in zip(indices, items, strict=True)]
-    return [make[index](item) for index, item in zip(indices, items, strict=True)]
+    if len(indices) != len(items):
+        raise ValueError("another number of items than of indices")
+    # To ask `zip` for that takes as long as to make two messages.
+    return [make[index](item) for index, item in zip(indices, items)]  # noqa: B905
+
+
+def rebuild_linked(array: Any, make: list[Maker]) -> Any:
+    """Do what `rebuild_models` does where something else may hold the maps, which are copied."""
+    return rebuild_models(array, [make[0], *(_copying(own) for own in make[1:])])
+
+
+def _copying(make: Maker) -> Maker:
+    return lambda values: make(_own(values))
 
 
 def _own(values: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.networks import hold, is_network
 from langgraph_once.serde.once1.loader import Loader
-from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
+from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_linked
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.protocol import CyclicFamily
 from langgraph_once.serde.once1.table import Table, text_at
@@ -101,7 +101,7 @@ class Rebuilder:
             return tuple(array)
         if code in MODEL_CODES:
             self.work_on_models(array)
-            return rebuild_models(array, self._loader, linked=self._table.linked, tag=self._tag)
+            return rebuild_linked(array, self._loader.makers(array[0], self._tag))
         if code == Ext.MAP:
             if len(array) % 2:
                 raise PayloadError("a key without a value", tag=self._tag)

@@ -102,7 +102,7 @@ def count_values(data: bytes | memoryview, most: int) -> int:
     """
     at = 0
     end = len(data)
-    steps = _STEPS
+    steps, nested = _STEPS, _NESTED
     left = repeat(None, most + 1)  # counts without making an integer for each value
     try:
         for _ in left:
@@ -113,7 +113,7 @@ def count_values(data: bytes | memoryview, most: int) -> int:
             if step:
                 at += step
             elif first == _EXT8:
-                at += 3 if data[at + 2] in NESTED else 3 + data[at + 1]
+                at += 3 if nested[data[at + 2]] else 3 + data[at + 1]
             else:
                 at += _step_over(data, at, first)
     except IndexError:
@@ -134,7 +134,7 @@ def _step_over(data: bytes | memoryview, at: int, first: int) -> int:
     step = 1 + width
     if first in FIRST_OF_EXT:
         step += 1
-        return step if data[at + step - 1] in NESTED else step + size
+        return step if _NESTED[data[at + step - 1]] else step + size
     return step if first in _FIRST_OF_LONG else step + size
 
 
@@ -220,6 +220,7 @@ _STEPS: Final = [
 """How far the next header is, where the first byte tells."""
 
 _EXT8: Final = 0xC7
+_NESTED: Final = [code in NESTED for code in range(256)]
 _WIDTHS: Final = [width for _, width, _ in _HEADERS]
 _SIZES: Final = [size for _, _, size in _HEADERS]
 _FIRST_OF_LONG: Final = frozenset({0xDC, 0xDD, 0xDE, 0xDF})

@@ -52,6 +52,7 @@ __all__ = [
     "pack",
     "table",
     "unpack",
+    "unpack_one",
 ]
 
 
@@ -213,4 +214,13 @@ def unpack(content: bytes | memoryview, count: int, ext_hook: Any = None) -> lis
     return items
 
 
+def unpack_one(content: bytes, ext_hook: Any) -> Any:
+    """Return what `unpack` returns first, of a sequence of one; nearly all blobs are that."""
+    value, mark = ormsgpack.unpackb(b"".join((_PAIR, content, _END)), ext_hook=ext_hook)
+    if type(mark) is not bytes or mark != _MARK:
+        raise ValueError("bytes after the end of the value")
+    return value
+
+
+_PAIR: Final = b"\x92"
 _HEADERS: Final = {count: bytes([0x90 + count + 1]) for count in range(1, 5)}

@@ -72,7 +72,7 @@ class Account(BaseModel):
 class Rectangle(BaseModel):
     width: int
 
-    @pydantic.computed_field  # type: ignore[prop-decorator]
+    @pydantic.computed_field  # type: ignore[prop-decorator]  # mypy has no decorated properties
     @property
     def area(self) -> int:
         return self.width**2

@@ -82,7 +82,7 @@ def _caught(make: Callable[[], Any]) -> Any:
 
 
 def _invalid() -> Any:
-    return _caught(lambda: m.Person(name=3, tags=[1, "a"]))  # type: ignore[arg-type, list-item]
+    return _caught(lambda: m.Person(name=3, tags=[1, "a"]))  # type: ignore[arg-type, list-item]  # refused is what it shall be
 
 
 def _picky() -> Any:
@@ -154,11 +154,11 @@ ROWS: dict[str, dict[str, Any]] = {
         "generic": m.IntPage(items=[1, 2]),
         "generic without parameter": m.Page(items=[(1,), "a"]),
         "generic with a parameter given in a function": _function_generic(),
-        "alias and nested model": m.Aliased(fullName="x", addr=m.Address(city="c")),  # type: ignore[call-arg]
+        "alias and nested model": m.Aliased(fullName="x", addr=m.Address(city="c")),  # type: ignore[call-arg]  # aliases, or any extra values
         "RootModel": m.Words(["a", "b"]),
         "private attributes": _private(),
         "excluded field": m.Excluding(name="x", secret="s"),
-        "extra=allow": m.Open(name="x", colour=k.Colour.RED),  # type: ignore[call-arg]
+        "extra=allow": m.Open(name="x", colour=k.Colour.RED),  # type: ignore[call-arg]  # aliases, or any extra values
         "fields set": m.Person.model_construct({"name"}, name="x", tags=[]),
         "SecretStr in a field": m.Account(user="u", password=SecretStr("p")),
         "computed field": m.Rectangle(width=2),
@@ -179,7 +179,7 @@ ROWS: dict[str, dict[str, Any]] = {
         "nested": m.OldPerson(name="x", address=m.OldAddress(city="c")),
         "fields set": m.OldPerson.construct({"name"}, name="x", address=None),
         "private attributes": _old_private(),
-        "extra=allow": m.OldOpen(name="x", tags=("a",)),  # type: ignore[call-arg]
+        "extra=allow": m.OldOpen(name="x", tags=("a",)),  # type: ignore[call-arg]  # aliases, or any extra values
     },
     "attrs": {
         "define": m.Ship("x", crew=["a"]),

@@ -152,7 +152,7 @@ ROWS: dict[str, dict[str, Any]] = {
         "ChatResult": ChatResult(generations=[ChatGeneration(message=AIMessage("x"))]),
         "LLMResult": LLMResult(
             generations=[[ChatGeneration(message=AIMessage("x"))]],
-            run=[RunInfo(run_id="00000000-0000-0000-0000-000000000007")],  # type: ignore[arg-type]
+            run=[RunInfo(run_id="00000000-0000-0000-0000-000000000007")],  # type: ignore[arg-type]  # text is validated to a UUID
         ),
         "AgentAction": AgentAction("t", {"a": 1}, "log"),
         "AgentFinish": AgentFinish({"out": (1,)}, "log"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import array
 import math
 import re
-import sys
 import uuid
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque
 from datetime import UTC, date, datetime, time, timedelta, timezone
@@ -29,7 +28,6 @@ from .kinds import Colour, Level, Mode, Plain, Point, fresh_list, shout
 __all__ = ["ROWS"]
 
 BERLIN = ZoneInfo("Europe/Berlin")
-CHARACTERS = "w" if sys.version_info >= (3, 13) else "u"
 
 
 def _shared_list() -> Any:
@@ -156,7 +154,7 @@ ROWS: dict[str, dict[str, Any]] = {
         "mappingproxy": MappingProxyType({"a": 1}),
         "array of doubles": array.array("d", [1.5, -0.0]),
         "array of unsigned bytes": array.array("B", b"ab"),
-        "array of characters": array.array(CHARACTERS, "ab☃"),
+        "array of characters": array.array("u", "ab☃"),
     },
     "Numbers and ranges": {
         "Fraction": Fraction(-3, 7),
@@ -174,15 +172,15 @@ ROWS: dict[str, dict[str, Any]] = {
         "slice": slice(1, None, 2),
     },
     "Dates and times": {
-        "datetime without zone": datetime(2025, 3, 1, 12, 30, 5, 7),  # noqa: DTZ001
+        "datetime without zone": datetime(2025, 3, 1, 12, 30, 5, 7),  # noqa: DTZ001  # without a zone is what is tested
         "datetime UTC": datetime(2025, 3, 1, 12, 30, tzinfo=UTC),
         "datetime with offset": datetime(2025, 3, 1, tzinfo=timezone(timedelta(hours=-3))),
         "datetime with named offset": datetime(2025, 3, 1, tzinfo=timezone(timedelta(0), "Z")),
         "datetime with ZoneInfo": datetime(2025, 7, 1, 12, tzinfo=BERLIN),
         "datetime with fold": datetime(2025, 10, 26, 2, 30, tzinfo=BERLIN, fold=1),
-        "datetime without zone, with fold": datetime(2025, 1, 1, fold=1),  # noqa: DTZ001
-        "datetime.min": datetime.min,  # noqa: DTZ901
-        "datetime.max": datetime.max,  # noqa: DTZ901
+        "datetime without zone, with fold": datetime(2025, 1, 1, fold=1),  # noqa: DTZ001  # without a zone is what is tested
+        "datetime.min": datetime.min,  # noqa: DTZ901  # without a zone is what is tested
+        "datetime.max": datetime.max,  # noqa: DTZ901  # without a zone is what is tested
         "date": date(2024, 2, 29),
         "time": time(1, 2, 3, 4),
         "time with zone and fold": time(9, fold=1, tzinfo=BERLIN),

@@ -27,6 +27,7 @@ from langgraph_once.serde.once1.locate import _walk
 from langgraph_once.serde.once1.scan import count_values, is_deeper_than
 from langgraph_once.serde.once1.table import split
 from langgraph_once.serde.once1.wire import Ext, pack
+from tests.unit_tests.serde.cpu import allowed_seconds, least_seconds
 
 from .core_samples import (
     CELSIUS,
@@ -147,7 +148,7 @@ def test_bad_bytes_are_refused(name: str, policy: Any) -> None:
     try:
         value = read(BAD[name], allowed, on_unavailable=policy)
     except SerdeError as error:
-        assert error.tag == "once1"  # noqa: PT017
+        assert error.tag == "once1"  # noqa: PT017  # it may also be read, as opaque
     else:
         assert policy == "opaque", value
     assert time.process_time() - begun < 1
@@ -236,10 +237,12 @@ def test_a_few_bytes_do_not_become_many_objects() -> None:
     squeezed = serde._compression.compress(b"\xdc\xff\xff" + b"\x90" * 65_535 * 200)
     assert squeezed is not None
     assert len(squeezed) < 10_000
-    begun = time.process_time()
-    with pytest.raises(SizeLimitError):
-        serde.loads_typed(("once1+zstd", squeezed))
-    assert time.process_time() - begun < 5  # a fifth of that where nothing else runs
+
+    def read_it() -> None:
+        with pytest.raises(SizeLimitError):
+            serde.loads_typed(("once1+zstd", squeezed))
+
+    assert least_seconds(read_it, 1) < allowed_seconds(1)
 
 
 @given(TREES | graphs())

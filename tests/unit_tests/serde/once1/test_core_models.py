@@ -156,11 +156,11 @@ def test_an_upgrade_is_called() -> None:
         upgrades={name(After): lambda data, _: ({"a": data[0]["a"]}, *data[1:])},
     )
     data = encode([Before(a=1, gone="x")], NO_REGISTRY)
-    After.__once_version__ = 1  # type: ignore[attr-defined]
+    After.__once_version__ = 1  # type: ignore[attr-defined]  # added for the time of the test
     try:
         assert read(data, loader(name(After), registry=registry))[0].b == [7]
     finally:
-        del After.__once_version__  # type: ignore[attr-defined]
+        del After.__once_version__  # type: ignore[attr-defined]  # added for the time of the test
 
 
 def test_what_cannot_be_rebuilt_is_opaque_where_that_is_wanted() -> None:

@@ -148,7 +148,7 @@ def test_an_upgrade_is_called_where_the_versions_differ() -> None:
 
 def test_what_was_written_before_there_were_versions_has_version_zero() -> None:
     data = encode(Box("old"), REGISTRY)
-    Box.__once_version__ = 1  # type: ignore[attr-defined]
+    Box.__once_version__ = 1  # type: ignore[attr-defined]  # added for the time of the test
     try:
         registry = Registry(EXTENSIONS, upgrades=UPGRADES)
         assert read(data, loader(registry=registry)).content == ("old", 0)
@@ -156,7 +156,7 @@ def test_what_was_written_before_there_were_versions_has_version_zero() -> None:
             read(data, loader(registry=Registry(EXTENSIONS, upgrades={OWN[1]: failing})))
         assert "secret" not in str(caught.value)
     finally:
-        del Box.__once_version__  # type: ignore[attr-defined]
+        del Box.__once_version__  # type: ignore[attr-defined]  # added for the time of the test
 
 
 def test_an_upgrade_reaches_objects_that_contain_themselves() -> None:
@@ -164,11 +164,11 @@ def test_an_upgrade_reaches_objects_that_contain_themselves() -> None:
     knot.links = [knot]
     data = encode(knot, REGISTRY)
     registry = Registry(EXTENSIONS, upgrades={OWN[0]: lambda data, _: {**data, "label": "b"}})
-    Knot.__once_version__ = 1  # type: ignore[attr-defined]
+    Knot.__once_version__ = 1  # type: ignore[attr-defined]  # added for the time of the test
     try:
         again = read(data, loader(registry=registry))
     finally:
-        del Knot.__once_version__  # type: ignore[attr-defined]
+        del Knot.__once_version__  # type: ignore[attr-defined]  # added for the time of the test
     assert again.label == "b"
     assert again.links[0] is again
 

@@ -164,7 +164,7 @@ def test_a_cycle_through_a_hash_that_needs_the_whole_is_refused() -> None:
             return hash(self.label)
 
     value: Any = Outer.__dict__.get("Valued") or Valued("a")
-    setattr(Outer, "Valued", Valued)  # noqa: B010
+    setattr(Outer, "Valued", Valued)  # noqa: B010  # mypy knows no such attribute
     Valued.__qualname__ = "Outer.Valued"
     value.links = {value}
     with pytest.raises(EncodeError, match="its hash depends"):

@@ -14,7 +14,7 @@ import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -271,7 +271,7 @@ def test_a_hash_that_attrs_keeps_is_not_written() -> None:
 class Trapped:
     name: str
 
-    def __new__(cls, *_: Any) -> Trapped:  # noqa: PYI034
+    def __new__(cls, *_: Any) -> Trapped:  # noqa: PYI034  # it returns nothing at all
         raise AssertionError
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -135,7 +135,7 @@ def test_arrays_come_back_the_same_and_writable(array: Any, layout: str) -> None
     if array.ndim and layout in ("reversed", "every other"):
         array = array[:: -1 if layout == "reversed" else 2]
     elif layout in ("C", "F"):
-        array = np.asarray(array, order=layout)  # type: ignore[call-overload]
+        array = np.asarray(array, order=layout)  # type: ignore[call-overload]  # the orders are text here
     back = SERDE.loads_typed(SERDE.dumps_typed(array))
     assert back.flags.writeable
     assert back.flags.owndata

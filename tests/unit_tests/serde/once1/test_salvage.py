@@ -105,7 +105,7 @@ async def test_a_run_that_failed_can_be_looked_at_and_resumed(
             await graph.ainvoke({"count": 1}, config)
         (stored,) = [
             value
-            for _, channel, value in (await saver.aget_tuple(config)).pending_writes  # type: ignore[union-attr]
+            for _, channel, value in (await saver.aget_tuple(config)).pending_writes  # type: ignore[union-attr]  # there is one
             if channel == "__error__"
         ]
         assert type(stored) is kind
@@ -231,7 +231,7 @@ def test_no_exception_is_too_long_or_too_deep() -> None:
     nested: Any = LOCK
     for _ in range(5_000):
         nested = [nested]
-    first.nested = nested  # type: ignore[attr-defined]
+    first.nested = nested  # type: ignore[attr-defined]  # exceptions take any attribute
     again = back(first)
     assert str(again) == str(first)
     assert type(again.__context__) is LockedError

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
+import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pytest
 from langchain_core.messages import AIMessage
 
@@ -71,7 +71,7 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "field left unset": (k.Computed(1), _changed(k.Computed(1), late=1)),
     "fields set": (m.Person(name="x"), m.Person(name="x", tags=[])),
     "private attribute": (_token("a"), _token("b")),
-    "extra value": (m.Open(name="x"), m.Open(name="x", a=1)),  # type: ignore[call-arg]
+    "extra value": (m.Open(name="x"), m.Open(name="x", a=1)),  # type: ignore[call-arg]  # any are allowed
     "excluded field": (m.Excluding(name="x", secret="a"), m.Excluding(name="x")),
     "class in a field": (
         m.Person(name="x", address=m.FullAddress(city="c", street="s")),
