@@ -127,7 +127,7 @@ class WholeCall(NamedTuple):
     """None for arguments that cannot be read."""
 
     text: str
-    error: str | None = None
+    error: str = ""
 
 
 def whole_calls(message: AIMessage) -> Iterator[WholeCall]:

@@ -66,6 +66,12 @@ class ChannelConfig:
     def __post_init__(self) -> None:
         if not self.key:
             raise ConfigError("ChannelConfig.key", "must name a key of the state, got ''")
+        if self.artifact_type == "":
+            raise ConfigError("ChannelConfig.artifact_type", "must be a name, got ''; or None")
+        if self.namespaces is not None and not self.namespaces:
+            raise ConfigError(
+                "ChannelConfig.namespaces", "enables nothing; use None for every graph"
+            )
         _check_patterns("ChannelConfig.namespaces", self.namespaces)
 
     @property

@@ -19,7 +19,7 @@ class History:
     """Finished messages by id; those of equal ids in parallel tasks are apart.
 
     Args:
-        max_messages: The most ids to keep; the oldest are forgotten first.
+        max_messages: The most ids to keep, and messages of each; the oldest are forgotten first.
     """
 
     def __init__(self, max_messages: int) -> None:
@@ -33,7 +33,10 @@ class History:
         """
         if not message_id:
             return
-        self._by_id.setdefault(message_id, {})[where] = message
+        places = self._by_id.setdefault(message_id, {})
+        places[where] = message
+        while len(places) > self._max_messages:
+            del places[next(iter(places))]
         while len(self._by_id) > self._max_messages:
             self._by_id.popitem(last=False)
 

@@ -263,10 +263,10 @@ class ChannelStreamingProcessor:
                         yield event
                         continue
                     yield from feed(chunk)
+                yield from run.end()
             except Exception as error:
                 yield from run.end(error)
                 raise
-            yield from run.end()
 
     async def _astreamed(self, run: _Run) -> AsyncGenerator[Event, None]:
         token, feed = run.token, run.feed
@@ -284,12 +284,12 @@ class ChannelStreamingProcessor:
                         continue
                     for event in feed(chunk):
                         yield event
+                for event in run.end():
+                    yield event
             except Exception as error:
                 for event in run.end(error):
                     yield event
                 raise
-            for event in run.end():
-                yield event
 
 
 def _checked_include(include: Collection[str]) -> frozenset[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.events.channels import ChannelEvents, node_updates
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
@@ -201,7 +202,7 @@ class PartReader:
             yield StreamErrorEvent(
                 seq=self._seq(),
                 error_type=type(error).__name__,
-                message=str(error),
+                message=_text(error) or "",
                 error=error,
             )
         status: Any = "failed" if error else "interrupted" if self._is_interrupted else "finished"
@@ -216,7 +217,8 @@ def _tool_message(tool_call_id: str, output: Any, *, status: Any = "success") ->
 
 
 def _text(error: Any) -> str | None:
-    """The text of an error; a server writes it as a mapping."""
-    if isinstance(error, Mapping) and "message" in error:
-        error = error["message"]
-    return None if error is None else str(error)
+    """The text of an error; a server writes it as a mapping, and clients may wrap that."""
+    said = error.args[0] if isinstance(error, RemoteException) and error.args else error
+    if isinstance(said, Mapping) and "message" in said:
+        said = said["message"]
+    return None if said is None else str(said)

@@ -101,7 +101,8 @@ class Transcript:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._lines: list[_Line] = []
         self._by_key: dict[tuple[Where, str], _Line] = {}
-        self._calls: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
+        self._calls: list[ToolCallRecord] = []
+        self._call_by_key: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
         self._channels: dict[tuple[Namespace, str], Any] = {}
         self._updates: dict[tuple[Namespace, str], list[tuple[str | None, Any]]] = {}
         self._spent: UsageMetadata | None = None
@@ -133,9 +134,7 @@ class Transcript:
     def tool_calls(self, namespace: Namespace | None = None) -> list[ToolCallRecord]:
         """The tool calls made in one graph, or by default in all, in order."""
         return [
-            call
-            for call in self._calls.values()
-            if namespace is None or call.where.namespace == namespace
+            call for call in self._calls if namespace is None or call.where.namespace == namespace
         ]
 
     def channels(self, namespace: Namespace = ()) -> dict[str, Any]:
@@ -203,11 +202,10 @@ class Transcript:
         | ToolCallFailedEvent,
     ) -> None:
         key = (event.where, event.message_id, event.index)
-        call = self._calls.get(key)
+        call = self._call_by_key.get(key)
         if call is None or isinstance(event, ToolCallStartedEvent):
-            call = self._calls[key] = ToolCallRecord(
-                event.tool_call_id, event.name, event.message_id, event.where
-            )
+            call = ToolCallRecord(event.tool_call_id, event.name, event.message_id, event.where)
+            self._add_call(event.index, call)
         match event:
             case ToolCallStartedEvent():
                 pass
@@ -224,7 +222,7 @@ class Transcript:
         """Put a result to the call that it answers."""
         calls = [
             call
-            for call in self._calls.values()
+            for call in self._calls
             if call.tool_call_id == event.tool_call_id
             and call.message_id == event.message_id
             and akin(call.where.namespace, event.namespace)
@@ -299,14 +297,10 @@ class Transcript:
         self._drop_calls(line)
         if isinstance(event.message, AIMessage):
             for at, call in enumerate(event.message.tool_calls):
-                self._calls[line.where, line.message_id, at] = ToolCallRecord(
-                    call["id"],
-                    call["name"],
-                    line.message_id,
-                    line.where,
-                    parsed_args=call["args"],
-                    so_far=SoFar.of(json.dumps(call["args"], default=str)),
-                )
+                made = ToolCallRecord(call["id"], call["name"], line.message_id, line.where)
+                made.parsed_args = call["args"]
+                made.so_far = SoFar.of(json.dumps(call["args"], default=str))
+                self._add_call(at, made)
 
     def _remove(self, message_id: str, where: Where) -> None:
         if message_id == REMOVE_ALL_MESSAGES:
@@ -319,6 +313,16 @@ class Transcript:
             self._by_key.pop((line.where, line.message_id or ""), None)
             self._drop_calls(line)
 
+    def _add_call(self, index: int, call: ToolCallRecord) -> None:
+        """Add a call; one that a message with an id makes again takes the place of the first."""
+        key = (call.where, call.message_id, index)
+        if call.message_id and (old := self._call_by_key.get(key)) is not None:
+            self._calls = [other for other in self._calls if other is not old]
+        self._calls.append(call)
+        self._call_by_key[key] = call
+
     def _drop_calls(self, line: _Line) -> None:
-        for key in [key for key in self._calls if key[:2] == (line.where, line.message_id)]:
-            del self._calls[key]
+        said = (line.where, line.message_id)
+        self._calls = [call for call in self._calls if (call.where, call.message_id) != said]
+        for key in [key for key in self._call_by_key if key[:2] == said]:
+            del self._call_by_key[key]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
 from langgraph.types import Interrupt
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from langgraph_once.stream.part import Part
 
@@ -17,6 +17,9 @@ MESSAGE: Final[TypeAdapter[BaseMessage]] = TypeAdapter(AnyMessage)
 MESSAGE_TYPES = frozenset({"ai", "human", "system", "tool", "chat", "function", "remove"})
 MESSAGE_KEYS = frozenset({"type", "content", "id", "additional_kwargs", "response_metadata"})
 STRAY_KEYS = ("invalid_tool_calls", "usage_metadata")
+MALFORMED = (TypeError, ValueError, AttributeError, LookupError)
+"""What the validators of messages raise for data that they did not expect."""
+
 INTERRUPT_KEY = "__interrupt__"
 INTERRUPTS = "interrupts"
 
@@ -64,7 +67,7 @@ def _message(value: Mapping[str, Any]) -> BaseMessage | None:
         if value["type"] == "remove":
             return RemoveMessage(id=value["id"])
         return MESSAGE.validate_python(_with_own_fields(value))
-    except ValidationError:
+    except MALFORMED:
         return None
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
+import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
 from langgraph.graph import START, StateGraph
 from langgraph.graph.ui import delete_ui_message, push_ui_message, ui_message_reducer
+from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Overwrite, interrupt
 from pydantic import BaseModel
 
@@ -21,6 +24,7 @@ from langgraph_once.events import (
     Transcript,
 )
 from langgraph_once.events.artifacts import ArtifactTracker
+from langgraph_once.events.channels import MISSING, node_updates, read_key
 from langgraph_once.stream import Part
 
 
@@ -123,6 +127,70 @@ def test_artifacts_that_updates_bring() -> None:
         ["y"],
         [],
     ]
+
+
+class Typed(BaseModel):
+    title: str = "typed"
+
+
+@dataclass
+class Plain:
+    title: str = "plain"
+
+
+class Other:
+    title = "of no state"
+
+
+@pytest.mark.parametrize(
+    ("state", "key", "found"),
+    [
+        ({"title": 1}, "title", 1),
+        ({}, "title", MISSING),
+        (Typed(), "title", "typed"),
+        (Typed(), "text", MISSING),
+        (Plain(), "title", "plain"),
+        (Plain(), "text", MISSING),
+        (Other(), "title", MISSING),
+        ([1], "title", MISSING),
+        ([1], "__root__", [1]),
+    ],
+)
+def test_a_key_of_any_state(state: Any, key: str, found: Any) -> None:
+    assert read_key(state, key) == found
+
+
+def test_a_node_may_write_several_times() -> None:
+    several: Any = {"a": [{"t": 1}, {"t": 2}], "b": [1, {"t": 3}], "c": None, "__x__": {"t": 4}}
+    assert list(node_updates(several)) == [("a", {"t": 1}), ("a", {"t": 2}), ("b", [1, {"t": 3}])]
+    assert list(node_updates([1])) == []
+
+
+def updates_of(*parts: Part, **config: Any) -> list[tuple[str, Any]]:
+    channel = ChannelConfig(key="title", stream_mode=StreamMode.UPDATES_ONLY, **config)
+    processor = ChannelStreamingProcessor([channel], dedup=None)
+    events: list[Any] = [event for part in parts for event in processor.feed(part)]
+    return [(event.formatted_namespace, event.update) for event in events]
+
+
+def test_only_updates_of_the_key_at_the_places_are_told() -> None:
+    parts = [
+        Part((), "updates", {"n": {"title": 1}}),
+        Part((), "updates", {"n": {"other": 2}}),
+        Part(("a:1",), "updates", {"n": {"title": 3}}),
+    ]
+    assert updates_of(*parts) == [("main", 1), ("a:1", 3)]
+    assert updates_of(*parts, namespaces={"main"}) == [("main", 1)]
+
+
+def test_graphs_whose_artifacts_were_told_longest_ago_are_forgotten() -> None:
+    channel = ChannelConfig(key="notes", artifact_type="Note")
+    processor = ChannelStreamingProcessor([channel], dedup=None, max_history=2)
+
+    def told_in(graph: str) -> int:
+        return len(list(processor.feed(Part((graph,), "values", {"notes": ["x"]}))))
+
+    assert [told_in(graph) for graph in "ababcba"] == [1, 1, 0, 0, 1, 0, 1]
 
 
 def test_two_elements_of_one_id_are_told_once_for_each_content() -> None:
@@ -282,3 +350,33 @@ def test_a_possible_gap_is_told() -> None:
     (gap,) = processor.feed(Part((), "gap", "the connection was cut"))
     assert gap.type == "gap_possible"
     assert gap.reason == "the connection was cut"
+
+
+WRITTEN = {"error": "ValueError", "message": "no"}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (None, None),
+        (ValueError("no"), "no"),
+        ("no", "no"),
+        (WRITTEN, "no"),
+        (RemoteException(WRITTEN), "no"),
+        (RemoteException("no"), "no"),
+        (RemoteException(), ""),
+        ({"n": 1}, "{'n': 1}"),
+    ],
+)
+def test_the_error_of_a_task_however_it_is_told(error: Any, told: str | None) -> None:
+    processor = ChannelStreamingProcessor(include=["tasks"])
+    data = {"name": "n", "id": "1", "result": None, "error": error}
+    (event,) = processor.feed(Part((), "tasks", data))
+    assert event.type == "task_finished"
+    assert event.error == told
+
+
+def test_the_error_of_a_stream_is_told_as_the_server_says_it() -> None:
+    error, _ = ChannelStreamingProcessor(include=["tasks"]).close(RemoteException(WRITTEN))
+    assert error.type == "stream_error"
+    assert (error.error_type, error.message) == ("RemoteException", "no")

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.graph import START, MessagesState, StateGraph
 
-from langgraph_once.errors import ConfigError
+from langgraph_once import once
+from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.events import (
+    BaseEvent,
     ChannelConfig,
     ChannelStreamingProcessor,
     StreamMode,
     TokenStreamingConfig,
 )
+from tests.corpus.scenario import ASKED
 from tests.unit_tests.events.team import QUESTION, team
 
 
@@ -22,7 +26,11 @@ from tests.unit_tests.events.team import QUESTION, team
         (ChannelConfig, {"key": "notes", "artefact_type": "x"}, "ChannelConfig.artefact_type"),
         (ChannelConfig, {"key": ""}, "must name a key"),
         (ChannelConfig, {"key": "notes", "stream_mode": "both?"}, "ChannelConfig.stream_mode"),
+        (ChannelConfig, {"key": "notes", "artifact_type": ""}, "must be a name"),
+        (ChannelConfig, {"key": "notes", "namespaces": set()}, "enables nothing"),
         (ChannelConfig, {"key": "notes", "namespaces": {"a:1"}}, "'a:1'"),
+        (ChannelConfig, {"key": "notes", "namespaces": {"a|b"}}, "'a|b'"),
+        (ChannelConfig, {"key": "notes", "namespaces": {""}}, "has ''"),
         (ChannelConfig, {"key": "notes", "namespaces": {"a//b"}}, "'a//b'"),
         (TokenStreamingConfig, {"enabled_namespace": {"main"}}, "enabled_namespace"),
         (TokenStreamingConfig, {"enabled_namespaces": set()}, "enables nothing"),
@@ -48,11 +56,12 @@ def test_a_key_given_twice_is_refused() -> None:
         ChannelStreamingProcessor(twice)
 
 
-def test_a_key_that_the_graph_lacks_is_refused_before_the_run() -> None:
+@pytest.mark.parametrize("wrap", [once, lambda graph: graph])
+def test_a_key_that_the_graph_lacks_is_refused_before_the_run(wrap: Any) -> None:
     processor = ChannelStreamingProcessor([ChannelConfig(key="note")])
     for start in (processor.stream, processor.stream_sync):
         with pytest.raises(ConfigError) as raised:
-            start(team(), QUESTION)
+            start(wrap(team()), QUESTION)
         expected = "the graph has no key 'note'; it has messages, notes, supervisor_messages"
         assert expected in str(raised.value)
 
@@ -61,6 +70,30 @@ def test_what_the_configuration_decides_is_not_given_again() -> None:
     processor = ChannelStreamingProcessor([ChannelConfig(key="notes")])
     with pytest.raises(ConfigError, match="stream_mode: follows from the channels"):
         processor.stream_sync(team(), QUESTION, stream_mode="values")
+
+
+def test_a_key_of_a_graph_inside_is_known() -> None:
+    ChannelStreamingProcessor([ChannelConfig(key="notes")]).stream_sync(nested(team()), ASKED)
+
+
+def nested(inner: Any) -> Any:
+    builder = StateGraph(MessagesState).add_node("inner", inner).add_edge(START, "inner")
+    return builder.compile()
+
+
+@pytest.mark.parametrize("shape", [{"modes": "values"}, {"subgraphs": True}, {"version": "v1"}])
+def test_the_shape_of_chunks_is_told_whole_and_in_known_words(shape: Any) -> None:
+    processor = ChannelStreamingProcessor([ChannelConfig(key="notes")])
+    with pytest.raises(ConfigError, match="takes stream_mode, subgraphs, version, and stream_mode"):
+        processor.stream_sync(iter([]), **shape)
+
+
+def test_a_chunk_that_tells_no_shape_is_refused() -> None:
+    processor = ChannelStreamingProcessor([ChannelConfig(key="notes")])
+    told: list[Any] = []
+    with pytest.raises(StreamError, match="a tuple does not tell its own shape"):
+        processor.stream_sync(iter([("values", {})])).on(BaseEvent, told.append).collect()
+    assert [event.type for event in told] == ["stream_error", "stream_ended"]
 
 
 def test_patterns_may_be_any_collection() -> None:

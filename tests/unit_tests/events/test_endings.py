@@ -6,10 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.types import RetryPolicy
 
 from langgraph_once.events import (
+    BaseEvent,
     CallbackError,
     ChannelConfig,
     ChannelStreamingProcessor,
@@ -65,7 +66,7 @@ async def test_async_too() -> None:
     told = []
     with pytest.raises(BrokenConnectionError):  # noqa: PT012  # there is no shorter way
         async for event in watching().stream(broken(), ASKED):
-            told.append(event.type)  # noqa: PERF401
+            told.append(event.type)  # noqa: PERF401  # an error must not lose them
     assert told[-4:] == ENDING
 
 
@@ -110,6 +111,35 @@ def test_a_filter_that_raises_reaches_the_caller_with_the_event(processor: Any) 
     assert [event.type for event in told][-2:] == ["stream_error", "stream_ended"]
 
 
+async def test_a_filter_that_raises_reaches_the_caller_async() -> None:
+    told: list[Any] = []
+    events = watching(filter_fn=raises).stream(chain(says("One two.")), ASKED)
+    with pytest.raises(CallbackError):
+        await events.on(BaseEvent, told.append).collect()
+    assert [event.type for event in told][-2:] == ["stream_error", "stream_ended"]
+
+
+def test_a_filter_that_raises_in_feed_leaves_a_stream_that_can_be_closed() -> None:
+    processor = watching(filter_fn=lambda event: event.content_delta != " two." or raises(event))
+    chunks = chain(says("One two.")).stream(ASKED, stream_mode=["messages"], version="v2")
+    told: list[Any] = []
+    with pytest.raises(CallbackError) as raised:
+        iter_into(told, (event for chunk in chunks for event in processor.feed(chunk)))
+    told.extend(processor.close(raised.value))
+    assert [event.type for event in told] == [
+        "token",
+        "message_completed",
+        "stream_error",
+        "stream_ended",
+    ]
+
+
+def test_the_filter_of_tokens_sees_nothing_else() -> None:
+    chunks: Any = [{"type": "messages", "ns": (), "data": (RemoveMessage(id="m"), {})}]
+    events = watching(filter_fn=raises).stream_sync(iter(chunks)).collect()
+    assert [event.type for event in events] == ["message_removed", "stream_ended"]
+
+
 def test_a_handler_that_raises_reaches_the_caller_and_closes_the_stream() -> None:
     events = watching().stream_sync(chain(says("One two.")), ASKED)
     with pytest.raises(CallbackError) as raised:
@@ -135,9 +165,10 @@ async def test_an_async_handler_that_raises_reaches_the_caller() -> None:
     async def fail(_: Any) -> None:
         raise ValueError("no")
 
-    events = watching().stream(chain(says("One two.")), ASKED).on(MessageCompletedEvent, fail)
+    stream = watching().stream(chain(says("One two.")), ASKED)
     with pytest.raises(CallbackError):
-        await events.collect()
+        await stream.on(MessageCompletedEvent, fail).collect()
+    assert await stream.collect() == [], "it is closed"
 
 
 def test_events_of_a_type() -> None:

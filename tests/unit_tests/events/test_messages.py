@@ -11,6 +11,8 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
+from langgraph_once.events.history import History
+from langgraph_once.events.namespace import Where
 from langgraph_once.stream import Part
 from tests.corpus.graphs import chain, nested, returns, says
 from tests.corpus.scenario import ASKED
@@ -173,6 +175,14 @@ def test_history_is_bounded() -> None:
         list(processor.feed(said("One.", f"m{at}", last=True)))
     late = said(" more", "m1")
     assert [e.accumulated_content for e in processor.feed(late)] == [" more"]  # type: ignore[union-attr]
+
+
+def test_history_of_one_id_in_many_places_is_bounded() -> None:
+    history = History(2)
+    for task in "abc":
+        history.add(Where((), "n", task), "m", AIMessage("One."))
+    assert not history.has(Where((), "n", "a"), "m")
+    assert history.forget("m") == [True, True]
 
 
 def test_a_message_of_other_shape_passes_as_no_event() -> None:

@@ -171,6 +171,12 @@ def test_a_stream_whose_first_message_is_an_object_is_not_of_v3() -> None:
     assert len(list(parts.read(Part((), "updates", {"n": {"messages": [named(2)]}})))) == 1
 
 
+def test_a_whole_message_in_v3_does_not_end_it() -> None:
+    parts = ProtocolParts(max_history=9, is_v3=True)
+    assert len(list(parts.read(Part((), "messages", AIMessage("Hi."))))) == 1
+    assert len(list(parts.read(Part((), "updates", {"n": {"messages": [named(2)]}})))) == 2
+
+
 def test_what_came_before_the_first_model_spoke_was_there_before() -> None:
     parts = ProtocolParts(max_history=9)
     assert len(list(parts.read(values()))) == 1

@@ -11,6 +11,7 @@ from langgraph.stream import CustomTransformer, TasksTransformer, UpdatesTransfo
 from langgraph_once import DedupConfig, once
 from langgraph_once.events import ChannelStreamingProcessor, Event
 from tests.corpus.scenario import Scenario
+from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import Variant
 from tests.unit_tests.events.corpus_plays import aplayed, every_scenario, play, played
 from tests.unit_tests.events.sameness import (
@@ -21,6 +22,7 @@ from tests.unit_tests.events.sameness import (
 )
 
 V3 = Variant("sync", "v3", ("messages",), subgraphs=True)
+IN_V3 = [s for s in SCENARIOS if s.only is None or s.only(V3)]
 CHANGED = DedupConfig(state="changed")
 
 
@@ -74,11 +76,9 @@ OWN_IN_V3 = {
 @pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
-@every_scenario
+@pytest.mark.parametrize("scenario", IN_V3, ids=lambda s: f"{s.kind}-{s.name}")
 def test_v3(scenario: Scenario) -> None:
     """It makes ids and content blocks of its own, and streams no tasks."""
-    if scenario.only is not None and not scenario.only(V3):
-        pytest.skip("means nothing in v3")
     wrapped: list[Any] = []
 
     def stream(graph: Any, *start: Any) -> Iterable[Event]:

@@ -124,6 +124,78 @@ def test_fragments_without_an_index_go_on_with_the_last_call() -> None:
     assert ends(told) == [("c1", "find", {"a": 1}), ("c2", "find", {"a": 2})]
 
 
+def test_fragments_with_an_id_and_no_index_go_on_with_the_call_of_that_id() -> None:
+    told = told_of(
+        [
+            {"id": "c1", "name": "find", "args": '{"a"'},
+            {"id": "c2", "name": "find", "args": '{"a"'},
+            {"id": "c1", "args": ": 1}"},
+            {"id": "c2", "args": ": 2}"},
+        ]
+    )
+    assert ends(told) == [("c1", "find", {"a": 1}), ("c2", "find", {"a": 2})]
+
+
+def test_a_call_that_never_gets_an_id_begins_before_it_ends() -> None:
+    told = told_of([{"name": "find", "args": '{"a": 1}', "index": 0}])
+    assert [e.type.removeprefix("tool_call_") for e in told] == [
+        "started",
+        "progress",
+        "completed",
+    ]
+
+
+def test_the_states_of_calls_say_how_far_they_are() -> None:
+    tracker = made()
+
+    def states(args: str, index: int) -> list[str]:
+        piece = {"id": f"c{index}", "name": "find", "args": args, "index": index}
+        list(tracker.chunk("m1", chunk(piece), HERE))
+        return [state.status for state in tracker.states]
+
+    assert states('{"a"', 0) == ["streaming"]
+    assert states("{}", 1) == ["streaming", "streaming"]
+    assert states("[", 2) == ["streaming", "completed", "streaming"]
+    list(tracker.finish("m1", HERE))
+    assert [state.status for state in tracker.states] == ["failed", "completed", "failed"]
+    assert not any(state.is_open for state in tracker.states)
+
+
+def test_a_call_without_its_id_does_not_end_where_the_next_begins() -> None:
+    told = told_of(
+        [
+            {"args": "{}", "index": 0},
+            {"id": "c2", "name": "find", "args": "{}", "index": 1},
+            {"id": "c1", "name": "find", "index": 0},
+        ]
+    )
+    assert ends(told) == [("c1", "find", {}), ("c2", "find", {})]
+
+
+def test_line_breaks_in_strings_are_read_as_upstream_reads_them() -> None:
+    told = told_of([{"id": "c1", "name": "write", "args": '{"text": "a\nb"}', "index": 0}])
+    assert ends(told) == [("c1", "write", {"text": "a\nb"})]
+
+
+def test_the_repr_of_a_state_quotes_nothing() -> None:
+    tracker = made()
+    message = AIMessage("", tool_calls=[{"id": "c1", "name": "find", "args": {"a": "secret"}}])
+    list(tracker.whole(message, HERE))
+    list(tracker.result(ToolMessage("secret", tool_call_id="c1"), HERE))
+    (state,) = tracker.states
+    assert state.accumulated_args == '{"a": "secret"}'
+    assert state.status == "completed"
+    assert "find" in repr(state)
+    assert "secret" not in repr(state)
+
+
+def test_a_bad_call_of_a_whole_message_has_failed() -> None:
+    bad: Any = {"id": "c", "name": "find", "args": "{", "error": None, "type": "invalid_tool_call"}
+    tracker = made()
+    list(tracker.whole(AIMessage("", invalid_tool_calls=[bad]), HERE))
+    assert [state.status for state in tracker.states] == ["failed"]
+
+
 def test_whole_calls_without_index_or_id_are_two() -> None:
     told = told_of([{"name": "find", "args": "{}"}, {"name": "find", "args": "{}"}])
     assert ends(told) == [(None, "find", {}), (None, "find", {})]
