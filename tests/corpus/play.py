@@ -96,7 +96,7 @@ class _Stage:
         try:
             for event in self.events(run):
                 watch(event)
-        except Exception as raised:  # noqa: BLE001, RUF100  # compared with what was expected
+        except Exception as raised:  # compared with what was expected
             error = raised
         _expect(run, error)
 
@@ -106,7 +106,7 @@ class _Stage:
             try:
                 async for event in self.aevents(run):
                     watch(event)
-            except Exception as raised:  # noqa: BLE001, RUF100
+            except Exception as raised:  # as above
                 error = raised
             _expect(run, error)
 

@@ -74,7 +74,29 @@ def _page(scores: Scores) -> Iterator[str]:
             named[reason].append(f"`{name}`")
     for reason, names in named.items():
         yield f"- {reason.why} In {reason.where}: {', '.join(names)}."
+    yield from ("", *LIMITS)
 
+
+LIMITS = """\
+## Streams that are left, and what is not restored
+
+A stream of a thread with a checkpointer may be left at any chunk; what nodes that were at
+work then still say, and what was sent and not read, begins the next stream of the thread, so
+that nothing is lost and nothing comes twice (`test_law_graphs.py`: random graphs and cuts).
+A process that is killed can note nothing; then the ledger of the step before, the state and
+the results of done nodes tell what came. Known limits:
+
+- A pair `("ai", text)` has no id until its reducer makes one. Where a stream is left more
+  than once around it, it may come twice.
+- The text of a message that a graph inside edits and then removes stays removed for a reader
+  of `messages`, although the graph around it keeps the first text.
+- A cached node in a graph inside, where the graph around it has no cache, is heard when the
+  node around it is done.
+- A stream of `messages` alone in v1 takes a slower way through the filter where nodes may
+  answer without running: on a resume, or with a cache.
+- Of more than 1,024 graphs at a time in one stream, what leaves the states of those that
+  spoke first is not told as removed.
+""".splitlines()
 
 Rows = Iterable[tuple[str, dict[Source, Score]]]
 

@@ -94,7 +94,8 @@ class Deduplicator:
         """
         owe(self.ledger.owed, rest)
         for part in left:
-            owe(self.ledger.owed, self.feed(part))
+            if part.mode == "messages":
+                owe(self.ledger.owed, self.feed(part))
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""

@@ -157,11 +157,11 @@ def chunk_filter(
         hints=hints,
         is_message_key=is_message_key,
     )
-    feed = dedup.feed
+    feed, expand = dedup.feed, _alone
     if has_cache is not None:
-        cached = CachedParts(stream_mode, dedup.ledger, is_message_key, has_cache=has_cache)
+        expand = CachedParts(stream_mode, dedup.ledger, is_message_key, has_cache=has_cache).expand
         feed = lambda part: (  # noqa: E731  # the plain `feed` stays one call
-            out for each in cached.expand(part) for out in dedup.feed(each)
+            out for each in expand(part) for out in dedup.feed(each)
         )
 
     rest: Iterator[Part] = iter(())
@@ -182,7 +182,7 @@ def chunk_filter(
         return (write(kept) for kept in dedup.owed())
 
     def owe(left: Iterable[Part]) -> None:
-        dedup.owe(rest, left)
+        dedup.owe(rest, (each for part in left for each in expand(part)))
 
     def close() -> Iterable[Any]:
         return (write(kept) for kept in dedup.close())
@@ -259,6 +259,10 @@ async def afiltered(
                     yield kept
         for kept in new.close():
             yield kept
+
+
+def _alone(part: Part) -> Iterator[Part]:
+    yield part
 
 
 def _never(_chunk: Any) -> bool:

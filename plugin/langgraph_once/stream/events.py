@@ -80,7 +80,7 @@ class _Events:
 
     def owe(self, left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get."""
-        said = (self._reader.read(part) for part in left)
+        said = (self._reader.read(each) for part in left for each in self._expand(part))
         rest = (out for _, out in self._rest)
         self._dedup.owe(rest, (part for part in said if part is not None))
 

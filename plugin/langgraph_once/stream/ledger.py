@@ -124,6 +124,9 @@ class Ledger:
     def seed(self, messages: Iterable[BaseMessage]) -> None:
         """Note messages of the thread that the consumer has from before."""
         self._seeds = {message.id: message for message in messages if message.id}
+        for message_id, message in self._seeds.items() if self.nameless else ():
+            if message_id not in self._by_id:
+                self.name(message_id, content_of(message), ns=(), snapshot=True)
 
     def deliver(self, message_id: str, content: Content, *, task: str = "") -> Entry:
         """Note a delivered whole message."""
@@ -172,8 +175,12 @@ class Ledger:
         return [entry for name in names(task) for entry in self._by_task.get(name, ())]
 
     def has_said(self, node: str, content: Content) -> bool:
-        """Whether a node, named as by `bare`, has returned this in the last stream."""
-        return any(e.content == content for e in self._last_said(node) if not e.is_model)
+        """Whether a node, named as by `bare`, has returned this in the last stream; so in this."""
+        for entry in self._last_said(node):
+            if entry.content == content and not entry.is_model:
+                entry.epoch = self.epoch
+                return True
+        return False
 
     def match_cut(self, node: str, content: Content) -> Entry | None:
         """What the last stream had of this message of a node when it was cut short."""

@@ -14,6 +14,7 @@ import ormsgpack
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.content import Content
 from langgraph_once.stream.entry import Entry
+from langgraph_once.stream.nameless import Nameless
 from langgraph_once.stream.owed import read_owed, write_owed
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def write_ledger(ledger: Ledger) -> bytes:
                 for ns, listed in ledger.snapshots.items()
             ],
             "updates": list(ledger.updates.items()),
+            "nameless": [_pack_nameless(known) for known in ledger.nameless if known.entry],
             "owed": [write_owed(part) for part in ledger.owed],
         }
     )
@@ -93,8 +95,16 @@ def _build(body: dict[str, Any]) -> Ledger:
     for ns, listed in body["snapshots"]:
         ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
     ledger.updates = dict(body["updates"])
+    for ns, entry_id, in_update, epoch in body.get("nameless", ()):
+        for entry in ledger.entries(entry_id)[-1:]:
+            known = Nameless(tuple(ns), entry.content, entry, in_update=in_update, epoch=epoch)
+            ledger.nameless.add(known)
     ledger.owed.extend(read_owed(said) for said in body.get("owed", ()))  # 0.1 wrote none
     return ledger
+
+
+def _pack_nameless(known: Nameless) -> list[Any]:
+    return [list(known.ns), known.entry and known.entry.id, known.in_update, known.epoch]
 
 
 def _pack_entry(entry: Entry) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterator
 
 from langgraph_once.stream.content import Content
 from langgraph_once.stream.entry import Entry
@@ -54,6 +55,13 @@ class NamelessMessages:
     def __init__(self) -> None:
         self._waiting: deque[Nameless] = deque(maxlen=MAX_NAMELESS)
         self.states: PerGraph[dict[Place, Counter[Content]]] = PerGraph()
+
+    def __iter__(self) -> Iterator[Nameless]:
+        return iter(self._waiting)
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._waiting)
 
     def add(self, nameless: Nameless) -> None:
         """Note one that goes out."""

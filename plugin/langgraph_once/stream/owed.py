@@ -28,7 +28,7 @@ __all__ = ["owe", "read_owed", "undelivered", "write_owed"]
 
 
 def undelivered(run: Run | None) -> Iterator[Part]:
-    """What the handler of an ended run has sent and nobody has read."""
+    """What an ended run has sent of messages, and nobody has read."""
     put: Any = run and run.put
     if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time
         put = put.args[0]
@@ -39,6 +39,8 @@ def undelivered(run: Run | None) -> Iterator[Part]:
         ns, mode, data = sent.popleft()
         if mode == "messages":
             yield Part(ns, mode, *data)
+        elif mode == "updates":  # a cached one tells of messages too
+            yield Part(ns, mode, data)
 
 
 def owe(owed: deque[Part], parts: Iterable[Part]) -> None:

@@ -51,10 +51,9 @@ def speaking(model: WireModel, *, copied: bool = False, pairs: bool = False) -> 
 
 def after_a_step() -> Graph:
     """The graph said something in its own list before it handed off."""
-    handing = lambda _: Command(  # noqa: E731  # as short as what it stands for
-        graph=Command.PARENT, goto="second", update={"messages": [AIMessage(HELLO, id="h")]}
-    )
-    return between(chain(says("Kept inside."), handing))
+    update = {"messages": [AIMessage(HELLO, id="h")]}
+    command: Any = Command(graph=Command.PARENT, goto="second", update=update)
+    return between(chain(says("Kept inside."), lambda _: command))
 
 
 def model(*, called: bool = True) -> WireModel:

@@ -6,13 +6,16 @@ import itertools
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import CachePolicy
+from langgraph.types import CachePolicy, Command, interrupt
 
-from langgraph_once import once
+from langgraph_once import Deduplicator, Ledger, once
+from langgraph_once.stream import InMemoryStreamStateStore, Part
+from langgraph_once.stream.cached import CachedParts
+from langgraph_once.stream.state import is_default_key
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -70,3 +73,82 @@ def _shape(chunk: Any) -> Any:
 
 def _plain(part: Any) -> bool:
     return isinstance(part, str | tuple)
+
+
+def asks_beside(text: str) -> Any:
+    """A graph of two nodes side by side: one speaks, the other asks the human."""
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("speaks", says(text))
+    builder.add_node("asks", lambda _: {"messages": [AIMessage(interrupt("Go on?"))]})
+    builder.add_edge(START, "speaks")
+    builder.add_edge(START, "asks")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def test_without_a_ledger_what_the_thread_holds_counts_as_had() -> None:
+    """The writes of a done node are the thread's, as its messages are."""
+    plain = asks_beside("Hello.")
+    list(once(plain).stream(ASKED, THREAD, stream_mode="messages"))
+    elsewhere = once(plain, stream_state=InMemoryStreamStateStore())
+    later = list(elsewhere.stream(Command(resume="Yes."), THREAD, stream_mode="messages"))
+    assert list(folded(later).values()) == ["Yes."]
+
+
+def test_of_equal_answers_each_stands_for_itself() -> None:
+    """One came whole, one did not come: the one that came is not taken for the other."""
+    builder: Any = StateGraph(MessagesState)
+    for name in ("a", "b", "c"):
+        builder.add_node(name, says("ok"))
+        builder.add_edge(START, name)
+    graph = once(chain(builder.compile(), says("Bye.")).copy({"checkpointer": InMemorySaver()}))
+    asked: Any = {"stream_mode": "messages", "subgraphs": True}
+    stream: Any = graph.stream(ASKED, THREAD, **asked)
+    before = list(itertools.islice(stream, 4))
+    stream.close()
+    later = list(graph.stream(None, THREAD, **asked))
+    told = folded(chunk for _, chunk in [*before, *later])
+    assert list(told.values()) == ["ok", "ok", "ok", "Bye."]
+
+
+class TestPairs:
+    """A node that returns (role, text): the reducer makes a message of it, and its id."""
+
+    def test_of_two_the_one_that_is_edited_is_replaced(self) -> None:
+        pairs = lambda _: {"messages": [("ai", "One."), ("ai", "Two.")]}  # noqa: E731  # a node
+        edits = lambda s: {"messages": [AIMessage("Edited.", id=s["messages"][2].id)]}  # noqa: E731
+        chunks = once(chain(pairs, edits)).stream(ASKED, stream_mode="messages")
+        assert list(folded(chunks).values()) == ["One.", "Edited."]
+
+    def test_one_of_the_cache_has_an_id(self) -> None:
+        cached = CachedParts("messages", Ledger(), is_default_key, has_cache=True)
+        update = {"n": {"messages": [("ai", "One.")]}, "__metadata__": {"cached": True}}
+        (said,) = cached.expand(Part((), "updates", update))
+        assert said.data.id
+
+    def test_one_that_is_edited_in_a_later_stream_is_the_one_that_was_shown(self) -> None:
+        def edits(state: Any) -> Any:
+            return {"messages": [AIMessage("Edited.", id=state["messages"][1].id)]}
+
+        def node(state: Any) -> Any:
+            return edits(state) if len(state["messages"]) > 2 else {"messages": [("ai", "First.")]}
+
+        graph = once(chain(node).copy({"checkpointer": InMemorySaver()}))
+        before = list(graph.stream(ASKED, THREAD, stream_mode="messages"))
+        later = list(graph.stream(ASKED, THREAD, stream_mode="messages"))
+        assert list(folded([*before, *later]).values()) == ["Edited."]
+
+
+def test_after_a_process_died_what_came_is_known_by_its_id_first() -> None:
+    """Nothing told what else was said then; of two equal answers one came."""
+    ledger = Ledger()
+    chunk = AIMessageChunk(content="ok", id="a", chunk_position="last")
+    came = Part(("g:1",), "messages", chunk, {"langgraph_checkpoint_ns": "g:1|n:1"})
+    assert list(Deduplicator(ledger=ledger).feed(came)) == [came]
+
+    dedup = Deduplicator(ledger=ledger)
+    cached = CachedParts("messages", ledger, is_default_key, has_cache=False)
+    both = [AIMessage("ok", id="b"), AIMessage("ok", id="a")]
+    part = Part((), "updates", {"g": {"messages": both}, "__metadata__": {"cached": True}})
+    later = [out for each in cached.expand(part) for out in dedup.feed(each)]
+    told = folded([(out.data, out.meta) for out in [came, *later]])
+    assert told == {"a": "ok", "b": "ok"}

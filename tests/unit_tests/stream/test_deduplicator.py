@@ -114,6 +114,11 @@ class TestMessages:
         assert (type(repair), repair.id, repair.content) == (AIMessageChunk, "m", "lo")
         assert fed(messages, said(AIMessage("Hello", id="m"))) == []
 
+    def test_a_result_that_grew_takes_the_place_of_the_other(self, messages: Deduplicator) -> None:
+        short, long = (ToolMessage(text, tool_call_id="c", id="t") for text in ("Sun", "Sunny"))
+        out = fed(messages, said(short), said(long))
+        assert [type(message) for message in out] == [ToolMessage, RemoveMessage, ToolMessage]
+
     def test_a_removed_message_may_be_said_again(self, messages: Deduplicator) -> None:
         removal, again = RemoveMessage(id="m"), AIMessage("Hello", id="m")
         assert fed(messages, *tokens("Hello"), said(removal), said(again))[1:] == [removal, again]
@@ -207,6 +212,12 @@ class TestStates:
             [RemoveMessage(id="1")],
             [one],
         ]
+
+    def test_one_that_left_a_list_deep_inside_is_removed_there(self, states: Deduplicator) -> None:
+        one, two = AIMessage("One.", id="1"), AIMessage("Two.", id="2")
+        deep = [Part((), "values", {"groups": [[*found], ["x"]]}) for found in ([one, two], [two])]
+        out = fed(states, *deep)
+        assert out[1] == {"groups": [[RemoveMessage(id="1")], ["x"]]}
 
     def test_a_removal_names_the_streamed_id_of_a_copy(self, states: Deduplicator) -> None:
         copy = AIMessage("Hello", id="copy")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import operator
 from typing import Annotated, Any
 
 import pytest
+from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -197,6 +199,22 @@ class TestAttempts:
         tokens = [c for c in chunks if isinstance(c[0], AIMessageChunk)]
         assert {meta["once"]["attempt"] for _, meta in tokens} == set(range(1, len(words) + 1))
 
+    @pytest.mark.parametrize("words", [("One two.", "One two."), ("One two.", "Other words.")])
+    def test_d4_hold_keeps_the_words_of_the_last_attempt_alone(self, words: Any) -> None:
+        chunks = list(
+            once(self.retried(self.flaky(*words)), DedupConfig(reexecution="hold")).stream(
+                ASKED, stream_mode="messages"
+            )
+        )
+        assert list(folded(chunks).values()) == [words[-1]]
+        gone = [message for message, _ in chunks if isinstance(message, RemoveMessage)]
+        assert bool(gone) == (words[0] != words[1])
+
+    def test_d4_mark_lets_the_words_of_both_attempts_stand(self) -> None:
+        graph = once(self.retried(self.flaky("One.", "Two.")), DedupConfig(reexecution="mark"))
+        chunks = list(graph.stream(ASKED, stream_mode="messages"))
+        assert list(folded(chunks).values()) == ["One.", "Two."]
+
     def test_d5_all_that_the_graph_inside_said_goes_with_it(self) -> None:
         inner = chain(says("Before."), self.flaky("Same.", "Same."))
         assert texts(self.retried(inner), subgraphs=True) == ["Before.", "Same."]
@@ -237,6 +255,33 @@ class TestAnnotation:
         chunks = streamed(chain(node))
         assert list(folded(chunks).values()) == ["a b c"]
 
+    @pytest.mark.parametrize("breaks", [False, True])
+    def test_d9_an_edit_under_an_id_that_came_late(self, breaks: bool) -> None:
+        """The answer bears the id of its last chunk; the first went out under another."""
+
+        def node(_: Any) -> Any:
+            late = _renaming(type(model("")), at_last=True)
+            answer = late(script=lambda _: AIMessage("a b c")).invoke("?")
+            if breaks:
+                broken = _breaking(type(model("")))(script=lambda _: AIMessage("x y"))
+                with contextlib.suppress(ValueError):
+                    broken.invoke("?")
+                model("Last.").invoke("?")
+            return {"messages": [AIMessage("Edited.", id=answer.id)]}
+
+        chunks = streamed(chain(node))
+        assert list(folded(chunks).values()) == ["Last.", "Edited."][not breaks :]
+
+    def test_d9_an_edit_of_what_was_left_early(self) -> None:
+        def node(_: Any) -> Any:
+            late = _renaming(type(model("")), at_last=True)(script=lambda _: AIMessage("a b"))
+            stream = late.stream("?")
+            ids = [next(stream).id for _ in range(3)]  # the last one has the provider's
+            stream.close()
+            return {"messages": [AIMessage("Edited.", id=ids[-1])]}
+
+        assert list(folded(streamed(chain(node))).values()) == ["Edited."]
+
     def test_the_models_own_chunks_are_not_changed(self) -> None:
         kept: list[Any] = []
 
@@ -249,16 +294,35 @@ class TestAnnotation:
         assert len({chunk.id for chunk in kept}) > 1
 
 
-def _renaming(plain: Any) -> Any:
+def _renaming(plain: Any, *, at_last: bool = False) -> Any:
     class Renamed(plain):  # type: ignore[misc]
-        """Gives only its first chunk an id of its own."""
+        """Gives only its first chunk, or its last one, an id of its own."""
 
         def _stream(self, *args: Any, **kwargs: Any) -> Any:
-            for at, chunk in enumerate(super()._stream(*args, **kwargs)):
-                chunk.message.id = "provider" if at == 0 else None
+            chunks = list(super()._stream(*args))
+            for at, chunk in enumerate(chunks):
+                is_named = chunk is chunks[-1] if at_last else at == 0
+                chunk.message.id = "provider" if is_named else None
+                if kwargs.get("run_manager"):
+                    kwargs["run_manager"].on_llm_new_token(chunk.text, chunk=chunk)
                 yield chunk
 
     return Renamed
+
+
+def _breaking(plain: Any) -> Any:
+    class Broken(plain):  # type: ignore[misc]
+        """Breaks off after its first chunk."""
+
+        def _stream(self, *args: Any, **kwargs: Any) -> Any:
+            yield next(super()._stream(*args, **kwargs))
+            raise ValueError
+
+    return Broken
+
+
+class Mute(FakeMessagesListChatModel):
+    """Cannot stream."""
 
 
 class TestSemanticsUsersKnow:
@@ -268,6 +332,13 @@ class TestSemanticsUsersKnow:
             return {"messages": [AIMessage("Public.")]}
 
         assert texts(chain(node)) == ["Public."]
+
+    def test_what_a_model_says_that_cannot_stream_is_said_whole(self) -> None:
+        def node(_: Any) -> Any:
+            Mute(responses=[AIMessage("A draft.")]).invoke("?")
+            return {"messages": [AIMessage("Public.")]}
+
+        assert texts(chain(node)) == ["A draft.", "Public."]
 
     def test_without_subgraphs_a_childs_tokens_stay_inside(self) -> None:
         chunks = streamed(nested(says("Hello."), 2))

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langgraph_once import Ledger, dedup, once
+from langgraph_once import DedupConfig, Ledger, dedup, once
 from langgraph_once.stream.content import StreamedContent, content_of
 from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.part import Part
@@ -56,6 +56,37 @@ class TestUpdates:
         assert told[-2:] == [updates(), updates()]
 
 
+class TestGraphsInside:
+    """Updates alone, whose messages have no ids yet."""
+
+    @staticmethod
+    def told(*graphs: tuple[str, ...]) -> list[int]:
+        chunks = [(ns, {(ns or ("n0",))[-1][:2]: {"messages": [AIMessage("ok")]}}) for ns in graphs]
+        passed = dedup(
+            iter(chunks),
+            stream_mode="updates",
+            subgraphs=True,
+            config=DedupConfig(state="new_messages"),
+        )
+        return [len(messages_in(data)) for _, data in passed]
+
+    def test_what_one_sent_is_copied_by_its_node_once(self) -> None:
+        assert self.told(("n0:1",), ()) == [1, 0]
+        assert self.told(("n0:1",), (), ()) == [1, 0, 1]
+
+    def test_another_node_says_it_anew(self) -> None:
+        assert self.told(("n1:1",), ()) == [1, 1]
+
+    def test_a_node_that_copied_nothing_may_say_it_later(self) -> None:
+        other: Any = ((), {"n0": {"messages": [AIMessage("else")]}})
+        inner: Any = (("n0:1",), {"n": {"messages": [AIMessage("ok")]}})
+        later: Any = ((), {"n0": {"messages": [AIMessage("ok")]}})
+        asked: Any = {"stream_mode": "updates", "subgraphs": True}
+        config = DedupConfig(state="new_messages")
+        told = list(dedup(iter([inner, other, later]), **asked, config=config))
+        assert [len(messages_in(data)) for _, data in told] == [1, 1, 1]
+
+
 def test_messages_without_an_id_come_once_in_states() -> None:
     unnamed = AIMessage("ok")
     state = "values", {"answers": [unnamed, unnamed]}
@@ -66,6 +97,11 @@ def test_messages_without_an_id_come_once_in_states() -> None:
 def test_a_whole_message_behind_chunks_with_an_empty_id_is_theirs() -> None:
     whole = "messages", (AIMessage("ok", id="lc_run--1"), META)
     assert passed(token("ok", "", last=True), whole) == [token("ok", "", last=True)]
+
+
+def test_an_id_that_a_task_uses_again_is_another_message() -> None:
+    told = passed(token("One.", last=True), token("Two.", last=True))
+    assert [type(chunk[0]) for _, chunk in told] == [AIMessageChunk, RemoveMessage, AIMessageChunk]
 
 
 def test_a_thought_beside_the_content_counts_as_said() -> None:

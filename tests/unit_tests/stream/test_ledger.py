@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
@@ -95,6 +95,7 @@ WORDS = st.lists(st.tuples(st.sampled_from("abcdef"), st.text(max_size=20)), max
 
 
 class TestBytes:
+    @settings(deadline=None)
     @given(words=WORDS)
     def test_a_ledger_comes_back_as_it_was(self, words: list[tuple[str, str]]) -> None:
         data = used_ledger(words).to_bytes()
@@ -113,6 +114,7 @@ class TestBytes:
         state = Part((), "values", {"messages": [copy, asked]})
         assert fed(later, state) == [{"messages": []}]
 
+    @settings(deadline=None)
     @given(at=st.integers(0, 200), flip=st.integers(1, 255))
     def test_damage_is_noticed(self, at: int, flip: int) -> None:
         data = bytearray(used_ledger([("a", "Hello"), ("b", "there")]).to_bytes())

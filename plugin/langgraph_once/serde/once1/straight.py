@@ -62,6 +62,7 @@ class Straight:
     def _thread(self, items: list[Any]) -> Extension:
         """Return the `MODELS` for a thread."""
         classes = self._classes
+        extra: dict[str, Any] = {}
         places: dict[Kind, int] = {}
         indices: list[int] = []
         contents: list[dict[str, Any]] = []
@@ -73,7 +74,7 @@ class Straight:
             if kind.fields_set != fields_set or (
                 (
                     len(values) != size
-                    or item.__pydantic_extra__ != {}
+                    or item.__pydantic_extra__ != extra
                     or type(values["content"]) is not str
                     or values["additional_kwargs"]
                     or values["response_metadata"]
@@ -83,10 +84,9 @@ class Straight:
             ):
                 raise GiveUpError
             contents.append(values)
-            place = places.get(kind)
-            if place is None:
-                places[kind] = place = len(places) + 1
-            indices.append(place)
+            if kind not in places:
+                places[kind] = len(places) + 1
+            indices.append(places[kind])
         if len(items) != 1:
             _check_differ(items)
         kinds = kind.alone if len(places) == 1 else self._kinds[(*places,)]
@@ -111,10 +111,11 @@ class _Classes(dict[type, tuple[MessageShape, dict[int, Any], int, str]]):
 
 def _are_flat(calls: list[Any]) -> bool:
     """Whether no argument of these calls holds any other value."""
-    kinds: set[type] = set()
     for call in calls:
-        kinds.update(map(type, call["args"].values()))
-    return kinds <= ATOMS
+        for argument in call["args"].values():
+            if type(argument) not in ATOMS:
+                return False
+    return True
 
 
 def _check_differ(messages: list[Any]) -> None:
