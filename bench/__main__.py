@@ -14,13 +14,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from bench import events, serde, stream, wire
+from bench import events, remote, serde, stream, wire
 
 PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
     "serde": serde.report,
     "events": events.report,
     "wire": wire.report,
+    "remote": remote.report,
 }
 """In the order of the file. The first line of each is its heading."""
 

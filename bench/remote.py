@@ -6,36 +6,60 @@ but the client takes time; the delays on a real server.
 
 from __future__ import annotations
 
-import asyncio
 import json
+import random
 import statistics
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 import httpx
+from langchain_core.messages import AIMessage, AnyMessage
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.pregel.remote import RemoteGraph
-from langgraph_sdk import get_client, get_sync_client
-from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+from pydantic import TypeAdapter
 
+from bench.prose import passages
 from bench.wire import OURS
 from demo.dev_server import DevServer
+from graphs.models import ScriptedChatModel
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import stream_run
 
-__all__ = ["report"]
+__all__ = ["long_graph", "report"]
 
+BASE: Final = "`RemoteGraph`"
 ROUNDS: Final = 15
-RUNS: Final = 10
+RUNS: Final = 8
+LONG: Final = passages(1, 20_000)[0]
+MESSAGE: Final[TypeAdapter[AnyMessage]] = TypeAdapter(AnyMessage)
+GRAPHS: Final = {
+    **OURS["graphs"],
+    "plain_long": "bench.remote:long_graph",
+    "once_long": {
+        "path": "langgraph_once.platform.graphs:once_long",
+        "once": {"target": "bench.remote:long_graph"},
+    },
+}
 ASKED: Final[Any] = {"messages": [{"role": "user", "content": "Go on."}]}
 TOKEN: Final = b'"type":"AIMessageChunk"'
 HEADERS: Final = {"Accept-Encoding": "identity"}
+
+
+async def answer(state: MessagesState) -> dict[str, Any]:
+    """Stream a long text, as fast as it goes."""
+    model = ScriptedChatModel(script=lambda _: AIMessage(LONG))
+    return {"messages": [await model.ainvoke(state["messages"])]}
+
+
+long_graph = StateGraph(MessagesState).add_node("answer", answer).add_edge(START, "answer")
 
 Stream = Callable[[], Iterator[Any]]
 
@@ -57,30 +81,32 @@ def report() -> Iterator[str]:
     """The lines of the report, as Markdown."""
     with tempfile.TemporaryDirectory() as name:
         config = Path(name, "langgraph.json")
-        config.write_text(json.dumps(OURS))
+        config.write_text(json.dumps({**OURS, "graphs": GRAPHS}))
         with DevServer(config, cwd=Path(name)) as server:
-            recordings = {graph: _recorded(server, graph) for graph in ("plain", "once")}
-            delays = asyncio.run(_delays(server))
+            recordings = [_recorded(server, name) for name in ("plain_long", "once_long")]
+            delays = _delays(server)
+    tokens = recordings[0].tokens
     yield "## Remote"
     yield ""
-    yield f"A run that streams {recordings['plain'].tokens} tokens in `messages-tuple`, recorded"
-    yield f"and played at once to each client: its own CPU time, median of {ROUNDS} rounds in turns."
+    yield f"A run of {tokens:,} tokens in `messages-tuple`, recorded and played at once to each"
+    yield f"client: its own CPU time, median of {ROUNDS} rounds in turns. `RemoteGraph` gives"
+    yield "dicts; the row below makes messages of them, as all others do, and deduplicates nothing."
     yield ""
-    yield "| client | µs per token | of a wrapped graph |"
+    yield "| client | µs per token of a stock graph | of a wrapped one |"
     yield "|---|---:|---:|"
-    costs = {graph: _costs(recording) for graph, recording in recordings.items()}
-    for client, plain in costs["plain"].items():
-        shown = (_shown(values, costs[graph]["RemoteGraph"]) for graph, values in
-                 (("plain", plain), ("once", costs["once"][client])))
+    plain, wrapped = (_costs(recording) for recording in recordings)
+    for client in plain:
+        shown = (_shown(costs[client], costs[BASE]) for costs in (plain, wrapped))
         yield f"| {client} | {' | '.join(shown)} |"
     yield ""
-    yield f"From a real server, a token each 10 ms, {RUNS} runs of each in turns; milliseconds are"
-    yield "p50 / p95. The first token waits until the server takes the run from its queue."
+    yield f"From a real server a wrapped graph with a token each 10 ms, {RUNS} runs of each in"
+    yield "turns; milliseconds, p50 / p95. The first token waits until the server takes the run"
+    yield "from its queue, up to a second."
     yield ""
-    yield "| client | first token | since the first event | next |"
-    yield "|---|---:|---:|---:|"
+    yield "| client | first token | next |"
+    yield "|---|---:|---:|"
     for client, found in delays.items():
-        yield f"| {client} | {' | '.join(map(_percentiles, zip(*found, strict=True)))} |"
+        yield f"| {client} | {' | '.join(map(_percentiles, found))} |"
 
 
 def _recorded(server: DevServer, graph: str) -> Recording:
@@ -126,7 +152,7 @@ class Player:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, format: str, *args: Any) -> None:
+            def log_message(self, *_: Any) -> None:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -161,32 +187,41 @@ def _streams(client: SyncLangGraphClient, thread_id: str) -> dict[str, Stream]:
     config: Any = {"configurable": {"thread_id": thread_id}}
     stock, ours = (kind("once", sync_client=client) for kind in (RemoteGraph, OnceRemoteGraph))
     return {
-        "RemoteGraph": lambda: stock.stream(ASKED, config, stream_mode="messages"),
-        "OnceRemoteGraph": lambda: ours.stream(ASKED, config, stream_mode="messages"),
-        "stream_run": lambda: stream_run(
+        BASE: lambda: stock.stream(ASKED, config, stream_mode="messages"),
+        "`RemoteGraph`, and messages": lambda: (
+            MESSAGE.validate_python(message)
+            for message, _ in stock.stream(ASKED, config, stream_mode="messages")
+        ),
+        "`OnceRemoteGraph`": lambda: ours.stream(ASKED, config, stream_mode="messages"),
+        "`stream_run`": lambda: stream_run(
             client, thread_id, "once", input=ASKED, stream_mode="messages"
         ),
     }
 
 
-async def _delays(server: DevServer) -> dict[str, list[list[list[float]]]]:
-    """For each client the times of its runs in ms: first token, since first event, next."""
-    async with get_client(url=server.url) as client, AsyncExitStack():
-        found: dict[str, Any] = {}
+class Delays(NamedTuple):
+    """What one client waited for, in ms."""
+
+    first: list[float]
+    next: list[float]
+
+
+def _delays(server: DevServer) -> dict[str, Delays]:
+    """For each client the delays of its runs, in turns."""
+    moods = random.Random(0)  # noqa: S311  # no secret
+    with get_sync_client(url=server.url) as client:
+        names = _streams(client, "").keys()
+        found = {name: Delays([], []) for name in names}
         for round_number in range(RUNS + 1):
-            for name, stream in (await _astreams(client)).items():
-                times = await _timed(stream)
+            for name in names:
+                time.sleep(moods.random())  # or every run meets the queue in the same phase
+                thread_id = client.threads.create()["thread_id"]
+                began, stream = time.perf_counter(), _streams(client, thread_id)[name]()
+                arrivals = [(time.perf_counter() - began) * 1e3 for _ in stream]
                 if round_number:
-                    found.setdefault(name, []).append(times)
-    return {name: [[x for part in run for x in part] for run in runs] for name, runs in found.items()}
-
-
-async def _astreams(client: LangGraphClient) -> dict[str, AsyncIterator[Any]]:
-    raise NotImplementedError
-
-
-async def _timed(stream: AsyncIterator[Any]) -> Any:
-    raise NotImplementedError
+                    found[name].first.append(arrivals[0])
+                    found[name].next.extend(after - before for before, after in pairwise(arrivals))
+    return found
 
 
 def _shown(values: list[float], base: list[float]) -> str:

@@ -23,10 +23,14 @@ def _model(text: str, delay_s: float = 0.0) -> ScriptedChatModel:
     return ScriptedChatModel(script=lambda _: AIMessage(text), delay_s=delay_s)
 
 
-async def plan(state: MessagesState) -> dict[str, Any]:
-    """Stream a text, and return a copy of it under another id."""
-    streamed = await _model(PLAN, 0.003).ainvoke(state["messages"])
-    return {"messages": [AIMessage(str(streamed.text))]}
+def plan(pause_s: float) -> Any:
+    """A node that streams a text, and returns a copy of it under another id."""
+
+    async def plan(state: MessagesState) -> dict[str, Any]:
+        streamed = await _model(PLAN, pause_s).ainvoke(state["messages"])
+        return {"messages": [AIMessage(str(streamed.text))]}
+
+    return plan
 
 
 def fan_out(_: MessagesState) -> list[Send]:
@@ -55,28 +59,18 @@ def rest(pause_s: float) -> Any:
 
 
 def _drawn() -> Any:
+    builder: Any = StateGraph(MessagesState)
     worker = StateGraph(MessagesState).add_node("say", say).add_edge(START, "say").compile()
-    return (
-        StateGraph(MessagesState)
-        .add_node("plan", plan)
-        .add_node("worker", worker)
-        .add_node("close", close)
-        .add_edge(START, "plan")
-        .add_conditional_edges("plan", fan_out, ["worker"])
-        .add_edge("worker", "close")
-    )
+    builder.add_node("plan", plan(0.003)).add_node("worker", worker).add_node("close", close)
+    builder.add_edge(START, "plan").add_conditional_edges("plan", fan_out, ["worker"])
+    return builder.add_edge("worker", "close")
 
 
 def _resting(pause_s: float) -> Any:
-    return (
-        StateGraph(MessagesState)
-        .add_node("plan", plan)
-        .add_node("rest", rest(pause_s))
-        .add_node("close", close)
-        .add_edge(START, "plan")
-        .add_edge("plan", "rest")
-        .add_edge("rest", "close")
-    )
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("plan", plan(0.05)).add_node("rest", rest(pause_s)).add_node("close", close)
+    builder.add_edge(START, "plan").add_edge("plan", "rest")
+    return builder.add_edge("rest", "close")
 
 
 drawn_graph = _drawn()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
@@ -56,7 +57,7 @@ class CuttingProxy:
         bodies: What came of the bodies of the event streams, as on the wire.
     """
 
-    def __init__(self, port: int, *, cuts: list[int | Cut] | list[int]) -> None:
+    def __init__(self, port: int, *, cuts: Sequence[int | Cut]) -> None:
         self._port = port
         self._cuts: list[int | Cut] = list(cuts)
         self._away_until = 0.0
@@ -121,14 +122,14 @@ class CuttingProxy:
                 cut = self._cuts.pop(0) if self._cuts else None
                 body, data = bytearray(), rest
                 self.bodies.append(body)
-            end = None
+            limit: int | None = None
             if body is not None:
-                end = cut.find(bytes(body) + data) if isinstance(cut, Cut) else cut
-                data = data if end is None else data[: max(end - len(body), 0)]
+                limit = cut.find(bytes(body) + data) if isinstance(cut, Cut) else cut
+                data = data if limit is None else data[: max(limit - len(body), 0)]
                 body += data
             client.write(data)
             await client.drain()
-            if end is not None and body is not None and len(body) >= end:
+            if limit is not None and body is not None and len(body) >= limit:
                 await asyncio.sleep(0.05)  # or the reset overtakes what was written
                 if isinstance(cut, Cut) and cut.away_s:
                     self._away_until = self._loop.time() + cut.away_s

@@ -123,7 +123,7 @@ class TestStreams:
     def test_invoke_gives_the_whole_state(self, remote: RemoteFactory) -> None:
         config = DedupConfig(state="new_messages")
         state = remote(OnceRemoteGraph, "copying", dedup=config).invoke(ASKED)
-        assert [m["content"] for m in state["messages"]][1:] == [HELLO]
+        assert [m.text for m in state["messages"]][1:] == [HELLO]
 
 
 class TestKilledServer:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from demo.dev_server import DevServer
+from tests.integration_tests.npm import NEEDS_NPM, check_lock, installed
 from tests.integration_tests.sse_graphs import RESTED, STEPS, TEXT
 from tests.integration_tests.sse_proxy import CuttingProxy
 from tests.integration_tests.sse_served import ASKED, lockstep_input, sse_server
@@ -20,12 +19,8 @@ from tests.integration_tests.sse_served import ASKED, lockstep_input, sse_server
 __all__ = ["sse_server"]
 
 SOURCES = Path(__file__).parents[1] / "javascript"
-NO_NETWORK = re.compile("ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTCACHED")
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("node") is None or shutil.which("npm") is None,
-    reason="node and npm are not installed",
-)
+pytestmark = NEEDS_NPM
 
 Stream = Callable[..., dict[str, Any]]
 
@@ -33,16 +28,7 @@ Stream = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory: pytest.TempPathFactory) -> Stream:
     """Runs `stream.mjs` with the pinned SDK, installed for this test."""
-    folder = tmp_path_factory.mktemp("javascript")
-    shutil.copytree(
-        SOURCES, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules")
-    )
-    installed = subprocess.run(
-        ["npm", "ci", "--ignore-scripts"], cwd=folder, capture_output=True, text=True, check=False
-    )
-    if installed.returncode and NO_NETWORK.search(installed.stderr):
-        pytest.skip("npm cannot reach a registry")
-    assert installed.returncode == 0, installed.stderr
+    folder = installed(SOURCES, tmp_path_factory.mktemp("javascript"))
 
     def run(url: str, graph: str, **asked: Any) -> dict[str, Any]:
         options = {"url": url, "graph": graph, "input": ASKED, "headers": {}, **asked}
@@ -62,12 +48,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Stream:
 
 
 def test_the_lock_pins_the_sdk_and_names_no_registry() -> None:
-    lock = json.loads((SOURCES / "package-lock.json").read_text())
-    package = json.loads((SOURCES / "package.json").read_text())
-    pinned = package["dependencies"]["@langchain/langgraph-sdk"]
-    assert lock["packages"]["node_modules/@langchain/langgraph-sdk"]["version"] == pinned
-    entries = [entry for path, entry in lock["packages"].items() if path]
-    assert all("resolved" not in entry and "integrity" in entry for entry in entries)
+    check_lock(SOURCES, "@langchain/langgraph-sdk")
 
 
 def test_no_event_is_delayed(sse_server: DevServer, stream: Stream, tmp_path: Path) -> None:

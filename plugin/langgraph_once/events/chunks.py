@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from langgraph.stream import AsyncGraphRunStream, GraphRunStream, StreamChannel
-from langgraph_sdk.schema import StreamPart
 
 from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.events.protocol import ProtocolParts
-from langgraph_once.stream import Part, event_part, revive_part, sdk_part, v2_part
-from langgraph_once.stream.intake import reader
+from langgraph_once.stream import Part, event_part, reader, revive_part, sdk_part, v2_part
 
 __all__ = ["SHAPE_KEYS", "Chunk", "ReadChunk", "SelfTold", "local_part", "shape_reader"]
 
-Chunk: TypeAlias = Part | Mapping[str, Any] | StreamPart
-"""A chunk that tells its own shape: a part, a v2 chunk, a v3 event, what the SDK streams."""
+Chunk: TypeAlias = Part | Mapping[str, Any] | tuple[str, Any, str | None]
+"""A chunk that tells its own shape: a part, a v2 chunk, a v3 event, a `StreamPart` of the SDK."""
 
 ReadChunk: TypeAlias = Callable[[Any], Iterable[Part]]
 
-V3_SOURCES = (GraphRunStream, AsyncGraphRunStream, StreamChannel)
+V3_SOURCES: tuple[type[Any], ...] = (GraphRunStream, AsyncGraphRunStream, StreamChannel)
 SHAPE_KEYS = frozenset({"stream_mode", "subgraphs", "version"})
 
 

@@ -31,8 +31,7 @@ from langgraph_once.events.history import History
 from langgraph_once.events.namespace import Pattern, Where, where_of
 from langgraph_once.events.tool_calls import ToolCallTracker
 from langgraph_once.events.usage import UsageTotals
-from langgraph_once.stream import Part
-from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream import Part, annotation_of
 
 __all__ = ["MessageEvents"]
 

@@ -26,8 +26,7 @@ from langgraph_once.events.messages import MessageEvents
 from langgraph_once.events.namespace import Where
 from langgraph_once.events.tool_calls import ToolCallTracker
 from langgraph_once.events.ui import UIMessages, is_ui_message
-from langgraph_once.stream import Part
-from langgraph_once.stream.walk import found_in_update
+from langgraph_once.stream import Part, found_in_update
 
 __all__ = ["PartReader"]
 

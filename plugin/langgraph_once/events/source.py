@@ -16,8 +16,7 @@ from langgraph_sdk.errors import NotFoundError
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.stream import once, revive
-from langgraph_once.stream.graph import OnceStreams
+from langgraph_once.stream import OnceStreams, once, revive
 
 __all__ = [
     "Asked",
@@ -33,7 +32,7 @@ __all__ = [
 MODES = ("messages", "updates", "values", "custom", "tasks")
 
 
-NO_STATE = (NotFoundError, TypeError)
+NO_STATE: tuple[type[Exception], ...] = (NotFoundError, TypeError)
 """What `RemoteGraph` raises for a thread that a server does not know, and for one that has no
 checkpoint yet."""
 

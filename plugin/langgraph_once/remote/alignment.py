@@ -45,6 +45,7 @@ class Alignment:
     def __init__(self) -> None:
         self._log: list[Logged] = []
         self._known = 0
+        self._has_repeated = False
         self._expected: int | None = None
         self._fresh: dict[str, int] | None = None
         self._old_ids: frozenset[str] = frozenset()
@@ -74,6 +75,7 @@ class Alignment:
         """
         self._expected = self._overlap_start()
         self._known = len(self._log)
+        self._has_repeated = False
         self._fresh = {}
         self._old_ids = frozenset(event_id for event_id, *_ in self._log[self._expected :])
         self._echo = []
@@ -114,14 +116,20 @@ class Alignment:
         """Whether this is what the connection was to begin with."""
         if self._expected is None:
             return False
-        # A server that takes no account of the id begins before what was to come.
-        for i in (*range(self._expected, self._known), *range(self._expected)):
+        for i in range(self._expected, self._known):
             if self._log[i][:2] == (event_id, check):
-                self._expected = i + 1
-                self.has_overlap = True
-                return True
+                return self._repeated(i)
+        if not self._has_repeated:  # a server that takes no account of the id begins earlier
+            for i in range(self._expected):
+                if self._log[i][:2] == (event_id, check):
+                    return self._repeated(i)
         self._expected = None
         return False
+
+    def _repeated(self, i: int) -> bool:
+        self._expected = i + 1
+        self._has_repeated = self.has_overlap = True
+        return True
 
     def _is_echo(self, event_id: str, check: int) -> bool:
         """Whether this repeats what the same connection has sent."""

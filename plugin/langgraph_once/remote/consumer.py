@@ -8,11 +8,10 @@ from dataclasses import replace
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.reader import GAP_MODE
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.annotation import repairing
 
-__all__ = ["Consumer", "for_events"]
+__all__ = ["Consumer", "for_events", "new_ledger"]
 
 AUTO = DedupConfig(state="auto")
 
@@ -36,23 +35,15 @@ class Consumer:
         *,
         goes_on: bool = False,
     ) -> None:
-        config = config or AUTO
-        if ledger is None:
-            ledger = Ledger(max_messages=config.max_messages, max_bytes=config.max_bytes)
-        elif goes_on:
+        ledger = new_ledger(config) if ledger is None else ledger
+        if goes_on:
             ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
         self.ledger = ledger
-        self._dedup = Deduplicator(config, ledger=ledger, modes=modes)
-        self._begun = (
-            {entry.id for entry in ledger.known() if entry.epoch == ledger.epoch}
-            if goes_on
-            else set()
-        )
+        self._dedup = Deduplicator(config or AUTO, ledger=ledger, modes=modes)
+        self._begun = _said_again(ledger) if goes_on else set()
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
-        if part.mode == GAP_MODE:
-            return (part,)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
             part = part._replace(meta=repairing(part.meta))  # the ledger holds it for finished
         return self._dedup.feed(part)
@@ -65,6 +56,29 @@ class Consumer:
         """Take what comes for said anew: the run goes on from its last checkpoint."""
         self._begun = set()
         self.ledger.begin()
+
+
+def new_ledger(config: DedupConfig | None) -> Ledger:
+    """The ledger of a consumer that has nothing yet."""
+    config = config or AUTO
+    return Ledger(max_messages=config.max_messages, max_bytes=config.max_bytes)
+
+
+def _said_again(ledger: Ledger) -> set[str]:
+    """Note what the stream has said as said by it: a ledger that begins a stream forgets that.
+
+    Returns:
+        The ids of the messages.
+    """
+    said = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
+    for entry in said:
+        ids = entry.ids
+        ledger.drop(entry)
+        entry.is_forgotten, entry.ids = False, ids[:1]
+        ledger.add(entry)
+        for copy_id in ids[1:]:
+            ledger.alias(entry, copy_id)
+    return {entry.id for entry in said}
 
 
 def for_events(config: DedupConfig | None) -> DedupConfig:

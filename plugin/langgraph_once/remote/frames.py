@@ -50,14 +50,15 @@ class FrameReader:
             StreamError: A frame is too long, or holds no JSON.
         """
         decode, max_bytes = self._decoder.decode, self._max_bytes
-        for line in self._lines.decode(data):
+        lines: list[Any] = self._lines.decode(data)
+        for line in lines:
             if line:
                 self._bytes += len(line)
                 if self._bytes > max_bytes:
                     break
                 if line.startswith(CHECKED):
                     self._check = crc32(line, self._check)
-                decode(line)  # type: ignore[arg-type]  # as the SDK calls it
+                decode(line)
             elif (frame := self._frame()) is not None:
                 yield frame
         self._bound(len(self._lines.buffer))

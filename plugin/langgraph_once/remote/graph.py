@@ -10,10 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import ParentCommand
 from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
-from langgraph.pregel.remote import RemoteGraph, _merge_tracing_headers
-from langgraph.types import Command, StateSnapshot
-from langgraph_sdk.errors import NotFoundError
-from langgraph_sdk.schema import Checkpoint, ThreadState
+from langgraph.pregel.remote import _merge_tracing_headers
+from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
@@ -23,7 +21,7 @@ from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reading import Reading, Wanted
 from langgraph_once.remote.reconnect import aread_run, read_run
 from langgraph_once.remote.result import Result
-from langgraph_once.remote.state import Pages, as_config, snapshot
+from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
 from langgraph_once.stream import (
     ChunkFilter,
@@ -42,7 +40,7 @@ __all__ = ["OnceRemoteGraph"]
 Options = Mapping[str, Any]
 
 
-class OnceRemoteGraph(RemoteGraph):
+class OnceRemoteGraph(RemoteThreads):
     """A `RemoteGraph` whose streams deliver each thing once, in the shapes of a local graph.
 
     Messages, chunks, interrupts and snapshots are objects; as a node of a local graph it shares
@@ -180,71 +178,10 @@ class OnceRemoteGraph(RemoteGraph):
         run = await super().astream_events(_v3_input(input), *args, **kwargs)
         return AsyncOnceRunStream(run, self.dedup)
 
-    def get_state_history(
-        self,
-        config: RunnableConfig,
-        *,
-        filter: dict[str, Any] | None = None,  # noqa: A002  # upstream's name
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-        **kwargs: Any,
-    ) -> Iterator[StateSnapshot]:
-        """The states of a thread, newest first; all of them, if there is no `limit`."""
-        threads = self._validate_sync_client().threads
-        asked = {**self._history_of(config, filter), **kwargs}
-        pages = Pages(limit, self._get_checkpoint(before))
-        while pages.size:
-            yield from pages.read(threads.get_history(**asked, **pages.asked))
-
-    async def aget_state_history(
-        self,
-        config: RunnableConfig,
-        *,
-        filter: dict[str, Any] | None = None,  # noqa: A002
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-        **kwargs: Any,
-    ) -> AsyncIterator[StateSnapshot]:
-        """`get_state_history`, async."""
-        threads = self._validate_client().threads
-        asked = {**self._history_of(config, filter), **kwargs}
-        pages = Pages(limit, self._get_checkpoint(before))
-        while pages.size:
-            for state in pages.read(await threads.get_history(**asked, **pages.asked)):
-                yield state
-
-    def update_state(
-        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
-    ) -> RunnableConfig:
-        """`RemoteGraph.update_state`: the config that it returns is as a local graph's."""
-        return super().update_state(config, sent(values), as_node, **kwargs)
-
-    async def aupdate_state(
-        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
-    ) -> RunnableConfig:
-        """`update_state`, async."""
-        return await super().aupdate_state(config, sent(values), as_node, **kwargs)
-
     @property
     def channels(self) -> Mapping[str, Any]:
         """None that are known here; `once` asks each graph inside its own for them."""
         return {}
-
-    def _history_of(
-        self, config: RunnableConfig, metadata: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        merged = merge_configs(self.config, config)
-        return {
-            "thread_id": merged["configurable"]["thread_id"],
-            "checkpoint": self._get_checkpoint(merged),
-            "metadata": metadata,
-        }
-
-    def _create_state_snapshot(self, state: ThreadState) -> StateSnapshot:
-        return snapshot(state)
-
-    def _get_config(self, checkpoint: Checkpoint) -> RunnableConfig:
-        return as_config(checkpoint) or {}
 
     def _sanitize_config(self, config: RunnableConfig) -> RunnableConfig:
         """Also without what a graph around this one keeps there for itself."""
@@ -326,23 +263,6 @@ class OnceRemoteGraph(RemoteGraph):
             headers = _merge_tracing_headers(headers)
         return {**asked, **options, "headers": headers}
 
-    def _state_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
-        """The state of the thread that a task runs this graph in; empty if there is none."""
-        thread_id = _thread_of(merge_configs(self.config, config))
-        try:
-            client = self._validate_sync_client()
-            return client.threads.get_state(thread_id) if thread_id else {}
-        except NotFoundError:
-            return {}
-
-    async def _astate_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
-        """`_state_now`, async."""
-        thread_id = _thread_of(merge_configs(self.config, config))
-        try:
-            return await self._validate_client().threads.get_state(thread_id) if thread_id else {}
-        except NotFoundError:
-            return {}
-
     def _ledger(self) -> Ledger:
         bounds = self.dedup or DedupConfig()
         return Ledger(max_messages=bounds.max_messages, max_bytes=bounds.max_bytes)
@@ -382,10 +302,6 @@ def _modes_in_force(
 
 def _v3_input(input: Any) -> Any:
     return input if isinstance(input, Command) else sent(input)
-
-
-def _thread_of(config: RunnableConfig) -> str | None:
-    return config.get("configurable", {}).get("thread_id")
 
 
 def _itself(part: Part) -> Part:

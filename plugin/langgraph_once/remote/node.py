@@ -129,8 +129,9 @@ class Caller:
                 listener.hear(part)
 
     def _note(self, part: Part) -> None:
-        if part.mode == "updates" and INTERRUPT_KEY in (part.data or ()):
-            self._interrupts = [*(self._interrupts or ()), *part.data[INTERRUPT_KEY]]
+        if part.mode == "updates":
+            if isinstance(part.data, dict) and INTERRUPT_KEY in part.data:
+                self._interrupts = [*(self._interrupts or ()), *part.data[INTERRUPT_KEY]]
         elif part.mode == "values" and not self._has_begun:
             self._has_begun = True  # with what the thread holds, which the task returns as well
             for _, message in found_in_input(part.data):

@@ -11,8 +11,9 @@ from langgraph.types import Command, Send
 
 from langgraph_once.remote.state import INTERRUPT_KEY, as_config, as_tuples, error_of
 from langgraph_once.stream import Part, revive, revive_part, sdk_part
+from langgraph_once.stream.run import DEFAULT_KEY
 
-__all__ = ["as_local", "local_parts"]
+__all__ = ["as_local", "local_parts", "with_tuples"]
 
 WIRE_KEYS = frozenset({"checkpoint", "parent_checkpoint"})
 SERVER_PREFIXES = ("__", "langgraph_")
@@ -20,6 +21,9 @@ SERVER_PREFIXES = ("__", "langgraph_")
 
 TUPLES = ("langgraph_path", "langgraph_triggers")
 """Keys of the metadata of a message whose values are tuples."""
+
+ROLES = frozenset({"ai", "assistant", "developer", "human", "system", "user"})
+"""What a message that is written as a pair begins with."""
 
 COMMAND_KEY = "command"
 """Where the error of a run that hands over to a parent tells the command, if the graph does."""
@@ -46,19 +50,19 @@ def as_local(part: Part) -> Part:
     """A part of JSON as a local graph says it."""
     part = revive_part(part)
     if part.mode == "messages":
-        return _message(part)
+        return with_tuples(part)
     if part.mode == "values":
         return _values(part)
     shape = SHAPES.get(part.mode)
     return part if shape is None else part._replace(data=shape(part.data))
 
 
-def _message(part: Part) -> Part:
-    meta = {**part.meta}
-    for key in TUPLES:
-        if key in meta:
-            meta[key] = as_tuples(meta[key])
-    return part._replace(meta=meta)
+def with_tuples(part: Part) -> Part:
+    """A part of mode `messages`, with tuples in its metadata where a local graph has them."""
+    lists = {key: part.meta[key] for key in TUPLES if type(part.meta.get(key)) is list}
+    if not lists:
+        return part
+    return part._replace(meta={**part.meta, **{k: as_tuples(v) for k, v in lists.items()}})
 
 
 def _values(part: Part) -> Part:
@@ -151,4 +155,25 @@ def _debug(event: Any) -> Any:
     return {**event, "payload": shape(event.get("payload"))}
 
 
-SHAPES = {"checkpoints": _checkpoint, "debug": _debug, "tasks": _task}
+def _updates(data: Any) -> Any:
+    """Updates with the messages that a node says as pairs: JSON has them as lists of two."""
+    if not isinstance(data, dict):
+        return data
+    return {node: _paired(update) for node, update in data.items()}
+
+
+def _paired(update: Any) -> Any:
+    if isinstance(update, list):  # of commands
+        return [_paired(item) for item in update]
+    said = update.get(DEFAULT_KEY) if isinstance(update, dict) else None
+    if not isinstance(said, list):
+        return update
+    return {**update, DEFAULT_KEY: _told(said) or [_told(item) or item for item in said]}
+
+
+def _told(said: Any) -> tuple[Any, ...] | None:
+    """A list of a role and a text as the pair that it was."""
+    return tuple(said) if _is_pair(said) and said[0] in ROLES else None
+
+
+SHAPES = {"updates": _updates, "checkpoints": _checkpoint, "debug": _debug, "tasks": _task}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final
 
 import httpx
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessageChunk, BaseMessage
 from langgraph.pregel.remote import RemoteException
 from langgraph_sdk.errors import (
     APIStatusError,
@@ -15,22 +15,23 @@ from langgraph_sdk.errors import (
     NotFoundError,
     RateLimitError,
 )
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    stop_after_attempt,
-    wait_exponential,
-    wait_random,
-)
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.alignment import Alignment, AmbiguousError
+from langgraph_once.remote.backoff import Backoff
 from langgraph_once.remote.frames import Frame
 from langgraph_once.remote.parts import local_parts
-from langgraph_once.remote.reconcile import PAGE, State, failure, is_complete, lost_parts
+from langgraph_once.remote.reconcile import (
+    PAGE,
+    State,
+    failure,
+    is_complete,
+    lost_parts,
+)
 from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.stream import Part
+from langgraph_once.stream.namespace import TASK_NS_KEY
 
 __all__ = ["CUTS", "GAP_MODE", "GONE", "RunReader", "UnknownRunError"]
 
@@ -78,6 +79,9 @@ class RunReader:
     Attributes:
         is_resumable: It can be read on after a cut, as far as we know.
         has_ended: The server has said that it ended.
+        joined_thread_id: The thread to join the run by: of a run without one that which the
+            server made for it, and which ends with it.
+        error: What cut the last connection; None if it ended by itself.
         doubt: Why something may be missing; None as long as nothing can be.
         updates: The checks of the updates of the root graph that came.
     """
@@ -96,13 +100,17 @@ class RunReader:
     ) -> None:
         self.config = config
         self.thread_id = thread_id
+        self.joined_thread_id = thread_id
         self.run_id = run_id
         self.modes = modes
         self.subgraphs = subgraphs
         self.alignment = Alignment() if position is None else Alignment.at(position)
         self.has_ended = False
+        self.error: Exception | None = None
         self.doubt: str | None = None
         self.updates: set[int] = set()
+        self._said: dict[str, dict[str, None]] = {}
+        self._last_id: str | None = None
         self._logs_messages = self._is_logged("messages")
         self._ran_again = ran_again
         self._attempt: int | None = None if position is None else 0
@@ -110,12 +118,7 @@ class RunReader:
         self.is_resumable = resumable
         self._progress = 0
         self._is_clean = False
-        self._retrying = Retrying(
-            stop=stop_after_attempt(config.max_retries + 1),
-            wait=wait_exponential(multiplier=config.backoff_s, max=config.max_backoff_s)
-            + wait_random(0, config.backoff_s),
-        )
-        self._retries = _fresh(self._retrying)
+        self._backoff = Backoff(config)
 
     @property
     def position(self) -> str:
@@ -133,6 +136,7 @@ class RunReader:
         if found and self.run_id is None:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
+            self.joined_thread_id = self.thread_id
 
     def feed(self, frame: Frame) -> Iterable[Part]:
         """The parts that a frame says, if they are new.
@@ -159,6 +163,8 @@ class RunReader:
             token = _token(data)
             if token is not None:
                 where = tuple(ns.split("|")) if ns else ()
+                if token.id != self._last_id:
+                    self._note(token, data[1])
                 return (Part(where, mode, token, data[1], event_id),)
         return self._other(mode, ns, frame)
 
@@ -173,7 +179,18 @@ class RunReader:
             yield from self.doubted("the server no longer has all events of the run")
         if mode == "updates" and not ns:
             self.updates.add(frame.check)
-        yield from local_parts((frame.event, frame.data, frame.id))
+        for part in local_parts((frame.event, frame.data, frame.id)):
+            if isinstance(part.data, BaseMessage) and part.data.id != self._last_id:
+                self._note(part.data, part.meta)
+            yield part
+
+    def _note(self, message: Any, meta: Mapping[str, Any]) -> None:
+        """Note which task of the root graph said a message."""
+        self._last_id = message.id
+        self.joined_thread_id = self.joined_thread_id or meta.get("thread_id")
+        task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
+        if task and message.id and message.type != "remove":
+            self._said.setdefault(task, {})[message.id] = None
 
     def _is_logged(self, mode: str) -> bool:
         """Whether a server keeps events of this mode, to send them again."""
@@ -211,26 +228,33 @@ class RunReader:
             raise self.interrupted(f"the server refused with {error.status_code}") from error
         return error
 
-    def ended(self, error: BaseException | None = None) -> Iterator[Part]:
+    def ended(self, error: Exception | None = None) -> Iterator[Part]:
         """Note that a connection has ended.
 
         Args:
             error: What cut it; None if it ended by itself.
         """
-        if isinstance(error, (*UNKNOWN, AmbiguousError)):
+        self.error = error
+        if isinstance(error, AmbiguousError):
+            return
+        if isinstance(error, UNKNOWN):
+            if not (self.thread_id is None and self._is_clean):  # that ends with its run
+                yield from self.doubted("the server no longer knows the run")
             return
         self._is_clean = error is None
-        if error is None and not self.alignment.has_overlap:
+        has_nothing = self.is_resumable and self.alignment.last_id is None
+        if error is None and (has_nothing or not self.alignment.has_overlap):
             yield from self.doubted("the server no longer has the events of the run")
         if error is not None and not self.is_resumable:
             yield from self.doubted("the run is not resumable, and a connection to it was cut")
 
-    def must_ask(self, error: BaseException | None) -> bool:
+    @property
+    def must_ask(self) -> bool:
         """Whether it is time to ask for the status of the run."""
-        if isinstance(error, UNKNOWN):
+        if self.has_ended or isinstance(self.error, UNKNOWN):
             return True
         is_verified = not self.is_resumable or (self._is_rejoined and not self._progress)
-        return error is None and is_verified
+        return self.error is None and is_verified
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
         """End the stream: what the state of the thread proves to be missing.
@@ -245,7 +269,8 @@ class RunReader:
         """
         if status == GONE:
             yield from self.doubted("the server no longer knows the run")
-        yield from lost_parts(states, frozenset(self.modes or ALL_MODES), self.updates)
+        modes = frozenset(self.modes or ALL_MODES)
+        yield from lost_parts(states, modes, self.updates, self._said)
         if status == GONE and not is_complete(states):
             raise self.interrupted("the server no longer knows it, and it is not complete")
         if status in FAILED:
@@ -266,32 +291,28 @@ class RunReader:
             return None
         return {"thread_id": self.thread_id, "metadata": {"run_id": self.run_id}, "limit": PAGE}
 
-    def rejoin(self, error: BaseException | None) -> float:
+    def rejoin(self) -> float:
         """How long to wait before the next connection, which is taken for made after that.
-
-        Args:
-            error: What cut the last one; None if it ended by itself.
 
         Raises:
             StreamInterrupted: There have been too many in vain.
         """
-        is_verification = isinstance(error, AmbiguousError)
-        wait_s = VERIFICATION_S if is_verification else self._wait_s(error)
+        is_verification = isinstance(self.error, AmbiguousError)
+        wait_s = VERIFICATION_S if is_verification else self._wait_s()
         self._progress = 0
         self._is_rejoined = True
         self.alignment.rejoin(verifies=is_verification)
         return wait_s
 
-    def _wait_s(self, error: BaseException | None) -> float:
+    def _wait_s(self) -> float:
         if self._progress:
-            self._retries = _fresh(self._retrying)
-            if error is None:
+            self._backoff.reset()
+            if self.error is None:
                 return 0
-        if self._retrying.stop(self._retries):
-            tries = self._retries.attempt_number - 1
-            raise self.interrupted(f"gave up after {tries} connections in vain") from error
-        wait_s = self._retrying.wait(self._retries)
-        self._retries.attempt_number += 1
+        wait_s = self._backoff.next_s()
+        if wait_s is None:
+            why = f"gave up after {self._backoff.tries} connections in vain"
+            raise self.interrupted(why) from self.error
         return wait_s
 
     def interrupted(self, why: str) -> StreamInterrupted:
@@ -310,10 +331,6 @@ def _token(data: Any) -> Any:
     if type(data) is list and len(data) == 2 and type(data[0]) is dict:
         return rebuild_message([CHUNK.__module__, CHUNK.__name__, data[0], "model_validate_json"])
     return None
-
-
-def _fresh(retrying: Retrying) -> RetryCallState:
-    return RetryCallState(retrying, None, (), {})
 
 
 def _is_not_found(data: Any) -> bool:

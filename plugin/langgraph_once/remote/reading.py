@@ -10,6 +10,7 @@ from typing import NamedTuple
 from langgraph.errors import ParentCommand
 
 from langgraph_once.remote.node import Caller
+from langgraph_once.remote.parts import with_tuples
 from langgraph_once.remote.reader import GAP_MODE
 from langgraph_once.stream import Ledger, Part
 
@@ -64,6 +65,8 @@ class Reading:
             logger.warning("something may be missing from a remote run: %s", part.data)
             yield from (part,) if self._wanted.tells_gaps else ()
             return
+        if part.mode == "messages":
+            part = with_tuples(part)  # tokens come from the reader with plain JSON beside them
         if self._caller is not None:
             part = self._caller.placed(part)
             self._caller.tell(part)

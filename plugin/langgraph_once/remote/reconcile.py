@@ -6,20 +6,20 @@ and a ledger can tell what of it is new as if the stream had said it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 from zlib import crc32
 
 import orjson
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langgraph_once.remote.parts import local_parts
 from langgraph_once.stream import Part, revive
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.walk import found_in_input, found_in_update
 
-__all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page"]
+__all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page", "void_tasks"]
 
 INPUT_NODE: Final = "__start__"
 INTERRUPT_KEY: Final = "__interrupt__"
@@ -33,8 +33,7 @@ State = Mapping[str, Any]
 
 def next_page(asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
     """What to ask for after a page of the checkpoints of a run; None if that was the last."""
-    began = any((state.get("metadata") or {}).get("source") == "input" for state in page)
-    return None if began or len(page) < PAGE else {**asked, "before": page[-1]["checkpoint"]}
+    return None if _began(page) or len(page) < PAGE else {**asked, "before": page[-1]["checkpoint"]}
 
 
 def is_complete(states: Sequence[State]) -> bool:
@@ -49,7 +48,10 @@ def failure(states: Sequence[State]) -> str:
 
 
 def lost_parts(
-    states: Sequence[State], modes: AbstractSet[str], received: AbstractSet[int]
+    states: Sequence[State],
+    modes: AbstractSet[str],
+    received: AbstractSet[int],
+    said: Mapping[str, Iterable[str]],
 ) -> Iterator[Part]:
     """What the tasks of a run wrote, and what it came to.
 
@@ -57,11 +59,14 @@ def lost_parts(
         states: The checkpoints of the run as the server gives them, newest first.
         modes: The modes that the run streams.
         received: The checks of the updates that came.
+        said: The tasks of the root graph that said something, each with the ids of its messages.
     """
     if not states:
         return
+    for task in void_tasks(states, said):
+        yield from (_removal(message_id, {TASK_NS_KEY: task}) for message_id in said[task])
     if modes & MESSAGES:
-        yield from _messages(states)
+        yield from _messages(states, said)
     if "updates" in modes:
         for update in _updates(states):
             if _check("updates", update) not in received:
@@ -74,8 +79,30 @@ def lost_parts(
         yield from local_parts(("values", values, None))
 
 
-def _messages(states: Sequence[State]) -> Iterator[Part]:
-    """The messages that tasks wrote and that are left, each as its last writer wrote it."""
+def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
+    """The tasks that a run began and the thread knows nothing of.
+
+    A server that starts anew goes on from the last checkpoint that was written, and what came
+    after it is done again, by tasks with other ids. That can only be told of a run whose
+    checkpoints are all there.
+
+    Args:
+        states: The checkpoints of the run, newest first.
+        said: The tasks of the root graph that said something.
+    """
+    steps: list[Any] = [(state.get("metadata") or {}).get("step") for state in states]
+    if not _began(states) or None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
+        return
+    known = {_name(task) for state in states for task in state.get("tasks") or ()}
+    yield from (task for task in said if task not in known)
+
+
+def _began(states: Iterable[State]) -> bool:
+    return any((state.get("metadata") or {}).get("source") == "input" for state in states)
+
+
+def _messages(states: Sequence[State], said: Container[str]) -> Iterator[Part]:
+    """The messages that tasks wrote, each as its last writer wrote it, or gone if it is gone."""
     written: dict[str, Part] = {}
     for state in reversed(states):
         before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
@@ -84,7 +111,15 @@ def _messages(states: Sequence[State]) -> Iterator[Part]:
                 if message.id and message != before.get(message.id):
                     written[message.id] = Part((), "messages", message, _meta(state, task))
     left = {m.id for m in _left(states[0])}
-    yield from (part for message_id, part in written.items() if message_id in left)
+    for message_id, part in written.items():
+        if message_id in left:
+            yield part
+        elif part.meta[TASK_NS_KEY] in said:
+            yield _removal(message_id, part.meta)
+
+
+def _removal(message_id: str, meta: Mapping[str, Any]) -> Part:
+    return Part((), "messages", RemoveMessage(id=message_id), meta)
 
 
 def _left(state: State) -> Iterator[BaseMessage]:
@@ -112,10 +147,14 @@ def _tasks(state: State) -> Iterable[Mapping[str, Any]]:
 def _meta(state: State, task: Mapping[str, Any]) -> dict[str, Any]:
     step = (state.get("metadata") or {}).get("step")
     return {
-        TASK_NS_KEY: f"{task['name']}:{task['id']}",
+        TASK_NS_KEY: _name(task),
         "langgraph_node": task["name"],
         **({"langgraph_step": step + 1} if isinstance(step, int) else {}),
     }
+
+
+def _name(task: Mapping[str, Any]) -> str:
+    return f"{task['name']}:{task['id']}"
 
 
 def _check(event: str, data: Any) -> int:

@@ -14,6 +14,7 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.remote.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.connection import Connection, SyncConnection
+from langgraph_once.remote.frames import Frame
 from langgraph_once.remote.reader import CUTS, GONE, RunReader, UnknownRunError
 from langgraph_once.remote.reconcile import State, next_page
 from langgraph_once.stream import Part
@@ -47,31 +48,38 @@ async def aread_run(
     """
     runs = RunsClient(Connection(client.http, reader.config, reader.opened))
     if create is None:
-        reader.rejoin(None)
+        reader.rejoin()
     frames = _joined(runs, reader, headers) if create is None else create(runs)
     while True:
-        error: Exception | None = None
-        try:
-            async with aclosing(frames):
-                async for frame in frames:
-                    for part in reader.feed(frame):
-                        yield part
-        except ENDS as cut:
-            error = reader.survives(cut)
-        for part in reader.ended(error):
-            yield part
-        if reader.has_ended or reader.must_ask(error):
+        async with aclosing(_aconnection(reader, frames)) as parts:
+            async for part in parts:
+                yield part
+        if reader.must_ask:
             try:
                 status = await _status(client, reader, headers)
                 states = await _history(client, reader, status, headers)
             except CUTS as cut:
-                error = cut
+                reader.error = cut
             else:
                 if status not in UNDER_WAY:
                     break
-        await asyncio.sleep(reader.rejoin(error))
+        await asyncio.sleep(reader.rejoin())
         frames = _joined(runs, reader, headers)
     for part in reader.settled(status, states):
+        yield part
+
+
+async def _aconnection(reader: RunReader, frames: AsyncGenerator[Frame]) -> AsyncGenerator[Part]:
+    """The parts of one connection, however it ends."""
+    error: Exception | None = None
+    try:
+        async with aclosing(frames):
+            async for frame in frames:
+                for part in reader.feed(frame):
+                    yield part
+    except ENDS as cut:
+        error = reader.survives(cut)
+    for part in reader.ended(error):
         yield part
 
 
@@ -84,37 +92,43 @@ def read_run(
     """`aread_run`, sync."""
     runs = SyncRunsClient(SyncConnection(client.http, reader.config, reader.opened))
     if create is None:
-        reader.rejoin(None)
+        reader.rejoin()
     frames = _joined(runs, reader, headers) if create is None else create(runs)
     while True:
-        error: Exception | None = None
-        try:
-            with closing(frames):
-                for frame in frames:
-                    yield from reader.feed(frame)
-        except ENDS as cut:
-            error = reader.survives(cut)
-        yield from reader.ended(error)
-        if reader.has_ended or reader.must_ask(error):
+        with closing(_connection(reader, frames)) as parts:
+            yield from parts
+        if reader.must_ask:
             try:
                 status = _status_sync(client, reader, headers)
                 states = _history_sync(client, reader, status, headers)
             except CUTS as cut:
-                error = cut
+                reader.error = cut
             else:
                 if status not in UNDER_WAY:
                     break
-        time.sleep(reader.rejoin(error))
+        time.sleep(reader.rejoin())
         frames = _joined(runs, reader, headers)
     yield from reader.settled(status, states)
+
+
+def _connection(reader: RunReader, frames: Generator[Frame]) -> Generator[Part]:
+    """`_aconnection`, sync."""
+    error: Exception | None = None
+    try:
+        with closing(frames):
+            for frame in frames:
+                yield from reader.feed(frame)
+    except ENDS as cut:
+        error = reader.survives(cut)
+    yield from reader.ended(error)
 
 
 def _joined(runs: Any, reader: RunReader, headers: Headers) -> Any:
     """One more connection to a run."""
     cursor = (reader.alignment.cursor or FIRST) if reader.is_resumable else None
-    if reader.thread_id is not None:
+    if reader.joined_thread_id is not None:
         return runs.join_stream(
-            reader.thread_id, reader.run_id, last_event_id=cursor, headers=headers
+            reader.joined_thread_id, reader.run_id, last_event_id=cursor, headers=headers
         )
     asked = {**({"Last-Event-ID": cursor} if cursor else {}), **(headers or {})}
     return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)

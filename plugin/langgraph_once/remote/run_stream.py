@@ -13,7 +13,7 @@ from langgraph_sdk.errors import NotFoundError
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
-from langgraph_once.remote.consumer import Consumer, for_events
+from langgraph_once.remote.consumer import Consumer, for_events, new_ledger
 from langgraph_once.remote.reader import GAP_MODE, RunReader
 from langgraph_once.remote.reconnect import aread_run, read_run
 from langgraph_once.stream import Ledger, Part, StreamModes
@@ -50,7 +50,7 @@ class _Reading:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._ledger = Ledger() if asked.ledger is None else asked.ledger
+        self._ledger = new_ledger(asked.dedup) if asked.ledger is None else asked.ledger
         self._reader: RunReader | None = None
 
     @property
@@ -142,6 +142,10 @@ class AsyncRunStream(_Reading, AsyncGenerator[Part, None]):
         self._client = client
         self._parts = self._read()
 
+    def __aiter__(self) -> AsyncGenerator[Part, None]:  # noqa: PYI058  # as its base class
+        """The generator itself, which takes less time for each part."""
+        return self._parts
+
     async def asend(self, value: None) -> Part:
         """The next part."""
         return await self._parts.asend(value)
@@ -149,6 +153,10 @@ class AsyncRunStream(_Reading, AsyncGenerator[Part, None]):
     async def athrow(self, *args: Any) -> Part:
         """Raise an error where the stream waits."""
         return await self._parts.athrow(*args)
+
+    async def aclose(self) -> None:
+        """Leave; the run goes on."""
+        await self._parts.aclose()
 
     def events(self, processor: ChannelStreamingProcessor) -> AsyncEvents[Event]:
         """The same as typed events; to be called before the first part is asked for.
@@ -194,6 +202,10 @@ class RunStream(_Reading, Generator[Part, None, None]):
         self._client = client
         self._parts = self._read()
 
+    def __iter__(self) -> Generator[Part, None, None]:  # noqa: PYI058  # as its base class
+        """The generator itself, which takes less time for each part."""
+        return self._parts
+
     def send(self, value: None) -> Part:
         """The next part."""
         return self._parts.send(value)
@@ -201,6 +213,10 @@ class RunStream(_Reading, Generator[Part, None, None]):
     def throw(self, *args: Any) -> Part:
         """Raise an error where the stream waits."""
         return self._parts.throw(*args)
+
+    def close(self) -> None:
+        """Leave; the run goes on."""
+        self._parts.close()
 
     def events(self, processor: ChannelStreamingProcessor) -> Events[Event]:
         """The same as typed events; see `AsyncRunStream.events`."""

@@ -80,7 +80,7 @@ class Pages:
 
     def __init__(self, limit: int | None, before: Mapping[str, Any] | None) -> None:
         self._left = limit
-        self._before = _id_of(before)
+        self._before = _before(before)
         self.size = PAGE if limit is None else min(limit, PAGE)
 
     @property
@@ -95,12 +95,12 @@ class Pages:
             self._left -= len(page)
         is_last = len(page) < self.size
         self.size = 0 if is_last else PAGE if self._left is None else min(self._left, PAGE)
-        self._before = _id_of(page[-1]["checkpoint"]) if page else None
+        self._before = _before(page[-1]["checkpoint"]) if page else None
 
 
-def _id_of(checkpoint: Mapping[str, Any] | None) -> str | None:
-    """`langgraph dev` answers 500 to a whole checkpoint, as `RemoteGraph` sends it."""
-    return checkpoint["checkpoint_id"] if checkpoint else None
+def _before(checkpoint: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A checkpoint as the API names it and, beside that, as `langgraph dev` looks for it."""
+    return {**checkpoint, "configurable": {**checkpoint}} if checkpoint else None
 
 
 def _task(task: Mapping[str, Any]) -> PregelTask:

@@ -3,10 +3,15 @@
 `run.extensions["once"]` gives each part once, as v2 chunks with message objects, as it does of
 a local `once(graph)`. Where the server offers the channel, it is that: each message bears its
 id. Where it does not, the same chunks are made of the protocol events, with what these leave
-out: their deltas bear no id, so that two messages which are open at a time in one namespace run
-into one another; and nothing tells a copy that a node returns from something new. `run.messages`
-is the SDK's, which has the first of these holes with any server. A sync run that is interrupted
-ends where the SDK sees the interrupt; states that the server says after it are not waited for.
+out:
+
+- Their deltas bear no id: two messages that are open at a time in one namespace run into one
+  another. `run.messages`, which is the SDK's, has this hole with any server.
+- Nothing tells a copy that a node returns from something new.
+- A message that no model streamed is in the states alone.
+
+A sync run that is interrupted ends where the SDK sees the interrupt; states that the server says
+after it are not waited for.
 """
 
 from __future__ import annotations

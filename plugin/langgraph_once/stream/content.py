@@ -112,8 +112,8 @@ class StreamedContent:
         self._calls: dict[Any, list[str]] = {}
         self._blocks: dict[str, list[str]] = {}
         self._content: Content | None = None
-        self.has_usage = False
-        self.size = 0
+        self.has_usage: bool = False
+        self.size: int = 0
         self.extend(first)
 
     def add_text(self, text: str) -> None:

@@ -19,6 +19,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.deduplicator import Deduplicator
+from langgraph_once.stream.handoff import handing_over
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader, token_reader
 from langgraph_once.stream.ledger import Ledger
@@ -214,6 +215,7 @@ def filtered(
     """
     passes, make = new.passes, new.new
     with ExitStack() as stack:
+        stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
         yield from new.owed()
@@ -240,6 +242,7 @@ async def afiltered(
     """`filtered`, async."""
     passes, make = new.passes, new.new
     async with AsyncExitStack() as stack:
+        stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
         for kept in new.owed():

@@ -62,7 +62,7 @@ class Entry:
         self.said: Content | StreamedContent = said
         self.within: str = ""
         self.run: str | None = None
-        self.attempt = 1
+        self.attempt: int = 1
         self.steps: list[int] = []
         self.epoch: int = 0
         self.is_model: bool = isinstance(said, StreamedContent)

@@ -33,11 +33,11 @@ class Nameless:
     def __init__(
         self, ns: Place, content: Content, entry: Entry | None, *, in_update: bool, epoch: int
     ) -> None:
-        self.ns = ns
-        self.content = content
-        self.entry = entry
-        self.in_update = in_update
-        self.epoch = epoch
+        self.ns: Place = ns
+        self.content: Content = content
+        self.entry: Entry | None = entry
+        self.in_update: bool = in_update
+        self.epoch: int = epoch
         self.claimed: set[str] = set()
 
     def is_inside(self, node: str) -> bool:

@@ -98,7 +98,11 @@ def _message_keys(graph: Graph) -> dict[str, frozenset[str]]:
     except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
         inner = {}
     graphs: dict[str, Any] = {"": graph, **inner}
-    return {path: frozenset(_keys_of(each)) for path, each in graphs.items()}
+    return {
+        path: frozenset(_keys_of(each))
+        for path, each in graphs.items()
+        if isinstance(each, Pregel)  # a remote graph has no channels; the usual key is assumed
+    }
 
 
 def _keys_of(graph: Graph) -> Iterator[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +21,14 @@ NAMES = ("chat", "team", "asks", "forgets", "fails", "hands_over", "copying")
 OUTER_NAMES = ("around_team", "around_asks")
 
 Remote: TypeAlias = Callable[..., OnceRemoteGraph]
+
+
+def cases(*axes: Sequence[Any], quick: Collection[tuple[Any, ...]]) -> list[Any]:
+    """Everything with everything; what is not quick is for the slow run."""
+    slow = pytest.mark.slow
+    rows = list(itertools.product(*axes))
+    assert set(quick) <= set(rows)
+    return [pytest.param(*row, marks=() if row in quick else slow) for row in rows]
 
 
 def manifest(names: tuple[str, ...]) -> dict[str, Any]:
@@ -53,7 +63,9 @@ def outer_server(
         yield running
 
 
-async def _factory(url: str) -> AsyncIterator[Remote]:
+@asynccontextmanager
+async def remotes(url: str) -> AsyncIterator[Remote]:
+    """Makes remote graphs of a server, whose connections are closed in the end."""
     async with get_client(url=url) as client:
         with get_sync_client(url=url) as sync_client:
             yield lambda name, **options: OnceRemoteGraph(
@@ -64,12 +76,12 @@ async def _factory(url: str) -> AsyncIterator[Remote]:
 @pytest.fixture
 async def remote(graph_server: DevServer) -> AsyncIterator[Remote]:
     """Makes remote graphs of the inner server, whose connections end with the test."""
-    async for made in _factory(graph_server.url):
+    async with remotes(graph_server.url) as made:
         yield made
 
 
 @pytest.fixture
 async def outer(outer_server: DevServer) -> AsyncIterator[Remote]:
     """Makes remote graphs of the outer server."""
-    async for made in _factory(outer_server.url):
+    async with remotes(outer_server.url) as made:
         yield made

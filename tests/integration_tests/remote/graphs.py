@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage, RemoveMessage, ToolMessage
 from langgraph.config import get_stream_writer
-from langgraph.errors import ParentCommand
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Command, Send, interrupt
@@ -39,9 +38,10 @@ def says(*answers: str | AIMessage) -> Any:
 agent_model = says(AIMessage("I look it up.", tool_calls=[CALL]), "Once means one time.")
 
 
-async def agent(state: Topics) -> dict[str, Any]:
+@node
+def agent(state: Topics) -> Steps:
     get_stream_writer()({"thinking about": state.get("topic", "nothing")})
-    return {"messages": [await agent_model.ainvoke(state["messages"])]}
+    return {"messages": [(yield agent_model, state["messages"])]}
 
 
 def tools(state: Topics) -> dict[str, Any]:
@@ -147,18 +147,9 @@ def fail_builder() -> StateGraph[Any, Any, Any, Any]:
     return builder
 
 
-class ToldParentCommand(ParentCommand):
-    """A command to the graph around, which tells itself in JSON, as the server writes errors."""
-
-    def model_dump(self) -> dict[str, Any]:
-        command = self.args[0]
-        told = {"update": command.update, "goto": command.goto}
-        return {"error": "ParentCommand", "message": "a hand-off", "command": told}
-
-
 def hand_over(state: Topics) -> Any:
     update = {"messages": [AIMessage("Over to you.", id="over")], "topic": "handed"}
-    raise ToldParentCommand(Command(graph=Command.PARENT, update=update, goto="colleague"))
+    return Command(graph=Command.PARENT, update=update, goto="colleague")
 
 
 def hand_over_builder() -> StateGraph[Any, Any, Any, Any]:

@@ -14,9 +14,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from langgraph_once import once
+from tests.corpus.play import _V3Reader
 from tests.integration_tests.remote import graphs
 from tests.integration_tests.remote.compare import differences, normal
-from tests.integration_tests.remote.conftest import Remote
+from tests.integration_tests.remote.conftest import Remote, cases
 
 ASKED: Any = {"messages": [HumanMessage("What is once?", id="question")], "topic": "", "cities": []}
 ANSWERS: list[Any] = [Command(resume="yes"), Command(resume="sure")]
@@ -64,9 +65,20 @@ def texts(chunks: list[Any]) -> Counter[str]:
     return Counter(text for text in said.values() if text)
 
 
-@pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "once"])
-@pytest.mark.parametrize("subgraphs", [False, True], ids=["", "subgraphs"])
-@pytest.mark.parametrize("name", ["chat", "asks", "hands_over"])
+@pytest.mark.parametrize(
+    ("name", "subgraphs", "wrapped"),
+    cases(
+        ["chat", "asks", "hands_over"],
+        [False, True],
+        [False, True],
+        quick=[
+            ("chat", True, False),
+            ("asks", False, True),
+            ("asks", True, False),
+            ("hands_over", True, True),
+        ],
+    ),
+)
 async def test_the_parents_stream(
     remote: Remote, name: str, subgraphs: bool, wrapped: bool
 ) -> None:
@@ -94,9 +106,15 @@ def test_the_parents_stream_sync(
     assert list(differences(normal(state), normal(its_state))) == []
 
 
-@pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "once"])
-@pytest.mark.parametrize("subgraphs", [False, True], ids=["", "subgraphs"])
-@pytest.mark.parametrize("served", ["team", "team_plain"])
+@pytest.mark.parametrize(
+    ("served", "subgraphs", "wrapped"),
+    cases(
+        ["team", "team_plain"],
+        [False, True],
+        [False, True],
+        quick=[("team", True, True), ("team_plain", True, False), ("team", False, False)],
+    ),
+)
 def test_what_fans_out_reaches_the_parent_once(
     remote: Remote, served: str, subgraphs: bool, wrapped: bool
 ) -> None:
@@ -149,6 +167,23 @@ def test_a_node_that_calls_two_remote_graphs(remote: Remote) -> None:
     assert any(ns[-1] == "1" for ns, _ in spaces[1] if ns)
 
 
+@pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
+@pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "once"])
+async def test_a_v3_stream_around_it_has_each_message_whole(remote: Remote, wrapped: bool) -> None:
+    """Tokens of a remote graph are put together: v3 has its own events for those."""
+
+    async def said(graph: Any) -> list[str]:
+        config: Any = {"configurable": {"thread_id": str(uuid4())}}
+        reader = _V3Reader()
+        run = await graph.astream_events(copy.deepcopy(ASKED), config, version="v3")
+        return [told.data.text async for event in run for told in reader.feed(event)]
+
+    here = await said(parent(child("chat"), wrapped=wrapped))
+    there = await said(parent(remote("chat"), wrapped=wrapped))
+    assert sorted(here) == sorted(there)
+    assert len(set(here)) == len(here) > 2
+
+
 class TestInterrupts:
     @pytest.mark.parametrize("by_id", [False, True])
     async def test_they_are_answered_through_the_parent(self, remote: Remote, by_id: bool) -> None:
@@ -188,8 +223,10 @@ class TestInterrupts:
 
 
 class TestSecondServer:
-    @pytest.mark.parametrize("served", ["around_team", "around_team_plain"])
-    @pytest.mark.parametrize("subgraphs", [False, True], ids=["", "subgraphs"])
+    @pytest.mark.parametrize(
+        ("served", "subgraphs"),
+        cases(["around_team", "around_team_plain"], [False, True], quick=[("around_team", True)]),
+    )
     def test_a_node_that_points_to_another_server(
         self, outer: Remote, served: str, subgraphs: bool
     ) -> None:

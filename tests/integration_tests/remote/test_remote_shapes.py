@@ -16,7 +16,7 @@ from langgraph.types import Command, Send
 from langgraph_once import DedupConfig, Ledger, once
 from tests.integration_tests.remote import graphs
 from tests.integration_tests.remote.compare import differences, normal
-from tests.integration_tests.remote.conftest import Remote
+from tests.integration_tests.remote.conftest import Remote, cases
 
 ASKED: Any = {
     "messages": [HumanMessage("What is once?", id="question")],
@@ -49,9 +49,20 @@ async def streamed(graph: Any, name: str, config: Any, **asked: Any) -> list[Any
     return chunks
 
 
-@pytest.mark.parametrize("version", ["v1", "v2"])
-@pytest.mark.parametrize("subgraphs", [False, True])
-@pytest.mark.parametrize("name", ["chat", "asks", "forgets", "fails"])
+@pytest.mark.parametrize(
+    ("name", "subgraphs", "version"),
+    cases(
+        ["chat", "asks", "forgets", "fails"],
+        [False, True],
+        ["v1", "v2"],
+        quick=[
+            ("chat", False, "v1"),
+            ("asks", True, "v1"),
+            ("forgets", False, "v2"),
+            ("fails", True, "v2"),
+        ],
+    ),
+)
 async def test_a_stream_of_all_modes(
     remote: Remote, name: str, subgraphs: bool, version: str
 ) -> None:
@@ -62,8 +73,14 @@ async def test_a_stream_of_all_modes(
     assert list(differences(normal(here), normal(there))) == []
 
 
-@pytest.mark.parametrize("mode", ["messages", "values", ["messages"], None])
-@pytest.mark.parametrize("subgraphs", [False, True])
+@pytest.mark.parametrize(
+    ("mode", "subgraphs"),
+    cases(
+        ["messages", "values", ("messages",), None],
+        [False, True],
+        quick=[("messages", True), ("values", False), (None, False)],
+    ),
+)
 async def test_one_mode_alone_and_none(remote: Remote, mode: Any, subgraphs: bool) -> None:
     asked: Any = {"stream_mode": mode, "subgraphs": subgraphs}
     here = await streamed(local("chat"), "chat", thread(), **asked)
@@ -84,9 +101,8 @@ async def test_what_runs_side_by_side_is_the_same_in_some_order(remote: Remote) 
     assert said(there) == said(here)
 
 
-@pytest.mark.parametrize("subgraphs", [False, True])
-def test_sync_is_async(remote: Remote, subgraphs: bool) -> None:
-    asked: Any = {"stream_mode": MODES, "subgraphs": subgraphs}
+def test_sync_is_async(remote: Remote) -> None:
+    asked: Any = {"stream_mode": MODES, "subgraphs": True}
     here, there, config = local("asks"), remote("asks"), thread()
     ledger = Ledger()
     for step in STEPS["asks"]:
@@ -95,23 +111,18 @@ def test_sync_is_async(remote: Remote, subgraphs: bool) -> None:
         assert list(differences(normal(mine), normal(its))) == []
 
 
-@pytest.mark.parametrize("version", ["v1", "v2"])
-@pytest.mark.parametrize("name", ["chat", "asks", "forgets"])
+@pytest.mark.parametrize(
+    ("name", "version"),
+    cases(["chat", "asks", "forgets"], ["v1", "v2"], quick=[("asks", "v1"), ("forgets", "v2")]),
+)
 async def test_invoke(remote: Remote, name: str, version: Any) -> None:
-    here, there, config = local(name), remote(name), thread()
+    here, there, config, sync_config = local(name), remote(name), thread(), thread()
     for step in STEPS.get(name, [ASKED]):
         mine = await here.ainvoke(copy.deepcopy(step), config, version=version)
         its = await there.ainvoke(copy.deepcopy(step), config, version=version)
+        again = there.invoke(copy.deepcopy(step), sync_config, version=version)
         assert list(differences(normal(mine), normal(its))) == []
-    again = there.invoke(ASKED, thread(), version=version)
-    assert (
-        list(
-            differences(
-                normal(await there.ainvoke(ASKED, thread(), version=version)), normal(again)
-            )
-        )
-        == []
-    )
+        assert list(differences(normal(mine), normal(again))) == []
 
 
 async def test_invoke_for_all_chunks(remote: Remote) -> None:
@@ -215,6 +226,25 @@ class TestConfig:
                 told.append(chunks)
             assert list(differences(*map(normal, told))) == []
 
+    async def test_what_a_remote_graph_takes_besides(self, remote: Remote) -> None:
+        made: list[Any] = []
+        config = thread()
+        graph = remote("chat").with_config(config)
+        options: Any = {
+            "on_run_created": made.append,
+            "metadata": {"asked by": "a test"},
+            "headers": {"x-asked-by": "a test"},
+            "params": {"asked": "1"},
+            "durability": "exit",
+            "stream_resumable": False,
+        }
+        updates = [chunk async for chunk in graph.astream(ASKED, **options)]
+        assert [list(update) for update in updates] == [["agent"], ["tools"], ["agent"]]
+        thread_id = config["configurable"]["thread_id"]
+        run: Any = await graph._validate_client().runs.get(thread_id, made[0]["run_id"])
+        assert run["metadata"]["asked by"] == "a test"
+        assert len([state async for state in graph.aget_state_history(config)]) == 1
+
     async def test_without_a_thread(self, remote: Remote) -> None:
         state = await remote("chat").ainvoke(ASKED)
         assert [type(m).__name__ for m in state["messages"]] == [
@@ -230,10 +260,13 @@ class TestErrors:
         with pytest.raises(RemoteException, match="That is too much"):
             remote("fails").invoke(ASKED, thread())
 
-    @pytest.mark.parametrize("name", ["hands_over", "hands_over_plain"])
-    def test_a_command_to_a_parent_that_is_not_there(self, remote: Remote, name: str) -> None:
+    def test_a_stock_server_tells_no_command(self, remote: Remote) -> None:
+        with pytest.raises(RemoteException, match="ParentCommand"):
+            remote("hands_over_plain").invoke(ASKED, thread())
+
+    def test_a_command_to_a_parent_that_is_not_there(self, remote: Remote) -> None:
         told = []
-        for graph in (graphs.hands_over.compile(), remote(name)):
+        for graph in (graphs.hands_over.compile(), remote("hands_over")):
             with pytest.raises(ParentCommand) as raised:
                 graph.invoke(ASKED, thread())
             told.append(raised.value.args[0])

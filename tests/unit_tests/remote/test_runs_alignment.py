@@ -148,6 +148,14 @@ class TestOverlap:
         alignment.rejoin()
         assert new(alignment, log[1:]) == log[3:]
 
+    def test_an_event_that_the_server_does_not_keep_stands_for_no_other(self) -> None:
+        log = numbered([1, 5, 5, 5])
+        alignment = received(log[:1])
+        alignment.is_new(*log[1][:2], logged=False)
+        alignment.is_new(*log[2][:2])
+        alignment.rejoin()
+        assert new(alignment, log[2:]) == log[3:]
+
     def test_it_is_the_proof_that_nothing_is_missing(self) -> None:
         alignment = received(numbered([1, 2, 3]))
         alignment.rejoin()
@@ -160,7 +168,6 @@ class TestOverlap:
         alignment.rejoin()
         assert new(alignment, numbered([8, 9], [5, 6])) == numbered([8, 9], [5, 6])
         assert not alignment.has_overlap
-
 
     def test_a_server_may_begin_earlier_than_it_was_asked_to(self) -> None:
         log = numbered([1, 2, 3, 4])

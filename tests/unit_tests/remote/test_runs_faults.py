@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import resource
+import time
 from typing import Any
 
 import httpx
 import pytest
 from langgraph.pregel.remote import RemoteException
 from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
 from langgraph_sdk.errors import AuthenticationError, ConflictError, InternalServerError
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamError, StreamInterrupted
 from langgraph_once.remote import join_run, stream_run
+from langgraph_once.remote.reconcile import PAGE
 from langgraph_once.stream import Ledger, Part
 from tests.unit_tests.remote.raw_server import RUN, THREAD, RawServer, answer, events, stream
 
@@ -44,8 +47,11 @@ REPEATED = stream(events(custom(3)))
 
 class TestGoingOn:
     def test_a_run_is_asked_for_once_more_and_for_its_status(self) -> None:
+        slow = RemoteConfig(backoff_s=5)
+        began = time.monotonic()
         with RawServer(WHOLE, REPEATED, SUCCESS) as server:
-            assert numbers(run(server)) == [1, 2, 3]
+            assert numbers(run(server, remote=slow)) == [1, 2, 3]
+            assert time.monotonic() - began < 4  # what ended by itself is not waited for
             assert [head.split()[0] for head in server.requests] == ["POST", "GET", "GET"]
             assert "last-event-id: 3-0" in server.requests[1].lower()
 
@@ -100,6 +106,11 @@ class TestGoingOn:
         with RawServer(cut, busy, page, stream(events(custom(1, 2))), last, SUCCESS) as server:
             assert numbers(run(server, remote=patient)) == [1, 2]
 
+    def test_an_event_that_the_server_does_not_keep_is_not_waited_for(self) -> None:
+        cut = stream(events([BEGUN, *custom(1), ("feedback", {}, "3-0")]), whole=False)
+        with RawServer(cut, stream(events(custom(1, 4))), stream(events(custom(4))), SUCCESS) as s:
+            assert [part.mode for part in run(s)] == ["custom", "feedback", "custom"]
+
 
 class TestGivingUp:
     def test_tries_in_vain_are_bounded_and_the_error_carries_all_that_is_needed(self) -> None:
@@ -147,15 +158,43 @@ class TestGivingUp:
 
     def test_a_run_that_is_unknown_and_not_complete_is_an_error_after_what_is_known(self) -> None:
         cut = stream(events([BEGUN, *custom(1)]), whole=False)
-        got = []
         with (
             RawServer(cut, NOT_FOUND) as server,
             get_sync_client(url=server.url) as client,
+        ):
+            parts = stream_run(client, THREAD, "graph", **CUSTOM)
+            assert numbers([next(parts), next(parts)]) == [1, "the server no longer knows the run"]
+            with pytest.raises(StreamInterrupted, match="no longer knows it"):
+                next(parts)
+
+    def test_so_it_is_where_the_stream_says_that_it_is_unknown(self) -> None:
+        cut = stream(events([BEGUN, *custom(1)]), whole=False)
+        error = {"error": "HTTPException", "message": "404: Run not found"}
+        unknown = stream(events([("error", error, None)]))
+        with (
+            RawServer(cut, unknown, NOT_FOUND) as server,
             pytest.raises(StreamInterrupted, match="no longer knows it"),
         ):
-            for part in stream_run(client, THREAD, "graph", **CUSTOM):
-                got.append(part)  # noqa: PERF402  # what came before the error
-        assert numbers(got) == [1, "the server no longer knows the run"]
+            run(server)
+
+    def test_a_run_that_is_unknown_but_complete_ends(self) -> None:
+        cut = stream(events([BEGUN, *custom(1)]), whole=False)
+        states = answer([{"values": {}, "next": [], "tasks": []}])
+        with RawServer(cut, NOT_FOUND, NOT_FOUND, states) as server:
+            assert numbers(run(server)) == [1, "the server no longer knows the run"]
+
+    def test_a_run_without_a_thread_that_is_cut_and_cannot_be_joined(self) -> None:
+        thread = f"/threads/{THREAD}".encode()
+        whole, cut = (
+            stream(events([BEGUN, *custom(1)]), whole=whole).replace(thread, b"")
+            for whole in (True, False)
+        )
+        with RawServer(whole, NOT_FOUND) as s, get_sync_client(url=s.url) as client:
+            assert numbers(list(stream_run(client, None, "graph", **CUSTOM))) == [1]
+        with RawServer(cut, NOT_FOUND) as s, get_sync_client(url=s.url) as client:
+            with pytest.raises(StreamInterrupted):
+                list(stream_run(client, None, "graph", **CUSTOM))
+            assert f"GET /runs/{RUN}/stream" in s.requests[1]
 
 
 class TestGaps:
@@ -183,6 +222,33 @@ class TestGaps:
             ]
             assert "last-event-id" not in server.requests[1].lower()
 
+    def test_all_checkpoints_of_the_run_are_asked_for(self) -> None:
+        cut = stream(events([BEGUN, ("updates", {"b": {}}, "2-0")]), whole=False)
+        other = stream(events([("updates", {"c": {}}, "9-0")]))
+        task = {"name": "a", "id": "1", "result": {"x": 1}}
+        pages = [
+            answer([{"checkpoint": {"checkpoint_id": "5"}}] * PAGE),
+            answer([{"tasks": [task], "metadata": {"source": "input"}}]),
+        ]
+        with RawServer(cut, other, other, SUCCESS, *pages) as server:
+            parts = run(server, stream_mode="updates")
+        assert [part.data for part in parts] == [{"b": {}}, {"c": {}}, {"a": {"x": 1}}]
+
+    def test_a_run_whose_events_are_gone_is_told_by_its_state(self) -> None:
+        asked = answer({"run_id": RUN, "status": "success", "kwargs": {"stream_mode": ["values"]}})
+        states = answer([{"values": {"n": 5}, "next": [], "tasks": []}])
+        with (
+            RawServer(asked, stream(b""), SUCCESS, states) as server,
+            get_sync_client(url=server.url) as client,
+        ):
+            (values,) = join_run(client, THREAD, RUN, remote=QUICK)
+        assert (values.mode, values.data) == ("values", {"n": 5})
+
+    def test_a_server_that_does_not_find_a_run_may_have_lost_events(self) -> None:
+        cut = stream(events([BEGUN, *custom(1)]), whole=False)
+        with RawServer(cut, NOT_FOUND, SUCCESS, answer([])) as server:
+            assert numbers(run(server)) == [1, "the server no longer knows the run"]
+
 
 class TestBeginning:
     """Before a run has begun there is nothing to come back to: errors come as the SDK has them."""
@@ -206,7 +272,10 @@ class TestBeginning:
     def test_nobody_listens(self) -> None:
         with RawServer(b"") as server:
             url = server.url
-        with get_sync_client(url=url) as client, pytest.raises(httpx.ConnectError):
+        with (
+            SyncLangGraphClient(httpx.Client(base_url=url)) as client,
+            pytest.raises(httpx.ConnectError),
+        ):
             list(stream_run(client, THREAD, "graph", **CUSTOM))
 
     def test_another_content_type(self) -> None:

@@ -1,0 +1,104 @@
+"""The states of a server's threads, as a local graph gives its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langgraph.pregel.remote import RemoteGraph
+from langgraph.types import StateSnapshot
+from langgraph_sdk.errors import NotFoundError
+from langgraph_sdk.schema import Checkpoint, ThreadState
+
+from langgraph_once.remote.call import sent
+from langgraph_once.remote.state import Pages, as_config, snapshot
+
+__all__ = ["RemoteThreads"]
+
+
+class RemoteThreads(RemoteGraph):
+    """The part of `OnceRemoteGraph` that reads and writes states."""
+
+    def get_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002  # upstream's name
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+        **kwargs: Any,
+    ) -> Iterator[StateSnapshot]:
+        """The states of a thread, newest first; all of them, if there is no `limit`."""
+        threads = self._validate_sync_client().threads
+        asked = {**self._history_of(config, filter), **kwargs}
+        pages = Pages(limit, self._get_checkpoint(before))
+        while pages.size:
+            yield from pages.read(threads.get_history(**asked, **pages.asked))
+
+    async def aget_state_history(
+        self,
+        config: RunnableConfig,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[StateSnapshot]:
+        """`get_state_history`, async."""
+        threads = self._validate_client().threads
+        asked = {**self._history_of(config, filter), **kwargs}
+        pages = Pages(limit, self._get_checkpoint(before))
+        while pages.size:
+            for state in pages.read(await threads.get_history(**asked, **pages.asked)):
+                yield state
+
+    def update_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
+    ) -> RunnableConfig:
+        """`RemoteGraph.update_state`: the config that it returns is as a local graph's."""
+        return super().update_state(config, sent(values), as_node, **kwargs)
+
+    async def aupdate_state(
+        self, config: RunnableConfig, values: Any, as_node: str | None = None, **kwargs: Any
+    ) -> RunnableConfig:
+        """`update_state`, async."""
+        return await super().aupdate_state(config, sent(values), as_node, **kwargs)
+
+    def _history_of(
+        self, config: RunnableConfig, metadata: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        merged = merge_configs(self.config, config)
+        return {
+            "thread_id": merged["configurable"]["thread_id"],
+            "checkpoint": self._get_checkpoint(merged),
+            "metadata": metadata,
+        }
+
+    def _create_state_snapshot(self, state: ThreadState) -> StateSnapshot:
+        return snapshot(state)
+
+    def _get_config(self, checkpoint: Checkpoint) -> RunnableConfig:
+        return as_config(checkpoint) or {}
+
+    def _state_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
+        """The state of the thread that a task runs this graph in; empty if there is none."""
+        thread_id = _thread_of(merge_configs(self.config, config))
+        try:
+            client = self._validate_sync_client()
+            return client.threads.get_state(thread_id) if thread_id else {}
+        except NotFoundError:
+            return {}
+
+    async def _astate_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
+        """`_state_now`, async."""
+        thread_id = _thread_of(merge_configs(self.config, config))
+        try:
+            return await self._validate_client().threads.get_state(thread_id) if thread_id else {}
+        except NotFoundError:
+            return {}
+
+
+def _thread_of(config: RunnableConfig) -> str | None:
+    return config.get("configurable", {}).get("thread_id")

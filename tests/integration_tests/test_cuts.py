@@ -1,0 +1,63 @@
+"""Streams that are cut: nothing twice, nothing lost, or a gap that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from demo.dev_server import DevServer
+from tests.integration_tests.cuts import (
+    CASES,
+    MODES,
+    RESTARTS,
+    Case,
+    Outcome,
+    Restart,
+    cut_once,
+    cuts_of,
+    outcomes,
+    restarted,
+    served,
+)
+
+EXACT = Outcome(exact=True, gap=False, folds=True)
+
+
+@pytest.fixture(scope="module")
+def cut_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    with served(tmp_path_factory.mktemp("cuts")) as running:
+        yield running
+
+
+async def wrong(server: DevServer, case: Case, *, every: int = 1) -> tuple[int, list[object]]:
+    """How many cuts were tried, and those that did not give what an uncut stream gives."""
+    uncut, events = await cut_once(server, case, None)
+    assert uncut == EXACT
+    found = await outcomes(server, case, cuts_of(events)[::every], at_once=8)
+    return len(found), [(cut, outcome) for cut, outcome in found if outcome != EXACT]
+
+
+@pytest.mark.parametrize("graph", ["drawn", "drawn_plain"])
+async def test_a_sample_of_cuts_changes_nothing(cut_server: DevServer, graph: str) -> None:
+    tried, found = await wrong(cut_server, Case(graph, MODES, True), every=9)
+    assert tried > 12
+    assert found == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_cut_at_any_event_changes_nothing(cut_server: DevServer, case: Case) -> None:
+    _, found = await wrong(cut_server, case)
+    assert found == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restart", RESTARTS, ids=str)
+async def test_a_server_that_starts_anew_loses_no_text(
+    cut_server: DevServer, restart: Restart
+) -> None:
+    found = await restarted(cut_server, restart)
+    assert found.folds
+    if "messages-tuple" in restart.case.modes:
+        assert found.gap

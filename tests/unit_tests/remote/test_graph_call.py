@@ -1,0 +1,115 @@
+"""What a server is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    HumanMessage,
+    RemoveMessage,
+    convert_to_messages,
+)
+from langgraph._internal import _constants as upstream
+from langgraph.types import Command, Send
+
+from langgraph_once import OnceRemoteGraph
+from langgraph_once.remote import node
+from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
+from langgraph_once.stream import revive
+
+USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+CALL: Any = {"name": "f", "args": {"n": 1}, "id": "c", "type": "tool_call"}
+BROKEN: Any = {
+    "name": "f",
+    "args": "{",
+    "id": "d",
+    "error": "not JSON",
+    "type": "invalid_tool_call",
+}
+
+
+def test_node_keys() -> None:
+    """The keys of a config that a graph keeps for itself, as upstream calls them."""
+    assert node.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
+    assert node.NS_KEY == upstream.CONFIG_KEY_CHECKPOINT_NS
+    assert node.STREAM_KEY == upstream.CONFIG_KEY_STREAM
+    assert node.SCRATCHPAD_KEY == upstream.CONFIG_KEY_SCRATCHPAD
+    assert node.RESUMING_KEY == upstream.CONFIG_KEY_RESUMING
+    assert node.RESUME_MAP_KEY == upstream.CONFIG_KEY_RESUME_MAP
+    inner = {name for name in vars(upstream) if name.startswith("CONFIG_KEY_")}
+    told = {"CONFIG_KEY_THREAD_ID", "CONFIG_KEY_CHECKPOINT_MAP", "CONFIG_KEY_CHECKPOINT_ID"}
+    told.add("CONFIG_KEY_CHECKPOINT_NS")
+    assert all(getattr(upstream, name).startswith(INNER_PREFIX) for name in inner - told)
+
+
+class TestModes:
+    def test_updates_are_always_among_them(self) -> None:
+        assert wire_modes({"messages"}) == ["messages-tuple", "updates"]
+        assert wire_modes({"values", "events"}) == ["updates", "values"]
+
+
+class TestMessages:
+    def test_the_server_reads_a_message_as_it_was(self) -> None:
+        said = AIMessage("Hi", id="a", tool_calls=[CALL], response_metadata={"model": "m"})
+        assert convert_to_messages([sent(said)]) == [said]
+
+    def test_what_it_takes_for_additional_comes_back_in_its_place(self) -> None:
+        said = AIMessage(
+            "Hi",
+            id="a",
+            usage_metadata=USAGE,
+            invalid_tool_calls=[BROKEN],
+            additional_kwargs={"mine": 1},
+        )
+        (there,) = convert_to_messages([sent(said)])
+        assert there.additional_kwargs.keys() > {"mine"}  # it does so
+        assert revive(there.model_dump()) == said
+
+    def test_a_chunk_goes_as_the_message_that_it_is_so_far(self) -> None:
+        (there,) = convert_to_messages([sent(AIMessageChunk(content="Hi", id="a"))])
+        assert type(there) is AIMessage
+        assert (there.text, there.id) == ("Hi", "a")
+
+    def test_an_input_that_comes_back_raw_is_known_for_a_message(self) -> None:
+        asked = {"messages": [HumanMessage("Hi", id="h")], "notes": ({"n": [1]},)}
+        raw = sent(asked)
+        assert raw["messages"][0]["content"] == "Hi"
+        assert revive(raw) == {"messages": asked["messages"], "notes": [{"n": [1]}]}
+
+    def test_a_removal(self) -> None:
+        (there,) = convert_to_messages([sent(RemoveMessage(id="a"))])
+        assert there == RemoveMessage(id="a")
+
+
+class TestCommands:
+    def test_input_and_command(self) -> None:
+        assert stepped({"x": 1}) == {"input": {"x": 1}}
+        assert stepped(None) == {"input": None}
+        command: Any = Command(resume={"a": HumanMessage("Hi", id="h")}, goto=["n", Send("m", 5)])
+        made = stepped(command)["command"]
+        assert made["goto"] == ["n", {"node": "m", "input": 5}]
+        assert made["resume"]["a"]["type"] == "human"
+        assert made["update"] is None
+
+    def test_a_checkpoint_is_named_only_by_its_id(self) -> None:
+        assert checkpoint_of({"thread_id": "t"}) is None
+        whole = {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c", "user": "u"}
+        assert checkpoint_of(whole) == {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c"}
+
+
+def test_a_config_keeps_nothing_of_the_graph_around() -> None:
+    graph = OnceRemoteGraph("g", url="http://127.0.0.1:1")
+    config: Any = {"configurable": {"__pregel_resuming": True, "user": "u", "thread_id": "t"}}
+    assert graph._sanitize_config(config)["configurable"] == {"user": "u", "thread_id": "t"}
+
+
+def test_a_copy_keeps_what_was_configured() -> None:
+    from langgraph_once import DedupConfig
+    from langgraph_once.config import RemoteConfig
+
+    dedup, remote = DedupConfig(state="full"), RemoteConfig(max_retries=3)
+    graph = OnceRemoteGraph("g", url="http://127.0.0.1:1", dedup=dedup, remote=remote)
+    clone = graph.with_config({"tags": ["t"]})
+    assert (clone.dedup, clone.remote) == (dedup, remote)

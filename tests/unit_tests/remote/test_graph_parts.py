@@ -1,0 +1,188 @@
+"""Server-sent events as the parts of a local graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langgraph.errors import ParentCommand
+from langgraph.pregel.remote import RemoteException
+from langgraph.types import Command, Interrupt, Send
+
+from langgraph_once.remote.parts import local_parts
+from langgraph_once.remote.state import Pages, snapshot
+from langgraph_once.remote.whole import WholeMessages
+from langgraph_once.stream import Part
+
+SCHEMA = {"type": "string"}
+CHUNK = AIMessageChunk(content="Hi", id="a").model_dump()
+META = {
+    "langgraph_path": ["__pregel_push", 0, ["__pregel_pull", "n"]],
+    "langgraph_triggers": ["x"],
+}
+
+
+def read(event: str, data: Any) -> Part:
+    (part,) = local_parts((event, data, "1-0"))
+    return part
+
+
+class TestShapes:
+    def test_a_token_with_its_tuples(self) -> None:
+        part = read("messages|n:1", [CHUNK, META])
+        assert part.ns == ("n:1",)
+        assert part.data == AIMessageChunk(content="Hi", id="a")
+        assert part.meta["langgraph_path"] == ("__pregel_push", 0, ("__pregel_pull", "n"))
+        assert part.meta["langgraph_triggers"] == ("x",)
+
+    def test_a_state_apart_from_its_interrupts(self) -> None:
+        interrupt = {"value": 1, "id": "i", "response_schema": SCHEMA}
+        part = read("values", {"x": 1, "__interrupt__": [interrupt]})
+        assert part.data == {"x": 1}
+        assert part.meta["interrupts"] == (Interrupt(1, id="i", response_schema=SCHEMA),)
+
+    def test_an_update_with_its_interrupts(self) -> None:
+        part = read("updates", {"__interrupt__": [{"value": 1, "id": "i"}]})
+        assert part.data == {"__interrupt__": (Interrupt(1, id="i"),)}
+
+    def test_a_message_that_a_node_says_as_a_pair(self) -> None:
+        said = {"messages": [["ai", "Hi"], ["a", "b"], "ai"], "pairs": [["ai", "Hi"]]}
+        told = {"messages": [("ai", "Hi"), ["a", "b"], "ai"], "pairs": [["ai", "Hi"]]}
+        assert read("updates", {"n": said, "m": None}).data == {"n": told, "m": None}
+        assert read("updates", {"n": {"messages": ["ai", "Hi"]}}).data == {
+            "n": {"messages": ("ai", "Hi")}
+        }
+        assert read("updates", {"n": [said, {"x": 1}]}).data == {"n": [told, {"x": 1}]}
+
+    def test_tasks(self) -> None:
+        begun = {"id": "t", "name": "n", "input": {"m": [CHUNK]}, "triggers": ["x", "y"]}
+        part = read("tasks", begun)
+        assert part.data["triggers"] == ("x", "y")
+        assert part.data["input"] == {"m": [AIMessageChunk(content="Hi", id="a")]}
+        done: Any = {"id": "t", "name": "n", "error": None, "result": {}, "interrupts": []}
+        assert read("tasks", done).data == done
+        failed = {**done, "error": {"error": "ValueError", "message": "no"}}
+        assert isinstance(read("tasks", failed).data["error"], RemoteException)
+
+    @pytest.mark.parametrize("mode", ["checkpoints", "debug"])
+    def test_checkpoints_without_what_the_server_adds(self, mode: str) -> None:
+        config = {"configurable": {"checkpoint_id": "c", "__after_seconds__": 0, "user": "u"}}
+        payload: Any = {
+            "config": config,
+            "parent_config": None,
+            "values": {},
+            "next": ["n"],
+            "tasks": [{"id": "t", "name": "n", "interrupts": [{"value": 1, "id": "i"}]}],
+        }
+        wire = {**payload, "tasks": [{**payload["tasks"][0], "checkpoint": {"checkpoint_ns": "n"}}]}
+        told: Any = {**wire, "checkpoint": {"x": 1}, "parent_checkpoint": None}
+        event = {"type": "checkpoint", "step": 1, "payload": told} if mode == "debug" else told
+        data = read(mode, event).data
+        data = data["payload"] if mode == "debug" else data
+        assert data == {
+            **payload,
+            "config": {"configurable": {"checkpoint_id": "c", "user": "u"}},
+            "tasks": [
+                {
+                    "id": "t",
+                    "name": "n",
+                    "interrupts": ({"value": 1, "id": "i"},),
+                    "state": {"configurable": {"checkpoint_ns": "n"}},
+                }
+            ],
+        }
+
+    @pytest.mark.parametrize("event", ["metadata", "end", "heartbeat"])
+    def test_frames_say_nothing(self, event: str) -> None:
+        assert list(local_parts((event, {"run_id": "r"}, None))) == []
+
+
+class TestErrors:
+    def test_a_run_that_failed(self) -> None:
+        with pytest.raises(RemoteException, match="no luck"):
+            read("error", {"error": "ValueError", "message": "no luck"})
+
+    @pytest.mark.parametrize("event", ["command", "error"])
+    def test_a_command_to_the_graph_around(self, event: str) -> None:
+        said = AIMessage("Over.", id="a")
+        told: Any = {
+            "update": [["messages", [said.model_dump()]], ["topic", "x"]],
+            "goto": ["n", {"node": "m", "input": {"city": "Oslo"}}],
+        }
+        data = {"error": "ParentCommand", "command": told} if event == "error" else told
+        with pytest.raises(ParentCommand) as raised:
+            read(event, data)
+        command = raised.value.args[0]
+        assert command == Command(
+            graph=Command.PARENT,
+            update=[("messages", [said]), ("topic", "x")],
+            goto=["n", Send("m", {"city": "Oslo"})],
+        )
+
+
+STATE: Any = {
+    "values": {},
+    "next": ["n"],
+    "checkpoint": {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c"},
+    "parent_checkpoint": None,
+    "metadata": {"step": 1},
+    "created_at": None,
+    "interrupts": [],
+    "tasks": [
+        {
+            "id": "t",
+            "name": "n",
+            "path": ["__pregel_pull", "n"],
+            "error": {"error": "ValueError", "message": "no"},
+            "interrupts": [{"value": 1, "id": "i"}],
+            "checkpoint": {"checkpoint_ns": "n:1"},
+            "state": None,
+            "result": None,
+        }
+    ],
+}
+
+
+class TestStates:
+    def test_a_snapshot(self) -> None:
+        state = snapshot(STATE)
+        (task,) = state.tasks
+        assert task.path == ("__pregel_pull", "n")
+        assert task.interrupts == (Interrupt(1, id="i"),)
+        assert task.state == {"configurable": {"checkpoint_ns": "n:1"}}
+        assert isinstance(task.error, RemoteException)
+        assert state.interrupts == ()  # answered, the server says, though the task had one
+        assert snapshot({**STATE, "interrupts": None}).interrupts == task.interrupts
+
+    def test_pages(self) -> None:
+        pages = Pages(250, {"checkpoint_id": "z"})
+        asked = []
+        for count in (100, 100, 50):
+            before = pages.asked["before"]
+            assert before["checkpoint_id"] == before["configurable"]["checkpoint_id"]
+            asked.append((pages.asked["limit"], before["checkpoint_id"]))
+            assert len(list(pages.read([STATE] * count))) == count
+        assert asked == [(100, "z"), (100, "c"), (50, "c")]
+        assert pages.size == 0
+
+    def test_a_short_page_is_the_last(self) -> None:
+        pages = Pages(None, None)
+        assert list(pages.read([])) == []
+        assert pages.size == 0
+
+
+class TestWholeMessages:
+    def test_chunks_are_put_together_by_id(self) -> None:
+        whole = WholeMessages()
+        told: list[Any] = []
+        for message in (
+            AIMessageChunk(content="Hel", id="a"),
+            AIMessageChunk(content="Hi", id="b"),
+            ToolMessage("5", tool_call_id="c"),
+            AIMessageChunk(content="lo", id="a", chunk_position="last"),
+            AIMessage("Whole.", id="w"),
+        ):
+            told += [part.data for part in whole.feed(Part((), "messages", message))]
+        assert [(type(m), m.text) for m in told] == [(AIMessage, "Hello"), (AIMessage, "Whole.")]
+        assert [part.data.text for part in whole.close()] == ["Hi"]

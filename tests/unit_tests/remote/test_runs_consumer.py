@@ -1,0 +1,69 @@
+"""Consumer: what it has, also where another process goes on with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.remote.consumer import Consumer, new_ledger
+from langgraph_once.stream import Ledger, Part
+
+MODES = ("messages", "updates")
+META: dict[str, Any] = {"langgraph_checkpoint_ns": "node:1", "ls_model_type": "chat"}
+
+
+def chunk(message_id: str, text: str, **facts: Any) -> Part:
+    return Part((), "messages", AIMessageChunk(content=text, id=message_id, **facts), META)
+
+
+def fed(consumer: Consumer, *parts: Part) -> list[Part]:
+    return [new for part in parts for new in consumer.feed(part)]
+
+
+def went_on() -> Consumer:
+    """One that goes on, in another process, amid the second message of a task."""
+    first = Consumer(None, None, MODES)
+    fed(first, chunk("a", "One.", chunk_position="last"), chunk("b", "Ha"))
+    return Consumer(None, Ledger.from_bytes(first.ledger.to_bytes()), MODES, goes_on=True)
+
+
+def test_a_message_goes_on_as_it_was_begun() -> None:
+    rest = [chunk("b", " ha"), chunk("b", ".", chunk_position="last")]
+    got = fed(went_on(), *rest)
+    assert [(part.data.type, part.data.id, part.data.text) for part in got] == [
+        ("AIMessageChunk", "b", " ha"),
+        ("AIMessageChunk", "b", "."),
+    ]
+
+
+def test_what_the_task_said_before_stays() -> None:
+    """For a later stream it would be an earlier attempt of the task."""
+    third = chunk("c", "Two.")
+    assert fed(went_on(), chunk("b", " ha."), third) == [
+        *fed(went_on(), chunk("b", " ha.")),
+        third,
+    ]
+
+
+def test_copies_are_known_in_messages_and_in_updates() -> None:
+    consumer = went_on()
+    fed(consumer, chunk("b", " ha.", chunk_position="last"))
+    plain = {"langgraph_checkpoint_ns": "node:1"}
+    copies: list[BaseMessage] = [AIMessage("One.", id="x"), AIMessage("Ha ha.", id="y")]
+    update = Part((), "updates", {"node": {"messages": copies}})
+    assert fed(went_on(), chunk("b", " ha."), update)[1].data == {"node": {"messages": []}}
+    assert fed(consumer, *(Part((), "messages", copy, plain) for copy in copies)) == []
+    assert fed(consumer, update)[0].data == {"node": {"messages": []}}
+
+
+def test_a_run_that_runs_again_takes_back_what_it_said() -> None:
+    consumer = went_on()
+    consumer.ran_again()
+    removals = fed(consumer, chunk("z", "One."))[:-1]
+    assert sorted(part.data.id for part in removals) == ["a", "b"]
+
+
+def test_a_ledger_of_our_own_has_the_bounds_of_the_configuration() -> None:
+    assert new_ledger(DedupConfig(max_messages=7)).max_messages == 7

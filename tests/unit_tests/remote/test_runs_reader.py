@@ -1,0 +1,131 @@
+"""Reader: frames into parts, the quick way for tokens and the long way for all else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+)
+from langgraph_api.serde import json_dumpb
+
+from langgraph_once.config import RemoteConfig
+from langgraph_once.errors import StreamError
+from langgraph_once.remote.frames import FrameReader
+from langgraph_once.remote.parts import local_parts
+from langgraph_once.remote.reader import RunReader
+from langgraph_once.stream import Part
+
+META = {"langgraph_checkpoint_ns": "node:1", "langgraph_step": 1}
+USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+CALL: Any = {"name": "f", "args": '{"n"', "id": "c", "index": 0, "type": "tool_call_chunk"}
+
+
+def reader(**facts: Any) -> RunReader:
+    return RunReader(RemoteConfig(), **{"thread_id": "t", "modes": ["messages-tuple"], **facts})
+
+
+def feed(reader: RunReader, *events: tuple[str, Any]) -> list[Part]:
+    body = b"".join(
+        f"event: {event}\r\ndata: ".encode() + json_dumpb(data) + f"\r\nid: {i}-0\r\n\r\n".encode()
+        for i, (event, data) in enumerate(events)
+    )
+    return [part for frame in FrameReader(10_000).feed(body) for part in reader.feed(frame)]
+
+
+@pytest.mark.parametrize("event", ["messages", "messages|team:1|agent:2"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessageChunk(content="Ha", id="a"),
+        AIMessageChunk(content="", id="a", chunk_position="last", usage_metadata=USAGE),
+        AIMessageChunk(content="", id="a", tool_call_chunks=[CALL]),
+        AIMessageChunk(content=[{"type": "text", "text": "Ha", "index": 0}], id="a", name="Ada"),
+        AIMessage("Ha", id="a"),
+        HumanMessage("Ha", id="a"),
+    ],
+    ids=str,
+)
+def test_a_message_is_the_same_whichever_way_it_is_read(event: str, message: BaseMessage) -> None:
+    (quick,) = feed(reader(), (event, [message, META]))
+    (long,) = local_parts((event, [message.model_dump(mode="json"), META], "0-0"))
+    assert quick == long
+    assert type(quick.data) is type(message)
+    assert quick.data == message
+    assert quick.data.model_fields_set == long.data.model_fields_set
+
+
+def test_a_second_attempt_is_told_before_its_first_part() -> None:
+    told: list[str] = []
+    reading = reader(ran_again=lambda: told.append("again"))
+    feed(reading, ("metadata", {"run_id": "r", "attempt": 1}))
+    assert told == []
+    assert reading.run_id == "r"
+    body = b'event: metadata\r\ndata: {"run_id": "r", "attempt": 2}\r\nid: 9-0\r\n\r\n'
+    for frame in FrameReader(1024).feed(body):
+        list(reading.feed(frame))
+    assert told == ["again"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_told"),
+    [
+        ({"modes": ["values"]}, False),
+        ({"modes": ["values", "updates"]}, False),
+        ({"modes": ["values"], "subgraphs": True}, True),
+        ({"modes": ["values"], "thread_id": None}, True),
+        ({"modes": ["values", "messages-tuple"]}, True),
+        ({"modes": ["custom"]}, True),
+        ({"modes": None}, True),
+    ],
+)
+def test_a_gap_is_told_where_no_state_can_fill_it(facts: dict[str, Any], is_told: bool) -> None:
+    reading = reader(**facts)
+    assert [part.mode for part in reading.doubted("why")] == ["gap"] * is_told
+    assert reading.doubt == "why"
+    assert list(reading.doubted("another")) == []
+
+
+def test_updates_of_the_root_graph_alone_are_remembered() -> None:
+    reading = reader(modes=["updates"])
+    feed(reading, ("updates", {"a": {}}), ("updates|team:1", {"a": {}}), ("values", {}))
+    assert len(reading.updates) == 1
+
+
+def test_a_frame_is_bounded_though_it_comes_at_once() -> None:
+    frame = b'data: "' + b"x" * 2000 + b'"\r\n\r\n'
+    assert len(list(FrameReader(2010).feed(frame * 3))) == 3
+    with pytest.raises(StreamError, match="longer than 1024 bytes"):
+        list(FrameReader(1024).feed(frame))
+
+
+def test_what_says_nothing_is_no_frame() -> None:
+    assert list(FrameReader(1024).feed(b"id: 5\r\n\r\nretry: 10\r\n\r\n: beat\r\n\r\n\r\n")) == []
+
+
+def test_a_run_is_resumable_as_long_as_what_a_server_keeps_has_ids() -> None:
+    reading = reader()
+    for event, is_resumable in (("feedback", True), ("values", False)):
+        for frame in FrameReader(1024).feed(f"event: {event}\r\ndata: {{}}\r\n\r\n".encode()):
+            list(reading.feed(frame))
+        assert reading.is_resumable is is_resumable
+
+
+def test_what_a_task_said_that_was_done_again_by_another_is_taken_back() -> None:
+    reading = reader(modes=["messages-tuple"])
+    void = {"langgraph_checkpoint_ns": "node:0|inner:5"}
+    feed(reading, ("messages", [AIMessageChunk(content="Ha", id="a"), void]))
+    list(reading.doubted("why"))
+    steps = [("loop", 1, []), ("loop", 0, [{"name": "node", "id": "1"}]), ("input", -1, [])]
+    states = [
+        {"values": {}, "next": [], "tasks": tasks, "metadata": {"source": source, "step": step}}
+        for source, step, tasks in steps
+    ]
+    (removal,) = reading.settled("success", states)
+    assert removal.data == RemoveMessage(id="a")
+    assert removal.meta == {"langgraph_checkpoint_ns": "node:0"}

@@ -1,0 +1,197 @@
+"""Reconcile: what checkpoints prove, as the history of a thread tells it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import orjson
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+
+from langgraph_once.remote.consumer import Consumer
+from langgraph_once.remote.frames import FrameReader
+from langgraph_once.remote.reconcile import (
+    PAGE,
+    failure,
+    is_complete,
+    lost_parts,
+    next_page,
+    void_tasks,
+)
+from langgraph_once.stream import Part
+
+ALL = frozenset({"messages-tuple", "updates", "values"})
+
+
+def said(message_id: str, content: str, kind: str = "ai") -> dict[str, Any]:
+    return {
+        "type": kind,
+        "content": content,
+        "id": message_id,
+        "additional_kwargs": {},
+        "response_metadata": {},
+    }
+
+
+def task(name: str, result: Any = None, **facts: Any) -> dict[str, Any]:
+    return {"name": name, "id": f"{name}-1", "result": result, **facts}
+
+
+def state(step: int, messages: list[Any], *tasks: Any, **facts: Any) -> dict[str, Any]:
+    return {
+        "values": {"messages": messages},
+        "next": [found["name"] for found in tasks],
+        "tasks": list(tasks),
+        "metadata": {"step": step, "source": "input" if step < 0 else "loop"},
+        "checkpoint": {"checkpoint_id": str(step)},
+        **facts,
+    }
+
+
+ASKED, FIRST, SECOND = said("h", "Well?", "human"), said("a", "Ha ha."), said("b", "Ho.")
+RUN = [
+    state(2, [ASKED, FIRST, SECOND]),
+    state(1, [ASKED, FIRST], task("second", {"messages": [SECOND]})),
+    state(0, [ASKED], task("first", {"messages": [FIRST]})),
+    state(-1, [], task("__start__", {"messages": [ASKED]})),
+]
+
+
+def parts(
+    states: list[Any], *modes: str, received: frozenset[int] = frozenset()
+) -> list[tuple[str, Any]]:
+    found = lost_parts(states, frozenset(modes) or ALL, received, {})
+    return [(part.mode, part.data) for part in found]
+
+
+def texts(states: list[Any]) -> list[str]:
+    return [data.text for _, data in parts(states, "messages-tuple")]
+
+
+class TestMessages:
+    def test_what_tasks_wrote_and_not_what_the_user_said(self) -> None:
+        assert texts(RUN) == ["Ha ha.", "Ho."]
+
+    def test_each_says_which_task_wrote_it(self) -> None:
+        first, _ = lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), {})
+        assert first.meta == {
+            "langgraph_checkpoint_ns": "first:first-1",
+            "langgraph_node": "first",
+            "langgraph_step": 1,
+        }
+
+    def test_one_that_a_task_only_hands_on_is_none_of_its_own(self) -> None:
+        again = state(1, [ASKED, FIRST], task("second", {"messages": [ASKED, FIRST, SECOND]}))
+        first, second = lost_parts(
+            [RUN[0], again, *RUN[2:]], frozenset({"messages-tuple"}), frozenset(), {}
+        )
+        assert (first.meta["langgraph_node"], second.meta["langgraph_node"]) == ("first", "second")
+
+    def test_one_that_was_edited_comes_as_it_is_now(self) -> None:
+        edited = said("a", "He he.")
+        states = [
+            state(2, [ASKED, edited]),
+            state(1, [ASKED, FIRST], task("second", {"messages": [edited]})),
+            *RUN[2:],
+        ]
+        assert texts(states) == ["He he."]
+
+    def test_one_that_was_removed_goes_where_it_may_have_come(self) -> None:
+        states = [state(2, [ASKED, SECOND]), *RUN[1:]]
+        assert texts(states) == ["Ho."]
+        modes = frozenset({"messages-tuple"})
+        removal, second = lost_parts(states, modes, frozenset(), {"first:first-1": ["streamed"]})
+        assert removal.data == RemoveMessage(id="a")
+        assert second.data.text == "Ho."
+
+    def test_one_that_waits_for_its_step_to_end_comes(self) -> None:
+        waiting = state(1, [ASKED, FIRST], task("second", {"messages": [SECOND]}), task("third"))
+        assert texts([waiting, *RUN[2:]]) == ["Ha ha.", "Ho."]
+
+    def test_a_consumer_that_has_half_of_one_gets_the_other_half(self) -> None:
+        consumer = Consumer(None, None, ["messages"])
+        meta = {"langgraph_checkpoint_ns": "first:first-1"}
+        chunk = Part((), "messages", AIMessageChunk(content="Ha", id="a"), meta)
+        assert list(consumer.feed(chunk)) == [chunk]
+        got = [
+            (new.data.id, new.data.text)
+            for part in lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), {})
+            for new in consumer.feed(part)
+        ]
+        assert got == [("a", " ha."), ("b", "Ho.")]
+
+    def test_a_copy_of_what_was_streamed_is_not_said_again(self) -> None:
+        consumer = Consumer(None, None, ["messages"])
+        meta = {"langgraph_checkpoint_ns": "first:first-1"}
+        last = AIMessageChunk(content="Ha ha.", id="streamed", chunk_position="last")
+        list(consumer.feed(Part((), "messages", last, meta)))
+        got = [
+            new.data.text
+            for part in lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), {})
+            for new in consumer.feed(part)
+        ]
+        assert got == ["Ho."]
+
+
+class TestUpdatesAndValues:
+    def test_the_updates_that_did_not_come(self) -> None:
+        body = b"event: updates\r\ndata: " + orjson.dumps({"first": {"messages": [FIRST]}})
+        (came,) = FrameReader(10_000).feed(body + b"\r\nid: 1-0\r\n\r\n")
+        found = parts(RUN, "updates", received=frozenset({came.check}))
+        assert found == [("updates", {"second": {"messages": [AIMessage("Ho.", id="b")]}})]
+
+    def test_the_last_values_with_what_the_graph_waits_for(self) -> None:
+        waiting = state(2, [ASKED], interrupts=[{"value": "ok?", "id": "i"}])
+        (values,) = lost_parts([waiting], frozenset({"values"}), frozenset(), {})
+        assert list(values.data) == ["messages"]
+        assert [found.value for found in values.meta["interrupts"]] == ["ok?"]
+        ((_, update),) = parts([waiting], "updates")
+        assert [found.value for found in update["__interrupt__"]] == ["ok?"]
+
+    def test_only_what_was_asked_for(self) -> None:
+        assert [mode for mode, _ in parts(RUN)] == [*["messages"] * 2, *["updates"] * 2, "values"]
+        assert parts(RUN, "custom") == []
+        assert parts([], "values") == []
+
+
+class TestVoidTasks:
+    """A server that starts anew does again, by other tasks, what it had not written down."""
+
+    def test_those_that_the_thread_knows_nothing_of(self) -> None:
+        assert [*void_tasks(RUN, ["first:first-1", "second:0", "second:second-1"])] == ["second:0"]
+
+    def test_what_they_said_is_taken_back(self) -> None:
+        taken_back, *_ = lost_parts(RUN, ALL, frozenset(), {"second:0": ["x"]})
+        assert taken_back.data == RemoveMessage(id="x")
+
+    @pytest.mark.parametrize("states", [[], RUN[:1], RUN[:-1], [*RUN[:1], *RUN[2:]]])
+    def test_that_is_told_only_where_every_checkpoint_is_there(self, states: list[Any]) -> None:
+        assert [*void_tasks(states, ["second:0"])] == []
+
+
+class TestPages:
+    ASKED_FOR: ClassVar = {"thread_id": "t", "limit": PAGE}
+
+    def test_the_next_begins_before_the_last_checkpoint(self) -> None:
+        page = [state(step, []) for step in range(PAGE, 0, -1)]
+        assert next_page(self.ASKED_FOR, page) == {
+            **self.ASKED_FOR,
+            "before": {"checkpoint_id": "1"},
+        }
+
+    def test_there_is_none_after_a_short_one_or_the_beginning_of_the_run(self) -> None:
+        assert next_page(self.ASKED_FOR, RUN) is None
+        assert next_page(self.ASKED_FOR, [RUN[-1]] * PAGE) is None
+
+
+def test_a_run_is_complete_when_nothing_is_next() -> None:
+    assert is_complete(RUN)
+    assert not is_complete(RUN[1:])
+    assert not is_complete([])
+
+
+def test_a_failure_is_told_by_the_task_that_failed() -> None:
+    assert failure([state(0, [], task("a"), task("b", error="ValueError('no')"))]) == (
+        "ValueError('no')"
+    )
+    assert failure([]) == "the run failed"
