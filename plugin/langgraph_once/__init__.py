@@ -7,7 +7,7 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
-from langgraph_once.config import DedupConfig, SerdeConfig
+from langgraph_once.config import DedupConfig, RemoteConfig, SerdeConfig
 from langgraph_once.events import (
     ChannelConfig,
     ChannelStreamingProcessor,
@@ -15,7 +15,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.remote import OnceRemoteGraph
+from langgraph_once.remote import OnceRemoteGraph, join_run, stream_run
 from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
 
@@ -27,12 +27,15 @@ __all__ = [
     "Ledger",
     "OnceRemoteGraph",
     "OnceSerializer",
+    "RemoteConfig",
     "SerdeConfig",
     "StreamMode",
     "TokenStreamingConfig",
     "Transcript",
     "adedup",
     "dedup",
+    "join_run",
     "once",
     "storable",
+    "stream_run",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
+from pathlib import Path
+from typing import Final
 
 from tests.corpus.play import SOURCES, Source, applies
 from tests.corpus.reasons import REASONS, Reason
@@ -16,6 +18,7 @@ from tests.corpus.variants import VARIANTS, Variant
 __all__ = ["page"]
 
 Score = Counter[Outcome]
+DOCS: Final = Path(__file__).parents[2] / "docs"
 NAMES: dict[Source, str] = {"plain": "LangGraph", "dedup": "`dedup`", "once": "`once(graph)`"}
 
 
@@ -75,6 +78,29 @@ def _page(scores: Scores) -> Iterator[str]:
     for reason, names in named.items():
         yield f"- {reason.why} In {reason.where}: {', '.join(names)}."
     yield from ("", *LIMITS)
+    yield from ("", *network())
+
+
+def network(docs: Path = DOCS) -> Iterator[str]:
+    """The totals of the pages about streams behind a URL, each made by a command of its own."""
+    yield from ("## Over a network", "")
+    sources = _totals_of(docs / "sources.md")
+    yield "[sources.md](sources.md) reads the scenarios from five sources. Right are, in v1, v2 and"
+    yield f"v3 of this process, {sources[0]}, {sources[1]} and {sources[2]}; through"
+    yield f"`OnceRemoteGraph`, {sources[3]} with our server and {sources[4]} with a stock one."
+    tried, exact, gap, wrong = _totals_of(docs / "cuts.md")
+    yield "[cuts.md](cuts.md) cuts the connection of a run at every event: behind it, amid it, amid"
+    yield f"a character of it. Of {tried} cuts {exact} are exact, {gap} reported as gaps, and"
+    yield f"{wrong} wrong."
+
+
+def _totals_of(page: Path) -> list[str]:
+    """The cells of the row `all` that are not empty."""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        if name.strip("*") == "all":
+            return [cell for cell in cells if cell]
+    raise ValueError(f"{page.name} has no row of totals")
 
 
 LIMITS = """\

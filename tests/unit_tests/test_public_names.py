@@ -16,14 +16,17 @@ def test_the_public_names_are_these() -> None:
         "Ledger",
         "OnceRemoteGraph",
         "OnceSerializer",
+        "RemoteConfig",
         "SerdeConfig",
         "StreamMode",
         "TokenStreamingConfig",
         "Transcript",
         "adedup",
         "dedup",
+        "join_run",
         "once",
         "storable",
+        "stream_run",
     ]
     assert all(hasattr(langgraph_once, name) for name in langgraph_once.__all__)
 
