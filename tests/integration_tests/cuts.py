@@ -36,6 +36,7 @@ __all__ = [
     "Restart",
     "cut_once",
     "cuts_of",
+    "finished_while_away",
     "folded",
     "opened",
     "outcomes",
@@ -302,3 +303,28 @@ async def _taken(
             starting = asyncio.create_task(asyncio.to_thread(server.start))
     if starting is not None:
         await starting
+
+
+async def finished_while_away(server: DevServer, case: Case, frame: int) -> Restarted:
+    """Cut a stream, let the run end, and restart the server, which forgets what it sent."""
+    parts = list[Part]()
+    with CuttingProxy(server.port, cuts=[Cut(frame, away_s=15)]) as proxy:
+        async with opened(proxy.url) as client, opened(server.url) as direct:
+            thread_id = (await direct.threads.create())["thread_id"]
+            stream = stream_run(
+                client,
+                thread_id,
+                case.graph,
+                input=ASKED,
+                stream_mode=list(case.modes),
+                stream_subgraphs=case.subgraphs,
+                remote=RemoteConfig(max_retries=30, max_backoff_s=1),
+            )
+            parts.append(await anext(stream))
+            await direct.runs.join(thread_id, str(stream.run_id))
+            await asyncio.to_thread(server.stop)
+            await asyncio.to_thread(server.start)
+            parts += [part async for part in stream]
+            state = await direct.threads.get_state(thread_id)
+    has_gap = any(part.mode == GAP_MODE for part in parts)
+    return Restarted(has_gap, False, folded(parts) == texts(state))

@@ -16,6 +16,7 @@ from tests.integration_tests.cuts import (
     Restart,
     cut_once,
     cuts_of,
+    finished_while_away,
     outcomes,
     restarted,
     served,
@@ -61,3 +62,14 @@ async def test_a_server_that_starts_anew_loses_no_text(
     assert found.folds
     if "messages-tuple" in restart.case.modes:
         assert found.gap
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("modes", [MODES[:1], MODES[1:2], MODES], ids="+".join)
+@pytest.mark.parametrize("graph", ["drawn", "drawn_plain"])
+async def test_what_a_server_has_forgotten_is_told_by_the_state(
+    cut_server: DevServer, graph: str, modes: tuple[str, ...]
+) -> None:
+    found = await finished_while_away(cut_server, Case(graph, modes, False), 3)
+    assert found.folds
+    assert found.gap == (modes != ("updates",))

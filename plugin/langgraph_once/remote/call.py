@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 from langgraph.types import Command, Send
 
-from langgraph_once.stream.revive import MESSAGE_KEYS
+from langgraph_once.stream import MESSAGE_KEYS
 
 __all__ = ["INNER_PREFIX", "checkpoint_of", "sent", "stepped", "wire_modes"]
 

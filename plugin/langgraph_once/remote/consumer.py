@@ -8,8 +8,7 @@ from dataclasses import replace
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream import Deduplicator, Ledger, Part
-from langgraph_once.stream.annotation import repairing
+from langgraph_once.stream import Deduplicator, Ledger, Part, repairing
 
 __all__ = ["Consumer", "for_events", "new_ledger"]
 

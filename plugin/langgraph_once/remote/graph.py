@@ -32,8 +32,8 @@ from langgraph_once.stream import (
     afiltered,
     chunk_filter,
     filtered,
+    mode_set,
 )
-from langgraph_once.stream.intake import mode_set
 
 __all__ = ["OnceRemoteGraph"]
 

@@ -21,11 +21,17 @@ from langgraph.types import Command, Interrupt
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.state import INTERRUPT_KEY
 from langgraph_once.remote.whole import WholeMessages
-from langgraph_once.stream import Deduplicator, Part
-from langgraph_once.stream.annotation import annotated, annotation_of
-from langgraph_once.stream.handler import OnceMessagesHandler
-from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
-from langgraph_once.stream.walk import found_in_input
+from langgraph_once.stream import (
+    NS_SEP,
+    TASK_NS_KEY,
+    Deduplicator,
+    OnceMessagesHandler,
+    Part,
+    annotated,
+    annotation_of,
+    found_in_input,
+    lineage,
+)
 
 __all__ = ["Caller", "is_task"]
 

@@ -10,8 +10,7 @@ from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Send
 
 from langgraph_once.remote.state import INTERRUPT_KEY, as_config, as_tuples, error_of
-from langgraph_once.stream import Part, revive, revive_part, sdk_part
-from langgraph_once.stream.run import DEFAULT_KEY
+from langgraph_once.stream import DEFAULT_KEY, Part, revive, revive_part, sdk_part
 
 __all__ = ["as_local", "local_parts", "with_tuples"]
 

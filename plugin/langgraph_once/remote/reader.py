@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final
 
 import httpx
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk
 from langgraph.pregel.remote import RemoteException
 from langgraph_sdk.errors import (
     APIStatusError,
@@ -29,9 +29,8 @@ from langgraph_once.remote.reconcile import (
     is_complete,
     lost_parts,
 )
-from langgraph_once.serde.messages import rebuild_message
-from langgraph_once.stream import Part
-from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.serde import rebuild_message
+from langgraph_once.stream import TASK_NS_KEY, Part
 
 __all__ = ["CUTS", "GAP_MODE", "GONE", "RunReader", "UnknownRunError"]
 
@@ -110,6 +109,7 @@ class RunReader:
         self.doubt: str | None = None
         self.updates: set[int] = set()
         self._said: dict[str, dict[str, None]] = {}
+        self._unfinished: set[str] = set()
         self._last_id: str | None = None
         self._logs_messages = self._is_logged("messages")
         self._ran_again = ran_again
@@ -182,6 +182,8 @@ class RunReader:
         for part in local_parts((frame.event, frame.data, frame.id)):
             if isinstance(part.data, BaseMessage) and part.data.id != self._last_id:
                 self._note(part.data, part.meta)
+            if getattr(part.data, "chunk_position", None) == "last":
+                self._unfinished.discard(part.data.id)
             yield part
 
     def _note(self, message: Any, meta: Mapping[str, Any]) -> None:
@@ -190,6 +192,8 @@ class RunReader:
         self.joined_thread_id = self.joined_thread_id or meta.get("thread_id")
         task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
         if task and message.id and message.type != "remove":
+            if isinstance(message, BaseMessageChunk) and message.id not in self._said.get(task, ()):
+                self._unfinished.add(message.id)
             self._said.setdefault(task, {})[message.id] = None
 
     def _is_logged(self, mode: str) -> bool:
@@ -270,7 +274,7 @@ class RunReader:
         if status == GONE:
             yield from self.doubted("the server no longer knows the run")
         modes = frozenset(self.modes or ALL_MODES)
-        yield from lost_parts(states, modes, self.updates, self._said)
+        yield from lost_parts(states, modes, self.updates, self._said, self._unfinished)
         if status == GONE and not is_complete(states):
             raise self.interrupted("the server no longer knows it, and it is not complete")
         if status in FAILED:

@@ -15,9 +15,7 @@ import orjson
 from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langgraph_once.remote.parts import local_parts
-from langgraph_once.stream import Part, revive
-from langgraph_once.stream.namespace import TASK_NS_KEY
-from langgraph_once.stream.walk import found_in_input, found_in_update
+from langgraph_once.stream import TASK_NS_KEY, Part, found_in_input, found_in_update, revive
 
 __all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page", "void_tasks"]
 
@@ -52,6 +50,7 @@ def lost_parts(
     modes: AbstractSet[str],
     received: AbstractSet[int],
     said: Mapping[str, Iterable[str]],
+    unfinished: Container[str] = (),
 ) -> Iterator[Part]:
     """What the tasks of a run wrote, and what it came to.
 
@@ -60,13 +59,14 @@ def lost_parts(
         modes: The modes that the run streams.
         received: The checks of the updates that came.
         said: The tasks of the root graph that said something, each with the ids of its messages.
+        unfinished: Those of them whose end did not come.
     """
     if not states:
         return
     for task in void_tasks(states, said):
         yield from (_removal(message_id, {TASK_NS_KEY: task}) for message_id in said[task])
     if modes & MESSAGES:
-        yield from _messages(states, said)
+        yield from _messages(states, said, unfinished)
     if "updates" in modes:
         for update in _updates(states):
             if _check("updates", update) not in received:
@@ -101,7 +101,9 @@ def _began(states: Iterable[State]) -> bool:
     return any((state.get("metadata") or {}).get("source") == "input" for state in states)
 
 
-def _messages(states: Sequence[State], said: Container[str]) -> Iterator[Part]:
+def _messages(
+    states: Sequence[State], said: Mapping[str, Iterable[str]], unfinished: Container[str]
+) -> Iterator[Part]:
     """The messages that tasks wrote, each as its last writer wrote it, or gone if it is gone."""
     written: dict[str, Part] = {}
     for state in reversed(states):
@@ -113,6 +115,9 @@ def _messages(states: Sequence[State], said: Container[str]) -> Iterator[Part]:
     left = {m.id for m in _left(states[0])}
     for message_id, part in written.items():
         if message_id in left:
+            for half in said.get(part.meta[TASK_NS_KEY], ()):
+                if half in unfinished and half not in written:  # this may be a copy of its whole
+                    yield _removal(half, part.meta)
             yield part
         elif part.meta[TASK_NS_KEY] in said:
             yield _removal(message_id, part.meta)

@@ -8,9 +8,7 @@ from typing import Any
 from langgraph.types import GraphOutput, Interrupt
 
 from langgraph_once.remote.state import INTERRUPT_KEY
-from langgraph_once.stream import Part, StreamModes, Version
-from langgraph_once.stream.intake import mode_set
-from langgraph_once.stream.render import writer
+from langgraph_once.stream import Part, StreamModes, Version, mode_set, writer
 
 __all__ = ["Result"]
 

@@ -16,8 +16,7 @@ from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event,
 from langgraph_once.remote.consumer import Consumer, for_events, new_ledger
 from langgraph_once.remote.reader import GAP_MODE, RunReader
 from langgraph_once.remote.reconnect import aread_run, read_run
-from langgraph_once.stream import Ledger, Part, StreamModes
-from langgraph_once.stream.intake import mode_set
+from langgraph_once.stream import Ledger, Part, StreamModes, mode_set
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 

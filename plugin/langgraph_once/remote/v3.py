@@ -29,11 +29,18 @@ from langgraph.pregel._remote_run_stream import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.parts import as_local
-from langgraph_once.stream import Deduplicator, Part, event_part, v2_part
-from langgraph_once.stream.events import EventReader
-from langgraph_once.stream.render import writer
-from langgraph_once.stream.revive import MESSAGE_KEYS, MESSAGE_TYPES
-from langgraph_once.stream.transformer import CHANNEL, CHANNEL_METHODS
+from langgraph_once.stream import (
+    CHANNEL,
+    CHANNEL_METHODS,
+    MESSAGE_KEYS,
+    MESSAGE_TYPES,
+    Deduplicator,
+    EventReader,
+    Part,
+    event_part,
+    v2_part,
+    writer,
+)
 
 __all__ = ["AsyncOnceRunStream", "OnceChunks", "OnceRunStream", "RunEvents"]
 

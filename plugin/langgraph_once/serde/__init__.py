@@ -1,6 +1,7 @@
 """ROOM 1: objects to tagged bytes and back."""
 
 from langgraph_once.serde.audit import Audit
+from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.once1 import (
     Adapter,
     CyclicFamily,
@@ -21,5 +22,6 @@ __all__ = [
     "Opaque",
     "Unstored",
     "UnstoredError",
+    "rebuild_message",
     "storable",
 ]

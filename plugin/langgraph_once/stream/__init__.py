@@ -32,11 +32,18 @@ from langgraph_once.stream.resume import (
     StreamAddress,
     StreamStateStore,
 )
-from langgraph_once.stream.revive import revive, revive_part
+from langgraph_once.stream.revive import MESSAGE_KEYS, MESSAGE_TYPES, revive, revive_part
+from langgraph_once.stream.run import DEFAULT_KEY
 from langgraph_once.stream.stats import DedupStats
+from langgraph_once.stream.transformer import CHANNEL, CHANNEL_METHODS
 from langgraph_once.stream.walk import found_in_input, found_in_update
 
 __all__ = [
+    "CHANNEL",
+    "CHANNEL_METHODS",
+    "DEFAULT_KEY",
+    "MESSAGE_KEYS",
+    "MESSAGE_TYPES",
     "NS_SEP",
     "TASK_NS_KEY",
     "Annotation",

@@ -120,6 +120,14 @@ class TestMessages:
         ]
         assert got == [("a", " ha."), ("b", "Ho.")]
 
+    def test_half_a_message_gives_way_to_the_copy_that_its_task_returned(self) -> None:
+        said = {"first:first-1": ["half", "whole"]}
+        removal, first, _ = lost_parts(
+            RUN, frozenset({"messages-tuple"}), frozenset(), said, {"half", "elsewhere"}
+        )
+        assert removal.data == RemoveMessage(id="half")
+        assert first.data.text == "Ha ha."
+
     def test_a_copy_of_what_was_streamed_is_not_said_again(self) -> None:
         consumer = Consumer(None, None, ["messages"])
         meta = {"langgraph_checkpoint_ns": "first:first-1"}
