@@ -12,7 +12,7 @@ from langgraph.types import Command, Send
 from langgraph_once.remote.state import INTERRUPT_KEY, as_config, as_tuples, error_of
 from langgraph_once.stream import DEFAULT_KEY, Part, revive, revive_part, sdk_part
 
-__all__ = ["as_local", "local_parts", "with_tuples"]
+__all__ = ["as_local", "local_parts", "put_tuples"]
 
 WIRE_KEYS = frozenset({"checkpoint", "parent_checkpoint"})
 SERVER_PREFIXES = ("__", "langgraph_")
@@ -49,19 +49,20 @@ def as_local(part: Part) -> Part:
     """A part of JSON as a local graph says it."""
     part = revive_part(part)
     if part.mode == "messages":
-        return with_tuples(part)
+        meta = dict(part.meta)
+        put_tuples(meta)
+        return part._replace(meta=meta)
     if part.mode == "values":
         return _values(part)
     shape = SHAPES.get(part.mode)
     return part if shape is None else part._replace(data=shape(part.data))
 
 
-def with_tuples(part: Part) -> Part:
-    """A part of mode `messages`, with tuples in its metadata where a local graph has them."""
-    lists = {key: part.meta[key] for key in TUPLES if type(part.meta.get(key)) is list}
-    if not lists:
-        return part
-    return part._replace(meta={**part.meta, **{k: as_tuples(v) for k, v in lists.items()}})
+def put_tuples(meta: dict[str, Any]) -> None:
+    """Put tuples into the metadata of a message, just read, where a local graph has them."""
+    for key in TUPLES:
+        if type(value := meta.get(key)) is list:
+            meta[key] = as_tuples(value)
 
 
 def _values(part: Part) -> Part:

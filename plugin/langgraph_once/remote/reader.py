@@ -21,7 +21,7 @@ from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.alignment import Alignment, AmbiguousError
 from langgraph_once.remote.backoff import Backoff
 from langgraph_once.remote.frames import Frame
-from langgraph_once.remote.parts import local_parts
+from langgraph_once.remote.parts import local_parts, put_tuples
 from langgraph_once.remote.reconcile import (
     PAGE,
     State,
@@ -163,6 +163,7 @@ class RunReader:
             token = _token(data)
             if token is not None:
                 where = tuple(ns.split("|")) if ns else ()
+                put_tuples(data[1])
                 if token.id != self._last_id:
                     self._note(token, data[1])
                 return (Part(where, mode, token, data[1], event_id),)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from langgraph.errors import ParentCommand
 
 from langgraph_once.remote.node import Caller
-from langgraph_once.remote.parts import with_tuples
 from langgraph_once.remote.reader import GAP_MODE
 from langgraph_once.stream import Ledger, Part
 
@@ -59,22 +58,19 @@ class Reading:
         """Whether to ask it for the graphs inside."""
         return self._wanted.subgraphs or bool(self._caller and self._caller.modes)
 
-    def feed(self, part: Part) -> Iterator[Part]:
+    def feed(self, part: Part) -> Iterable[Part]:
         """The part, if it was asked for."""
         if part.mode == GAP_MODE:
             logger.warning("something may be missing from a remote run: %s", part.data)
-            yield from (part,) if self._wanted.tells_gaps else ()
-            return
-        if part.mode == "messages":
-            part = with_tuples(part)  # tokens come from the reader with plain JSON beside them
+            return (part,) if self._wanted.tells_gaps else ()
         if self._caller is not None:
             part = self._caller.placed(part)
             self._caller.tell(part)
         # Where the graphs around want those inside too, the server says an inner message there
         # and not once more at the root: it is told here rather than lost.
         is_near = len(part.ns) == self._depth or part.mode == "messages"
-        if part.mode in self._wanted.modes and (is_near or self._wanted.subgraphs):
-            yield part
+        is_wanted = part.mode in self._wanted.modes and (is_near or self._wanted.subgraphs)
+        return (part,) if is_wanted else ()
 
     def ran_again(self) -> None:
         """Note that the server runs it again, from its last checkpoint."""
