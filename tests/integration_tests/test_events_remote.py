@@ -86,7 +86,13 @@ def test_what_a_client_streams_is_fed(sync_client: SyncLangGraphClient, graph: s
     assert brief([*events, *watching.close()]) == EXPECTED
 
 
-@pytest.mark.parametrize("scenario", SERVED, ids=name_of)
+SOME = [  # of the others each takes two seconds of waiting for its runs
+    pytest.param(scenario, marks=() if i % 6 == 0 else pytest.mark.slow, id=name_of(scenario))
+    for i, scenario in enumerate(SERVED)
+]
+
+
+@pytest.mark.parametrize("scenario", SOME)
 def test_the_corpus(remote: RemoteFactory, scenario: Scenario) -> None:
     """A wrapped graph says the same here and there, and to both kinds of clients."""
     here = play(scenario, all_of(scenario))
