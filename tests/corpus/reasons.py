@@ -104,6 +104,10 @@ WRITTEN = Reason(
     "A state does not tell who wrote a message: a node may say anew what another one said.",
     *UNSIGNED,
 )
+WRITTEN_INSIDE = WRITTEN._replace(
+    where="`messages` and `values` of the graphs inside, without `updates`",
+    holds=lambda variant: streams(variant) and tells_no_node(variant) and shows_graphs(variant),
+)
 CALLING = Reason(
     "Updates do not tell which task called another: two tasks of one graph may say the same.",
     *UNNAMED,
@@ -170,7 +174,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         ),
     ),
     **_of((UNRUN,), ("cached-node",)),
-    **_of((RAISED, WRITTEN), ("handed-copy",)),
+    **_of((RAISED, WRITTEN_INSIDE), ("handed-copy",)),
     **_of((ONE_SEEN_SET,), ("equal-ids-returned", "equal-ids-and-texts", "equal-ids-in-graphs")),
     **_of(
         (UNSEEN_INPUT,),

@@ -48,7 +48,7 @@ def test_dedup(scenario: Scenario) -> None:
     reasons = REASONS.get(scenario.name, ())
     told = [line for variant, line in found if not any(r.holds(variant) for r in reasons)]
     assert not told, _page(scenario, told)
-    for reason in reasons:
+    for reason in (r for r in reasons if any(map(r.holds, VARIANTS))):
         still = any(reason.holds(variant) for variant, _ in found)
         assert still, f"`dedup` gets this right now, although a filter cannot: {reason.why}"
 

@@ -22,7 +22,8 @@ from tests.unit_tests.events.sameness import (
 )
 
 V3 = Variant("sync", "v3", ("messages",), subgraphs=True)
-IN_V3 = [s for s in SCENARIOS if s.only is None or s.only(V3)]
+V1 = Variant("sync", "v1", ("messages",), subgraphs=True)
+IN_V3 = [s for s in SCENARIOS if s.only is None or (s.only(V3) and s.only(V1))]
 CHANGED = DedupConfig(state="changed")
 
 

@@ -1,4 +1,4 @@
-"""How long something takes, on a machine that may be busy."""
+"""How long something takes, on a machine that may be busy, or slower than it was."""
 
 from __future__ import annotations
 
@@ -14,12 +14,18 @@ __all__ = ["allowed_seconds", "least_seconds"]
 
 _TRIES = 3
 _BUSY_FACTOR = 4
+_STEPS = 1_000_000
+_USUAL_SECONDS = 0.03
+"""What that many steps take on the machine whose seconds the limits are of."""
 
 
 def allowed_seconds(limit: float) -> float:
-    """Return `limit`; where more wants to run than there are processors, what only tells a hang."""
+    """Return `limit` in seconds of this machine, as fast as it is now.
+
+    Where more wants to run than there are processors, what only tells a hang.
+    """
     busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    return _BUSY_FACTOR * limit if busy else limit
+    return limit * (_BUSY_FACTOR if busy else max(1, _seconds_of_steps() / _USUAL_SECONDS))
 
 
 def least_seconds(call: Callable[[], object], limit: float) -> float:
@@ -35,3 +41,7 @@ def least_seconds(call: Callable[[], object], limit: float) -> float:
         if least < limit:
             break
     return least
+
+
+def _seconds_of_steps() -> float:
+    return least_seconds(lambda: sum(1 for _ in range(_STEPS)), 0)
