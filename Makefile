@@ -30,7 +30,7 @@ test: lint ## Lint, types, import directions and all tests but the slow proofs
 test-slow: $(READY) ## The slow proofs
 	@if $(BIN)/pytest -m slow --collect-only --quiet >/dev/null; then $(BIN)/pytest -m slow; fi
 
-test-all: test test-slow ## Everything, with the corpus in every variant
+test-all: test test-slow ## Everything, in every variant, here and over a server
 	$(BIN)/pytest -m product
 
 lint: $(READY)

@@ -46,14 +46,14 @@ async def test_a_sample_of_cuts_changes_nothing(cut_server: DevServer, graph: st
     assert found == []
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_cut_at_any_event_changes_nothing(cut_server: DevServer, case: Case) -> None:
     _, found = await wrong(cut_server, case)
     assert found == []
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("restart", RESTARTS, ids=str)
 async def test_a_server_that_starts_anew_loses_no_text(
     cut_server: DevServer, restart: Restart
@@ -64,7 +64,7 @@ async def test_a_server_that_starts_anew_loses_no_text(
         assert found.gap
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("modes", [MODES[:1], MODES[1:2], MODES], ids="+".join)
 @pytest.mark.parametrize("graph", ["drawn", "drawn_plain"])
 async def test_what_a_server_has_forgotten_is_told_by_the_state(

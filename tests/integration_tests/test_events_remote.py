@@ -87,7 +87,7 @@ def test_what_a_client_streams_is_fed(sync_client: SyncLangGraphClient, graph: s
 
 
 SOME = [  # of the others each takes two seconds of waiting for its runs
-    pytest.param(scenario, marks=() if i % 6 == 0 else pytest.mark.slow, id=name_of(scenario))
+    pytest.param(scenario, marks=() if i % 6 == 0 else pytest.mark.product, id=name_of(scenario))
     for i, scenario in enumerate(SERVED)
 ]
 

@@ -24,11 +24,11 @@ Remote: TypeAlias = Callable[..., OnceRemoteGraph]
 
 
 def cases(*axes: Sequence[Any], quick: Collection[tuple[Any, ...]]) -> list[Any]:
-    """Everything with everything; what is not quick is for the slow run."""
-    slow = pytest.mark.slow
+    """Everything with everything; what is not quick is for `make test-all`."""
+    product = pytest.mark.product
     rows = list(itertools.product(*axes))
     assert set(quick) <= set(rows)
-    return [pytest.param(*row, marks=() if row in quick else slow) for row in rows]
+    return [pytest.param(*row, marks=() if row in quick else product) for row in rows]
 
 
 def manifest(names: tuple[str, ...]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ async def test_the_parents_stream(
     assert list(differences(normal(state), normal(its_state))) == []
 
 
-@pytest.mark.slow
+@pytest.mark.product
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("mode", [["messages"], "messages", "values", "updates", "custom"])
 @pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "once"])

@@ -39,7 +39,7 @@ FEW = {scenario.name for scenario in SAMPLE[::6]}
 PLAYS = [
     pytest.param(
         scenario,
-        marks=() if scenario.name in FEW else pytest.mark.slow,
+        marks=() if scenario.name in FEW else pytest.mark.product,
         id=f"{scenario.kind}-{scenario.name}",
     )
     for scenario in SAMPLE
