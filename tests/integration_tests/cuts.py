@@ -19,9 +19,9 @@ from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
 from langgraph_once.remote.consumer import Consumer
-from langgraph_once.remote.reader import GAP_MODE, RunReader
+from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reconnect import aread_run
-from langgraph_once.stream import Part, revive
+from langgraph_once.stream import GAP_MODE, Part, revive
 from langgraph_once.stream.intake import mode_set
 from tests.corpus.state import listed
 from tests.integration_tests.cut_graphs import ASKED

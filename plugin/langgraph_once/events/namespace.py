@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from langgraph_once.stream import TASK_NS_KEY
+
 __all__ = ["NOWHERE", "Pattern", "Where", "akin", "format_namespace", "node_path", "where_of"]
 
 ROOT = "main"
-TASK_NS_KEY = "langgraph_checkpoint_ns"
 NODE_KEY = "langgraph_node"
 
 

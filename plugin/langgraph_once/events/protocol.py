@@ -15,8 +15,8 @@ from langchain_core.messages import ToolMessage
 
 from langgraph_once.events.channels import node_updates
 from langgraph_once.events.history import Recent
-from langgraph_once.events.namespace import NODE_KEY, TASK_NS_KEY
-from langgraph_once.stream import EventReader, Part, found_in_update
+from langgraph_once.events.namespace import NODE_KEY
+from langgraph_once.stream import TASK_NS_KEY, EventReader, Part, found_in_update
 
 __all__ = ["ProtocolParts"]
 

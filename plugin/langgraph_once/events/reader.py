@@ -26,15 +26,13 @@ from langgraph_once.events.messages import MessageEvents
 from langgraph_once.events.namespace import Where
 from langgraph_once.events.tool_calls import ToolCallTracker
 from langgraph_once.events.ui import UIMessages, is_ui_message
-from langgraph_once.stream import Part, found_in_update
+from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, found_in_update
 
 __all__ = ["PartReader"]
 
-READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", "gap"})
+READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MODE})
 """Besides `messages`. A mode of another name, which nobody asked for, says nothing, nor that what
 was said before it is over."""
-
-INTERRUPT_KEY = "__interrupt__"
 
 
 class PartReader:
@@ -102,7 +100,7 @@ class PartReader:
                 yield from self._task(part)
             case "tools":
                 yield from self._tool(part)
-            case "gap":
+            case _ if part.mode == GAP_MODE:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
     def _values(self, part: Part) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from langgraph.types import Command, Send
 
 from langgraph_once.stream import MESSAGE_KEYS
 
-__all__ = ["INNER_PREFIX", "checkpoint_of", "sent", "stepped", "wire_modes"]
+__all__ = ["INNER_PREFIX", "checkpoint_of", "sent", "stepped", "wire_mode", "wire_modes"]
 
 INNER_PREFIX = "__pregel_"
 """Keys of a config that a running graph uses for itself; they mean nothing elsewhere."""
@@ -24,8 +24,12 @@ def wire_modes(modes: Collection[str]) -> list[str]:
     `updates` is always among them: without it the server says interrupts in a `values` of its
     own, which no local graph streams.
     """
-    asked = {"messages-tuple" if mode == "messages" else mode for mode in modes}
-    return sorted((asked | {"updates"}) - {"events"})
+    return sorted(({*map(wire_mode, modes)} | {"updates"}) - {"events"})
+
+
+def wire_mode(mode: str) -> str:
+    """A mode as the server names it: what it calls `messages` is another form."""
+    return "messages-tuple" if mode == "messages" else mode
 
 
 def stepped(input: Any) -> dict[str, Any]:

@@ -62,15 +62,8 @@ class Connection(HttpClient):
             httpx.RequestError: The connection was cut.
             StreamError: A frame is malformed.
         """
-        content_headers, content = await aencode_json(json)
-        async with self.client.stream(
-            method,
-            path,
-            content=content,
-            params=params,
-            headers={**content_headers, **ASKED, **(headers or {})},
-            timeout=_timeout(self.client.timeout, self._config),
-        ) as response:
+        asked = _request(await aencode_json(json), headers, self.client.timeout, self._config)
+        async with self.client.stream(method, path, params=params, **asked) as response:
             if on_response is not None:
                 on_response(response)
             await araise_for_status(response)
@@ -101,15 +94,8 @@ class SyncConnection(SyncHttpClient):
         on_response: Opened | None = None,
     ) -> Generator[Frame]:
         """The frames that come until the connection ends; raises as `Connection.stream`."""
-        content_headers, content = encode_json(json)
-        with self.client.stream(
-            method,
-            path,
-            content=content,
-            params=params,
-            headers={**content_headers, **ASKED, **(headers or {})},
-            timeout=_timeout(self.client.timeout, self._config),
-        ) as response:
+        asked = _request(encode_json(json), headers, self.client.timeout, self._config)
+        with self.client.stream(method, path, params=params, **asked) as response:
             if on_response is not None:
                 on_response(response)
             raise_for_status(response)
@@ -118,6 +104,21 @@ class SyncConnection(SyncHttpClient):
             frames = FrameReader(self._config.max_frame_bytes)
             for data in response.iter_bytes():
                 yield from frames.feed(data)
+
+
+def _request(
+    encoded: tuple[Mapping[str, str], Any],
+    headers: Mapping[str, str] | None,
+    timeout: httpx.Timeout,
+    config: RemoteConfig,
+) -> dict[str, Any]:
+    """The arguments of a request for an event stream: of its headers the caller's win."""
+    content_headers, content = encoded
+    return {
+        "content": content,
+        "headers": {**content_headers, **ASKED, **(headers or {})},
+        "timeout": _timeout(timeout, config),
+    }
 
 
 def _timeout(timeout: httpx.Timeout, config: RemoteConfig) -> httpx.Timeout:

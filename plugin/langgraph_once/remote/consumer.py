@@ -59,8 +59,7 @@ class Consumer:
 
 def new_ledger(config: DedupConfig | None) -> Ledger:
     """The ledger of a consumer that has nothing yet."""
-    config = config or AUTO
-    return Ledger(max_messages=config.max_messages, max_bytes=config.max_bytes)
+    return Ledger.within(config or AUTO)
 
 
 def _said_again(ledger: Ledger) -> set[str]:

@@ -16,6 +16,7 @@ from langgraph.types import Command
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
+from langgraph_once.remote.consumer import new_ledger
 from langgraph_once.remote.node import Caller, is_task
 from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reading import Reading, Wanted
@@ -98,7 +99,7 @@ class OnceRemoteGraph(RemoteThreads):
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
         modes = _modes_in_force(stream_mode, config)
-        ledger = self._ledger() if ledger is None else ledger
+        ledger = new_ledger(self.dedup) if ledger is None else ledger
         wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
         parts = self._parts(input, config, wanted, kwargs)
         return filtered(parts, self._filter(modes, subgraphs, version, ledger))
@@ -116,7 +117,7 @@ class OnceRemoteGraph(RemoteThreads):
     ) -> AsyncIterator[Any]:
         """`stream`, async; the arguments are the same."""
         modes = _modes_in_force(stream_mode, config)
-        ledger = self._ledger() if ledger is None else ledger
+        ledger = new_ledger(self.dedup) if ledger is None else ledger
         wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
         parts = self._aparts(input, config, wanted, kwargs)
         return afiltered(parts, self._filter(modes, subgraphs, version, ledger))
@@ -262,10 +263,6 @@ class OnceRemoteGraph(RemoteThreads):
         if self.distributed_tracing:
             headers = _merge_tracing_headers(headers)
         return {**asked, **options, "headers": headers}
-
-    def _ledger(self) -> Ledger:
-        bounds = self.dedup or DedupConfig()
-        return Ledger(max_messages=bounds.max_messages, max_bytes=bounds.max_bytes)
 
     def _filter(
         self,

@@ -19,10 +19,11 @@ from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHand
 from langgraph.types import Command, Interrupt
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.state import INTERRUPT_KEY
 from langgraph_once.remote.whole import WholeMessages
 from langgraph_once.stream import (
+    INTERRUPT_KEY,
     NS_SEP,
+    TASK_ID_KEY,
     TASK_NS_KEY,
     Deduplicator,
     OnceMessagesHandler,
@@ -36,7 +37,6 @@ from langgraph_once.stream import (
 __all__ = ["Caller", "is_task"]
 
 NS_KEY = "checkpoint_ns"
-TASK_ID_KEY = "__pregel_task_id"
 STREAM_KEY = "__pregel_stream"
 SCRATCHPAD_KEY = "__pregel_scratchpad"
 RESUMING_KEY = "__pregel_resuming"

@@ -9,8 +9,8 @@ from langgraph.errors import ParentCommand
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Send
 
-from langgraph_once.remote.state import INTERRUPT_KEY, as_config, as_tuples, error_of
-from langgraph_once.stream import DEFAULT_KEY, Part, revive, revive_part, sdk_part
+from langgraph_once.remote.state import as_config, as_tuples, error_of
+from langgraph_once.stream import DEFAULT_KEY, INTERRUPT_KEY, Part, revive, revive_part, sdk_part
 
 __all__ = ["as_local", "local_parts", "put_tuples"]
 

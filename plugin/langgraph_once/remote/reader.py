@@ -20,6 +20,7 @@ from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.alignment import Alignment, AmbiguousError
 from langgraph_once.remote.backoff import Backoff
+from langgraph_once.remote.call import wire_mode
 from langgraph_once.remote.frames import Frame
 from langgraph_once.remote.parts import local_parts, put_tuples
 from langgraph_once.remote.reconcile import (
@@ -30,19 +31,15 @@ from langgraph_once.remote.reconcile import (
     lost_parts,
 )
 from langgraph_once.serde import rebuild_message
-from langgraph_once.stream import TASK_NS_KEY, Part
+from langgraph_once.stream import GAP_MODE, TASK_NS_KEY, Part
 
-__all__ = ["CUTS", "GAP_MODE", "GONE", "RunReader", "UnknownRunError"]
-
-GAP_MODE: Final = "gap"
-"""The mode of a part that says that something may be missing; its data say why."""
+__all__ = ["CUTS", "GONE", "RunReader", "UnknownRunError"]
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
-CHUNK: Final = AIMessageChunk
+CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
 PROVABLE: Final = frozenset({"updates", "values"})
 VERIFICATION_S: Final = 0.02
-
 
 GONE: Final = ""
 """The status of a run that the server does not know."""
@@ -201,7 +198,7 @@ class RunReader:
         """Whether a server keeps events of this mode, to send them again."""
         if mode in UNLOGGED or self.modes is None or mode == "metadata":
             return mode not in UNLOGGED
-        return mode in self.modes or (mode == "messages" and "messages-tuple" in self.modes)
+        return mode in self.modes or wire_mode(mode) in self.modes
 
     def _began(self, data: Any) -> None:
         said: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
@@ -334,7 +331,7 @@ class RunReader:
 def _token(data: Any) -> Any:
     """The message that a frame of mode `messages` holds, if it needs no validation."""
     if type(data) is list and len(data) == 2 and type(data[0]) is dict:
-        return rebuild_message([CHUNK.__module__, CHUNK.__name__, data[0], "model_validate_json"])
+        return rebuild_message([*CHUNK, data[0], "model_validate_json"])
     return None
 
 

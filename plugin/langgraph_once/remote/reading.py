@@ -10,8 +10,7 @@ from typing import NamedTuple
 from langgraph.errors import ParentCommand
 
 from langgraph_once.remote.node import Caller
-from langgraph_once.remote.reader import GAP_MODE
-from langgraph_once.stream import Ledger, Part
+from langgraph_once.stream import GAP_MODE, Ledger, Part
 
 __all__ = ["Reading", "Wanted"]
 

@@ -15,12 +15,18 @@ import orjson
 from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langgraph_once.remote.parts import local_parts
-from langgraph_once.stream import TASK_NS_KEY, Part, found_in_input, found_in_update, revive
+from langgraph_once.stream import (
+    INTERRUPT_KEY,
+    TASK_NS_KEY,
+    Part,
+    found_in_input,
+    found_in_update,
+    revive,
+)
 
 __all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page", "void_tasks"]
 
 INPUT_NODE: Final = "__start__"
-INTERRUPT_KEY: Final = "__interrupt__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})
 
 PAGE: Final = 20

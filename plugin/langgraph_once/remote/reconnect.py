@@ -17,6 +17,7 @@ from langgraph_once.remote.connection import Connection, SyncConnection
 from langgraph_once.remote.frames import Frame
 from langgraph_once.remote.reader import CUTS, GONE, RunReader, UnknownRunError
 from langgraph_once.remote.reconcile import State, next_page
+from langgraph_once.remote.state import before_of
 from langgraph_once.stream import Part
 
 __all__ = ["Headers", "aread_run", "read_run"]
@@ -161,8 +162,9 @@ async def _history(
     states: list[State] = []
     asked = reader.history_asked(status)
     while asked is not None:
+        call = {**asked, "before": before_of(asked.get("before"))}
         try:
-            page = cast("list[State]", await client.threads.get_history(**asked, headers=headers))
+            page = cast("list[State]", await client.threads.get_history(**call, headers=headers))
         except NotFoundError:
             return []
         states += page
@@ -176,8 +178,9 @@ def _history_sync(
     states: list[State] = []
     asked = reader.history_asked(status)
     while asked is not None:
+        call = {**asked, "before": before_of(asked.get("before"))}
         try:
-            page = cast("list[State]", client.threads.get_history(**asked, headers=headers))
+            page = cast("list[State]", client.threads.get_history(**call, headers=headers))
         except NotFoundError:
             return []
         states += page

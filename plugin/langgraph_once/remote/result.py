@@ -7,8 +7,7 @@ from typing import Any
 
 from langgraph.types import GraphOutput, Interrupt
 
-from langgraph_once.remote.state import INTERRUPT_KEY
-from langgraph_once.stream import Part, StreamModes, Version, mode_set, writer
+from langgraph_once.stream import INTERRUPT_KEY, Part, StreamModes, Version, mode_set, writer
 
 __all__ = ["Result"]
 

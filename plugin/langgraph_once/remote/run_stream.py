@@ -13,10 +13,11 @@ from langgraph_sdk.errors import NotFoundError
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
+from langgraph_once.remote.call import wire_mode
 from langgraph_once.remote.consumer import Consumer, for_events, new_ledger
-from langgraph_once.remote.reader import GAP_MODE, RunReader
+from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reconnect import aread_run, read_run
-from langgraph_once.stream import Ledger, Part, StreamModes, mode_set
+from langgraph_once.stream import GAP_MODE, Ledger, Part, StreamModes, mode_set
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 
@@ -44,7 +45,7 @@ class Asked:
         self.subgraphs = bool(kwargs.get("subgraphs"))
 
 
-class _Reading:
+class _Stream:
     """What both kinds of streams have in common."""
 
     def __init__(self, asked: Asked) -> None:
@@ -127,7 +128,7 @@ class _Reading:
         return asked.create is None and asked.subgraphs is None and asked.thread_id is not None
 
 
-class AsyncRunStream(_Reading, AsyncGenerator[Part, None]):
+class AsyncRunStream(_Stream, AsyncGenerator[Part, None]):
     """The parts of a run, each once.
 
     Raises, while it is read:
@@ -193,7 +194,7 @@ class AsyncRunStream(_Reading, AsyncGenerator[Part, None]):
             yield new
 
 
-class RunStream(_Reading, Generator[Part, None, None]):
+class RunStream(_Stream, Generator[Part, None, None]):
     """`AsyncRunStream`, sync."""
 
     def __init__(self, client: SyncLangGraphClient, asked: Asked) -> None:
@@ -244,11 +245,11 @@ class RunStream(_Reading, Generator[Part, None, None]):
 
 
 def _wire_modes(stream_mode: StreamModes | None) -> Sequence[str] | None:
-    """The modes as the server names them: its own `messages` is another form."""
+    """The modes as the server names them, in the order asked for; None where none are known."""
     if stream_mode is None:
         return None
     modes = [stream_mode] if isinstance(stream_mode, str) else stream_mode
-    return ["messages-tuple" if mode == "messages" else mode for mode in modes]
+    return [*map(wire_mode, modes)]
 
 
 def _is_asked(mode: str, stream_mode: StreamModes | None) -> bool:

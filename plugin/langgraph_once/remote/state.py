@@ -9,19 +9,18 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from langgraph_once.stream import revive
+from langgraph_once.stream import INTERRUPT_KEY, revive
 
 __all__ = [
-    "INTERRUPT_KEY",
     "Pages",
     "as_config",
     "as_tuples",
+    "before_of",
     "error_of",
     "interrupts_of",
     "snapshot",
 ]
 
-INTERRUPT_KEY = "__interrupt__"
 PAGE = 100
 """How many states are asked for at a time."""
 
@@ -80,7 +79,7 @@ class Pages:
 
     def __init__(self, limit: int | None, before: Mapping[str, Any] | None) -> None:
         self._left = limit
-        self._before = _before(before)
+        self._before = before_of(before)
         self.size = PAGE if limit is None else min(limit, PAGE)
 
     @property
@@ -95,10 +94,10 @@ class Pages:
             self._left -= len(page)
         is_last = len(page) < self.size
         self.size = 0 if is_last else PAGE if self._left is None else min(self._left, PAGE)
-        self._before = _before(page[-1]["checkpoint"]) if page else None
+        self._before = before_of(page[-1]["checkpoint"]) if page else None
 
 
-def _before(checkpoint: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def before_of(checkpoint: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """A checkpoint as the API names it and, beside that, as `langgraph dev` looks for it."""
     return {**checkpoint, "configurable": {**checkpoint}} if checkpoint else None
 

@@ -12,7 +12,7 @@ from langgraph_once.stream.dropin import (
 )
 from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.fingerprint import fingerprint
-from langgraph_once.stream.graph import OnceStreams, once
+from langgraph_once.stream.graph import TASK_ID_KEY, OnceStreams, once
 from langgraph_once.stream.handler import OnceMessagesHandler
 from langgraph_once.stream.intake import (
     StreamModes,
@@ -25,7 +25,7 @@ from langgraph_once.stream.intake import (
 )
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
-from langgraph_once.stream.part import Part
+from langgraph_once.stream.part import GAP_MODE, INTERRUPT_KEY, Part
 from langgraph_once.stream.render import event_of, sdk_chunk, writer
 from langgraph_once.stream.resume import (
     InMemoryStreamStateStore,
@@ -42,9 +42,12 @@ __all__ = [
     "CHANNEL",
     "CHANNEL_METHODS",
     "DEFAULT_KEY",
+    "GAP_MODE",
+    "INTERRUPT_KEY",
     "MESSAGE_KEYS",
     "MESSAGE_TYPES",
     "NS_SEP",
+    "TASK_ID_KEY",
     "TASK_NS_KEY",
     "Annotation",
     "ChunkFilter",

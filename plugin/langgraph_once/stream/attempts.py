@@ -12,7 +12,10 @@ from langgraph.types import Command
 
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
-__all__ = ["ModelRun", "Said", "Task", "Tasks", "raised_update"]
+__all__ = ["AUTO_ID_PREFIX", "ModelRun", "Said", "Task", "Tasks", "raised_update"]
+
+AUTO_ID_PREFIX = "lc_run-"
+"""How the ids begin that LangChain makes for what a model run says without one."""
 
 
 class Said(NamedTuple):

@@ -61,7 +61,7 @@ class Deduplicator:
     ) -> None:
         self.config: DedupConfig = config or DedupConfig()
         if ledger is None:
-            ledger = Ledger(max_messages=self.config.max_messages, max_bytes=self.config.max_bytes)
+            ledger = Ledger.within(self.config)
         else:
             ledger.begin()
         self.ledger: Ledger = ledger

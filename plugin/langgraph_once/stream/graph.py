@@ -32,7 +32,7 @@ from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import Thread, astreamed, streamed
 from langgraph_once.stream.transformer import HideRemovals, OnceChannel
 
-__all__ = ["OnceStreams", "once"]
+__all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 

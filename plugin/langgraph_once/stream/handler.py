@@ -35,15 +35,21 @@ from langgraph_once.stream.annotation import (
     Source,
     annotated,
 )
-from langgraph_once.stream.attempts import ModelRun, Said, Task, Tasks, raised_update
+from langgraph_once.stream.attempts import (
+    AUTO_ID_PREFIX,
+    ModelRun,
+    Said,
+    Task,
+    Tasks,
+    raised_update,
+)
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.walk import Found, found_in_input, found_in_update
 
-__all__ = ["AUTO_ID_PREFIX", "OnceMessagesHandler"]
+__all__ = ["OnceMessagesHandler"]
 
-AUTO_ID_PREFIX = "lc_run-"
 
 Meta = tuple[tuple[str, ...], dict[str, Any]]
 

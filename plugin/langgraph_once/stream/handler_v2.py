@@ -9,8 +9,8 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.pregel._messages import StreamMessagesHandlerV2
 
 from langgraph_once.stream.annotation import ANNOTATION_KEY
-from langgraph_once.stream.attempts import Said, Task
-from langgraph_once.stream.handler import AUTO_ID_PREFIX, OnceMessagesHandler
+from langgraph_once.stream.attempts import AUTO_ID_PREFIX, Said, Task
+from langgraph_once.stream.handler import OnceMessagesHandler
 
 __all__ = ["OnceMessagesHandlerV2"]
 

@@ -16,7 +16,7 @@ from langgraph.errors import ParentCommand
 __all__ = ["HandedOver", "handing_over"]
 
 
-class HandedOver(ParentCommand):  # named as its base, which is no error either
+class HandedOver(ParentCommand):
     """A `ParentCommand` that tells itself in JSON."""
 
     def model_dump(self) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk
 
+from langgraph_once.config import DedupConfig
 from langgraph_once.stream.content import Content, StreamedContent, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.nameless import Nameless, NamelessMessages
@@ -67,6 +68,11 @@ class Ledger:
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self._seeds: dict[str, BaseMessage] = {}
         self.nameless: NamelessMessages = NamelessMessages()
+
+    @classmethod
+    def within(cls, config: DedupConfig) -> Self:
+        """An empty ledger, bounded as configured."""
+        return cls(max_messages=config.max_messages, max_bytes=config.max_bytes)
 
     def __len__(self) -> int:
         """How many messages are known."""

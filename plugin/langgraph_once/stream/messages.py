@@ -15,6 +15,7 @@ from langchain_core.messages import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import repairing
+from langgraph_once.stream.attempts import AUTO_ID_PREFIX
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
@@ -26,8 +27,6 @@ from langgraph_once.stream.said import SaidPart
 from langgraph_once.stream.stats import DedupStats
 
 __all__ = ["MessageParts"]
-
-AUTO_ID_PREFIX = "lc_run-"
 
 
 class MessageParts:

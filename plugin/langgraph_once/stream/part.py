@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["Part"]
+__all__ = ["GAP_MODE", "INTERRUPT_KEY", "Part"]
+
+GAP_MODE: Final = "gap"
+"""The mode of a part that says that something may be missing; its data say why."""
+
+INTERRUPT_KEY: Final = "__interrupt__"
+"""The key under which a v1 state or an update holds interrupts."""
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

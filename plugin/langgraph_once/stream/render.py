@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from langgraph_once.stream.intake import StreamModes, Version
-from langgraph_once.stream.part import Part
+from langgraph_once.stream.part import INTERRUPT_KEY, Part
 
 __all__ = ["event_of", "sdk_chunk", "writer"]
 
@@ -53,7 +53,7 @@ def _payload(part: Part) -> Any:
     if part.mode == "messages":
         return part.data, part.meta
     if part.mode == "values" and part.meta.get("interrupts") and isinstance(part.data, dict):
-        return {**part.data, "__interrupt__": tuple(part.meta["interrupts"])}
+        return {**part.data, INTERRUPT_KEY: tuple(part.meta["interrupts"])}
     return part.data
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 from langgraph_once.stream.fingerprint import fingerprint
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.part import Part
+from langgraph_once.stream.part import INTERRUPT_KEY, Part
 
 __all__ = ["METADATA_KEY", "changed_keys", "is_cached", "is_repeated_update", "is_unchanged"]
 
-INTERRUPT_KEY = "__interrupt__"
 METADATA_KEY = "__metadata__"
 ROOT_KEY = "__root__"
 

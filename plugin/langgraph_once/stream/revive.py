@@ -9,7 +9,7 @@ from langchain_core.messages import AnyMessage, BaseMessage, RemoveMessage
 from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 
-from langgraph_once.stream.part import Part
+from langgraph_once.stream.part import INTERRUPT_KEY, Part
 
 __all__ = ["revive", "revive_part"]
 
@@ -20,7 +20,6 @@ STRAY_KEYS = ("invalid_tool_calls", "usage_metadata")
 MALFORMED = (TypeError, ValueError, AttributeError, LookupError)
 """What the validators of messages raise for data that they did not expect."""
 
-INTERRUPT_KEY = "__interrupt__"
 INTERRUPTS = "interrupts"
 
 

@@ -131,7 +131,7 @@ class Thread:
             # A ledger of a newer version, or damaged: the state tells most of it.
             ledger = Ledger.from_bytes(saved, on_error="fresh")
         else:
-            ledger = Ledger(max_messages=self._dedup.max_messages, max_bytes=self._dedup.max_bytes)
+            ledger = Ledger.within(self._dedup)
         if found is not None:
             state: Mapping[str, Any] = found.checkpoint["channel_values"]
             visible = {key: value for key, value in state.items() if not key.startswith("__")}

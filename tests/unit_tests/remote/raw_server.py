@@ -51,11 +51,13 @@ class RawServer:
 
     Attributes:
         requests: The heads of the requests.
+        bodies: Their bodies.
     """
 
     def __init__(self, *answers: bytes | None) -> None:
         self._answers = list(answers)
         self.requests: list[str] = []
+        self.bodies: list[bytes] = []
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
@@ -101,6 +103,7 @@ class RawServer:
         )
         while len(body) < length and (data := client.recv(65536)):
             body += data
+        self.bodies.append(body)
         said = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         try:
             if said is None:

@@ -17,7 +17,7 @@ from langgraph.types import Command, Send
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import node
 from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
-from langgraph_once.stream import revive
+from langgraph_once.stream import TASK_ID_KEY, revive
 
 USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 CALL: Any = {"name": "f", "args": {"n": 1}, "id": "c", "type": "tool_call"}
@@ -32,7 +32,7 @@ BROKEN: Any = {
 
 def test_node_keys() -> None:
     """The keys of a config that a graph keeps for itself, as upstream calls them."""
-    assert node.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
+    assert TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
     assert node.NS_KEY == upstream.CONFIG_KEY_CHECKPOINT_NS
     assert node.STREAM_KEY == upstream.CONFIG_KEY_STREAM
     assert node.SCRATCHPAD_KEY == upstream.CONFIG_KEY_SCRATCHPAD

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import time
 from typing import Any
@@ -25,6 +26,7 @@ BEGUN = ("metadata", {"run_id": RUN, "attempt": 1}, "1-0")
 CUSTOM: Any = {"stream_mode": "custom", "remote": QUICK}
 SUCCESS = answer({"run_id": RUN, "status": "success"})
 NOT_FOUND = answer({"detail": "not found"}, "404 Not Found")
+FIFTH = {"checkpoint_id": "5"}
 
 
 def custom(*numbers: int) -> list[tuple[str, Any, str | None]]:
@@ -227,12 +229,14 @@ class TestGaps:
         other = stream(events([("updates", {"c": {}}, "9-0")]))
         task = {"name": "a", "id": "1", "result": {"x": 1}}
         pages = [
-            answer([{"checkpoint": {"checkpoint_id": "5"}}] * PAGE),
+            answer([{"checkpoint": FIFTH}] * PAGE),
             answer([{"tasks": [task], "metadata": {"source": "input"}}]),
         ]
         with RawServer(cut, other, other, SUCCESS, *pages) as server:
             parts = run(server, stream_mode="updates")
         assert [part.data for part in parts] == [{"b": {}}, {"c": {}}, {"a": {"x": 1}}]
+        # As `Pages` asks: `langgraph dev` answers 500 where either form is missing.
+        assert json.loads(server.bodies[-1])["before"] == {**FIFTH, "configurable": FIFTH}
 
     def test_a_run_whose_events_are_gone_is_told_by_its_state(self) -> None:
         asked = answer({"run_id": RUN, "status": "success", "kwargs": {"stream_mode": ["values"]}})
