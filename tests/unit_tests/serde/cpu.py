@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["allowed_seconds", "least_seconds"]
+__all__ = ["least_seconds", "within"]
 
 _TRIES = 3
 _BUSY_FACTOR = 4
@@ -19,13 +19,16 @@ _USUAL_SECONDS = 0.03
 """What that many steps take on the machine whose seconds the limits are of."""
 
 
-def allowed_seconds(limit: float) -> float:
-    """Return `limit` in seconds of this machine, as fast as it is now.
+def within(seconds: float, limit: float) -> bool:
+    """Whether `seconds` are within `limit`, of this machine, as fast as it is now.
 
-    Where more wants to run than there are processors, what only tells a hang.
+    Where more wants to run than there are processors, only a hang is not. How fast the machine
+    is gets measured, in a tenth of a second, for what the limit itself does not allow.
     """
+    if seconds < limit:
+        return True
     busy = os.getloadavg()[0] > (os.cpu_count() or 1)
-    return limit * (_BUSY_FACTOR if busy else max(1, _seconds_of_steps() / _USUAL_SECONDS))
+    return seconds < limit * (_BUSY_FACTOR if busy else _seconds_of_steps() / _USUAL_SECONDS)
 
 
 def least_seconds(call: Callable[[], object], limit: float) -> float:

@@ -22,7 +22,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 
-from .cpu import allowed_seconds
+from .cpu import within
 from .samples import Profile, Task, allow, outcome
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _bounded() -> Iterator[None]:
     yield
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert time.process_time() - started < allowed_seconds(3)
+    assert within(time.process_time() - started, 3)
     assert peak < 50_000_000
 
 

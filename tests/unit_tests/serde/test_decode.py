@@ -13,6 +13,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 
+from .labels import label
 from .samples import (
     OWN_TYPES,
     OWN_VALUES,
@@ -57,14 +58,14 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("value", SAFE_VALUES, ids=lambda v: f"{type(v).__name__}-{v!r:.30}")
+@pytest.mark.parametrize("value", SAFE_VALUES, ids=label)
 def test_safe_values_come_back_as_upstream_returns_them(value: Any) -> None:
     blob = UPSTREAM.dumps_typed(value)
     expected = UPSTREAM.loads_typed(blob)
     assert same(OnceSerializer().loads_typed(blob), expected)
 
 
-@pytest.mark.parametrize("value", OWN_VALUES, ids=lambda v: f"{type(v).__name__}-{v!r:.30}")
+@pytest.mark.parametrize("value", OWN_VALUES, ids=label)
 def test_own_values_come_back_where_their_types_are_allowed(value: Any) -> None:
     blob = UPSTREAM.dumps_typed(value)
     assert same(OnceSerializer(PLAIN).loads_typed(blob), UPSTREAM.loads_typed(blob))
@@ -72,7 +73,7 @@ def test_own_values_come_back_where_their_types_are_allowed(value: Any) -> None:
     assert same(open_to_all.loads_typed(blob), UPSTREAM.loads_typed(blob))
 
 
-@pytest.mark.parametrize("value", OWN_VALUES, ids=lambda v: f"{type(v).__name__}-{v!r:.30}")
+@pytest.mark.parametrize("value", OWN_VALUES, ids=label)
 def test_own_values_are_refused_where_they_are_not(value: Any) -> None:
     with pytest.raises(TypeNotAllowedError) as caught:
         OnceSerializer().loads_typed(UPSTREAM.dumps_typed(value))

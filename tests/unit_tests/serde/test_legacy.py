@@ -26,6 +26,7 @@ from langgraph_once.errors import (
 )
 from langgraph_once.serde import OnceSerializer
 
+from .labels import label
 from .samples import SAFE_VALUES, Task, allow, outcome
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def reader(key: str = KEY, **config: Any) -> OnceSerializer:
     return OnceSerializer(SerdeConfig(**config), upstream_aes_key=SecretStr(key))
 
 
-@pytest.mark.parametrize("value", [None, b"raw", *SAFE_VALUES[20:40]], ids=lambda v: f"{v!r:.20}")
+@pytest.mark.parametrize("value", [None, b"raw", *SAFE_VALUES[20:40]], ids=label)
 def test_encrypted_rows_of_upstream_are_read(value: Any) -> None:
     pytest.importorskip("Crypto")
     row = aes().dumps_typed(value)

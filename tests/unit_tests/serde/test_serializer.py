@@ -20,6 +20,7 @@ from langgraph_once.errors import (
 )
 from langgraph_once.serde import OnceSerializer
 
+from .labels import label
 from .samples import OWN_TYPES, OWN_VALUES, SAFE_VALUES, VALUES, Task, outcome
 
 KEY_TEXT = base64.b64encode(b"a secret of 16 b").decode()
@@ -44,7 +45,7 @@ def test_msgpack_without_layers_is_that_of_upstream(value: Any) -> None:
     assert written_alike(value)
 
 
-@pytest.mark.parametrize("value", SAFE_VALUES + OWN_VALUES, ids=lambda v: f"{v!r:.30}")
+@pytest.mark.parametrize("value", SAFE_VALUES + OWN_VALUES, ids=label)
 def test_every_sample_is_written_in_msgpack_as_upstream_does(value: Any) -> None:
     assert written_alike(value)
 
@@ -78,7 +79,7 @@ def test_every_value_comes_back_through_every_layer(settings: dict[str, Any], va
 
 
 @pytest.mark.parametrize("settings", [settings for settings, _ in LAYERS])
-@pytest.mark.parametrize("value", [*SAFE_VALUES, *OWN_VALUES, LONG], ids=lambda v: f"{v!r:.30}")
+@pytest.mark.parametrize("value", [*SAFE_VALUES, *OWN_VALUES, LONG], ids=label)
 def test_every_sample_comes_back_through_every_layer(settings: dict[str, Any], value: Any) -> None:
     for codec in CODECS:
         once = serde(codec=codec, **settings)

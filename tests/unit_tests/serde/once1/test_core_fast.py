@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from langgraph_once.serde.once1 import Opaque, Registry, encode, encode_slow
 from langgraph_once.serde.once1.fast import FastEncoder
 from langgraph_once.serde.once1.plain import plain_blob
+from tests.unit_tests.serde.labels import label
 
 from .core_samples import (
     EXTENSIONS,
@@ -198,7 +199,7 @@ COMMON: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", COMMON, ids=lambda value: f"{value!r:.30}")
+@pytest.mark.parametrize("value", COMMON, ids=label)
 def test_common_values_take_the_fast_way(value: Any) -> None:
     assert same_bytes(value)
 
@@ -214,7 +215,7 @@ SHARED: list[Any] = [1]
         *([HumanMessage("a")] * 2, {"a": [Note("b")] * 3}, [Page(body=SHARED), SHARED]),
         {"messages": [HumanMessage("a", id="1"), last := HumanMessage("b")], "last": last},
     ],
-    ids=lambda value: f"{value!r:.30}",
+    ids=label,
 )
 def test_what_is_shared_takes_the_fast_way_too(value: Any) -> None:
     fast = FAST.encode(value)

@@ -27,7 +27,7 @@ from langgraph_once.serde.once1.locate import _walk
 from langgraph_once.serde.once1.scan import count_values, is_deeper_than
 from langgraph_once.serde.once1.table import split
 from langgraph_once.serde.once1.wire import Ext, pack
-from tests.unit_tests.serde.cpu import allowed_seconds, least_seconds
+from tests.unit_tests.serde.cpu import least_seconds, within
 
 from .core_samples import (
     CELSIUS,
@@ -242,7 +242,7 @@ def test_a_few_bytes_do_not_become_many_objects() -> None:
         with pytest.raises(SizeLimitError):
             serde.loads_typed(("once1+zstd", squeezed))
 
-    assert least_seconds(read_it, 1) < allowed_seconds(1)
+    assert within(least_seconds(read_it, 1), 1)
 
 
 @given(TREES | graphs())

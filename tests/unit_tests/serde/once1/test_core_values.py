@@ -14,6 +14,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.once1 import encode
+from tests.unit_tests.serde.labels import label
 
 from .core_samples import (
     EXTENSIONS,
@@ -73,7 +74,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{value!r:.40}")
+@pytest.mark.parametrize("value", VALUES, ids=label)
 def test_every_sample_comes_back(value: Any) -> None:
     assert shape(back(value)) == shape(value)
 
