@@ -108,6 +108,7 @@ class RunReader:
         self._said: dict[str, dict[str, None]] = {}
         self._unfinished: set[str] = set()
         self._last_id: str | None = None
+        self._last_meta: Any = None
         self._logs_messages = self._is_logged("messages")
         self._ran_again = ran_again
         self._attempt: int | None = None if position is None else 0
@@ -160,10 +161,13 @@ class RunReader:
             token = _token(data)
             if token is not None:
                 where = tuple(ns.split("|")) if ns else ()
-                put_tuples(data[1])
+                meta = data[1]
+                if meta is not self._last_meta:
+                    put_tuples(meta)
+                    self._last_meta = meta
                 if token.id != self._last_id:
-                    self._note(token, data[1])
-                return (Part(where, mode, token, data[1], event_id),)
+                    self._note(token, meta)
+                return (Part(where, mode, token, meta, event_id),)
         return self._other(mode, ns, frame)
 
     def _other(self, mode: str, ns: str, frame: Frame) -> Iterator[Part]:

@@ -169,13 +169,11 @@ def chunk_filter(
 
     def new(chunk: Any) -> Iterable[Any]:
         nonlocal rest
-        try:
-            part = read(chunk)
-        except StreamError:
-            if dedup.config.malformed == "raise":
-                raise
-            dedup.stats.malformed += 1
+        part = _part_of(chunk, read, dedup)
+        if part is None:
             return (chunk,)
+        if not same_shape and part.mode == "messages" and dedup.passes(part.data, part.meta):
+            return (write(part),)
         rest = feed(part)
         return (chunk if same_shape and kept is part else write(kept) for kept in rest)
 
@@ -262,6 +260,17 @@ async def afiltered(
                     yield kept
         for kept in new.close():
             yield kept
+
+
+def _part_of(chunk: Any, read: Callable[[Any], Part], dedup: Deduplicator) -> Part | None:
+    """The part that a chunk says; None if it is malformed and may pass as it is."""
+    try:
+        return read(chunk)
+    except StreamError:
+        if dedup.config.malformed == "raise":
+            raise
+        dedup.stats.malformed += 1
+        return None
 
 
 def _alone(part: Part) -> Iterator[Part]:

@@ -1,0 +1,150 @@
+"""Frames are those that the SDK reads, wherever the bytes are cut and however they were written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
+
+from langgraph_once.errors import StreamError
+from langgraph_once.remote.frames import Frame, FrameReader
+
+META = {"langgraph_node": "a", "langgraph_path": ["a"], "tags": [{"x": 1}, {"y": 2}]}
+TOKEN = {"content": 'a"},{"b\n', "type": "AIMessageChunk", "id": "m"}
+BLOCKS = {**TOKEN, "content": [{"type": "text"}, {"type": "text"}]}
+VALUES: list[Any] = [
+    [TOKEN, META],
+    [BLOCKS, META],
+    [TOKEN, {**META, "langgraph_node": "ß"}],
+    [TOKEN, META, META],
+    [TOKEN, 5, {}, META],
+    [[TOKEN, META]],
+    [{"a": [{"b": 1}, {"c": 2}]}],
+    {"a": [{}, {"c": 2}]},
+    {},
+    [],
+    None,
+    "text",
+]
+
+json_texts = st.sampled_from([json.dumps(value, separators=(",", ":")) for value in VALUES])
+line_ends = st.sampled_from(["\r\n", "\n", "\r"])
+ids = st.sampled_from(["1-0", "2-0", "", "a b", "\0", "ü"])
+usual = st.builds(
+    "event: {}\r\ndata: {}\r\nid: {}\r\n\r\n".format, st.just("messages"), json_texts, ids
+)
+lines = st.one_of(
+    st.builds("event: {}".format, st.sampled_from(["messages", "values|a:1", ""])),
+    st.builds("data: {}".format, json_texts),
+    st.builds("id: {}".format, ids),
+    st.sampled_from([": heartbeat", "retry: 5", "data", "data:1", "\ufeff", "other: x", ""]),
+)
+odd = st.lists(st.builds("{}{}".format, lines, line_ends), max_size=6).map("".join)
+streams = st.lists(st.one_of(usual, odd), max_size=8).map(lambda texts: "".join(texts).encode())
+cuts = st.lists(st.integers(0, 400), max_size=12)
+
+
+def pieces(body: bytes, sizes: list[int]) -> list[bytes]:
+    """The body, cut after so many bytes each."""
+    found, at = [], 0
+    for size in sizes:
+        found.append(body[at : at + size])
+        at += size
+    return [*found, body[at:]]
+
+
+def read(data: list[bytes], max_bytes: int = 1 << 20) -> list[Frame]:
+    reader = FrameReader(max_bytes)
+    return [frame for piece in data for frame in reader.feed(piece)]
+
+
+def outcome(data: list[bytes]) -> list[Frame] | str:
+    try:
+        return read(data)
+    except StreamError as error:
+        return str(error)
+
+
+def told(data: list[bytes]) -> list[tuple[str, Any, str | None]]:
+    """What the SDK says, less what says nothing."""
+    decode_lines, decoder = BytesLineDecoder(), SSEDecoder()
+    found = []
+    for piece in data:
+        for line in decode_lines.decode(piece):
+            part = decoder.decode(bytes(line))
+            if part is not None and (part.event or decoder.has_data):
+                found.append((part.event, part.data, part.id))
+    return found
+
+
+@settings(max_examples=1_000)
+@given(body=streams, sizes=cuts)
+@example(body=b"\xef\xbb\xbfevent: a\r\ndata: 1\r\nid: 1\r\n\r\n", sizes=[])
+@example(body=b"event: a\r\ndata: 1\r\nid: 1\r\n\r\nid: 2\r\n\r\ndata: 2\r\n\r\n", sizes=[25, 3])
+@example(body=b"event: a\r\ndata: [1]\n\r\nid: 2\r\n\r\n", sizes=[])
+@example(body=b"event: a\r\ndata: [1]\r\r\nid: 2\r\n\r\n", sizes=[])
+def test_they_are_those_of_the_sdk(body: bytes, sizes: list[int]) -> None:
+    cut = pieces(body, sizes)
+    try:
+        expected = told(cut)
+    except orjson.JSONDecodeError:
+        with pytest.raises(StreamError):
+            read(cut)
+        return
+    assert [tuple(frame[:3]) for frame in read(cut)] == expected
+
+
+@given(body=streams, sizes=cuts)
+def test_a_cut_changes_no_check(body: bytes, sizes: list[int]) -> None:
+    assert outcome(pieces(body, sizes)) == outcome([body])
+
+
+def test_one_frame_at_a_time_is_read_like_all_at_once() -> None:
+    frames = [
+        f"event: messages\r\ndata: {json.dumps(value)}\r\nid: {at}-0\r\n\r\n".encode()
+        for at, value in enumerate(VALUES * 2)
+    ]
+    assert read(frames) == read([b"".join(frames)])
+    assert [frame.data for frame in read(frames)] == VALUES * 2
+
+
+def test_tokens_of_a_message_share_its_metadata_and_nothing_else() -> None:
+    text = json.dumps([TOKEN, META], separators=(",", ":"))
+    first, second, third = (
+        frame.data for frame in read([f"event: a\r\ndata: {text}\r\nid: 1\r\n\r\n".encode()] * 3)
+    )
+    assert first == second == third == [TOKEN, META]
+    assert first[1] is second[1] is third[1]
+    assert second[0] is not third[0]
+
+
+def test_what_ends_like_a_token_is_no_token() -> None:
+    text = json.dumps([TOKEN, META], separators=(",", ":"))
+    bodies = [
+        f"event: a\r\ndata: {each}\r\nid: 1\r\n\r\n".encode() for each in (text, "(" + text[1:])
+    ]
+    with pytest.raises(StreamError, match="no JSON"):
+        read(bodies)
+
+
+def test_metadata_that_never_comes_again_is_not_kept() -> None:
+    reader = FrameReader(1 << 20)
+    for at in range(1_000):
+        text = json.dumps([TOKEN, {**META, "at": at}], separators=(",", ":"))
+        (frame,) = reader.feed(f"event: a\r\ndata: {text}\r\nid: 1\r\n\r\n".encode())
+        assert frame.data[1]["at"] == at
+    assert len(reader._values._metadata) <= 64
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+@pytest.mark.parametrize("size", [10, 1 << 20])
+def test_a_frame_that_is_too_long_is_refused(end: bytes, size: int) -> None:
+    body = end.join([b"event: a", b'data: "' + b"x" * 2_000 + b'"', b"id: 1", b"", b""])
+    cut = [body[at : at + size] for at in range(0, len(body), size)]
+    with pytest.raises(StreamError, match="longer than 1000 bytes"):
+        read(cut, max_bytes=1_000)
