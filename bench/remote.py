@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from operator import sub
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -101,10 +102,11 @@ def report() -> Iterator[str]:
     yield ""
     yield f"From a real server a wrapped graph with a token each 10 ms, {RUNS} runs of each in"
     yield "turns; milliseconds, p50 / p95. The first token waits until the server takes the run"
-    yield "from its queue, up to a second."
+    yield "from its queue, up to a second; so the last column tells how long after the server has"
+    yield "written a token, by its id, the client has it."
     yield ""
-    yield "| client | first token | next |"
-    yield "|---|---:|---:|"
+    yield "| client | first token | next | behind the server |"
+    yield "|---|---:|---:|---:|"
     for client, found in delays.items():
         yield f"| {client} | {' | '.join(map(_percentiles, found))} |"
 
@@ -186,16 +188,14 @@ def _costs(recording: Recording) -> dict[str, list[float]]:
 def _streams(client: SyncLangGraphClient, thread_id: str) -> dict[str, Stream]:
     config: Any = {"configurable": {"thread_id": thread_id}}
     stock, ours = (kind("once", sync_client=client) for kind in (RemoteGraph, OnceRemoteGraph))
+    asked: Any = {"stream_mode": "messages", "stream_resumable": True}
     return {
-        BASE: lambda: stock.stream(ASKED, config, stream_mode="messages"),
+        BASE: lambda: stock.stream(ASKED, config, **asked),
         "`RemoteGraph`, and messages": lambda: (
-            MESSAGE.validate_python(message)
-            for message, _ in stock.stream(ASKED, config, stream_mode="messages")
+            MESSAGE.validate_python(message) for message, _ in stock.stream(ASKED, config, **asked)
         ),
-        "`OnceRemoteGraph`": lambda: ours.stream(ASKED, config, stream_mode="messages"),
-        "`stream_run`": lambda: stream_run(
-            client, thread_id, "once", input=ASKED, stream_mode="messages"
-        ),
+        "`OnceRemoteGraph`": lambda: ours.stream(ASKED, config, **asked),
+        "`stream_run`": lambda: stream_run(client, thread_id, "once", input=ASKED, **asked),
     }
 
 
@@ -204,6 +204,7 @@ class Delays(NamedTuple):
 
     first: list[float]
     next: list[float]
+    behind: list[float]
 
 
 def _delays(server: DevServer) -> dict[str, Delays]:
@@ -211,17 +212,27 @@ def _delays(server: DevServer) -> dict[str, Delays]:
     moods = random.Random(0)  # noqa: S311  # no secret
     with get_sync_client(url=server.url) as client:
         names = _streams(client, "").keys()
-        found = {name: Delays([], []) for name in names}
+        found = {name: Delays([], [], []) for name in names}
         for round_number in range(RUNS + 1):
             for name in names:
                 time.sleep(moods.random())  # or every run meets the queue in the same phase
                 thread_id = client.threads.create()["thread_id"]
-                began, stream = time.perf_counter(), _streams(client, thread_id)[name]()
-                arrivals = [(time.perf_counter() - began) * 1e3 for _ in stream]
+                began, stream = time.time(), _streams(client, thread_id)[name]()
+                arrivals = [time.time() * 1e3 for _ in stream]
                 if round_number:
-                    found[name].first.append(arrivals[0])
+                    found[name].first.append(arrivals[0] - began * 1e3)
                     found[name].next.extend(after - before for before, after in pairwise(arrivals))
+                    written = _written(client, thread_id)
+                    found[name].behind.extend(map(sub, arrivals, written))
     return found
+
+
+def _written(client: SyncLangGraphClient, thread_id: str) -> Iterator[float]:
+    """When the server wrote each token of the run, in ms: its id says so."""
+    (run,) = client.runs.list(thread_id)
+    for part in client.runs.join_stream(thread_id, run["run_id"], last_event_id="-1"):
+        if part.event == "messages":
+            yield float(str(part.id).partition("-")[0])
 
 
 def _shown(values: list[float], base: list[float]) -> str:
