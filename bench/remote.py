@@ -50,6 +50,7 @@ GRAPHS: Final = {
     },
 }
 ASKED: Final[Any] = {"messages": [{"role": "user", "content": "Go on."}]}
+END: Final = b"\r\n\r\n"
 TOKEN: Final = b'"type":"AIMessageChunk"'
 HEADERS: Final = {"Accept-Encoding": "identity"}
 
@@ -128,27 +129,29 @@ class Player:
     """Plays a recorded run to whoever begins one."""
 
     def __init__(self, recording: Recording) -> None:
-        last = recording.body.rstrip().rpartition(b"\r\n\r\n")[2] + b"\r\n\r\n"
+        last = recording.body.split(END)[-2] + END
         run = json.dumps({"run_id": recording.run_id, "status": "success"}).encode()
         location = f"/threads/{recording.thread_id}/runs/{recording.run_id}"
+
+        frames = [*_chunks(recording.body)]
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["Content-Length"]))
-                self._answer(recording.body, "text/event-stream")
+                self._answer(b"".join(frames), "text/event-stream", "Transfer-Encoding", "chunked")
 
             def do_GET(self) -> None:
-                if self.path.partition("?")[0].endswith("/stream"):
-                    self._answer(last, "text/event-stream")
-                else:
-                    self._answer(run, "application/json")
+                is_stream = self.path.partition("?")[0].endswith("/stream")
+                body = last if is_stream else run
+                media_type = "text/event-stream" if is_stream else "application/json"
+                self._answer(body, media_type, "Content-Length", str(len(body)))
 
-            def _answer(self, body: bytes, media_type: str) -> None:
+            def _answer(self, body: bytes, media_type: str, header: str, value: str) -> None:
                 self.send_response(200)
                 self.send_header("Content-Type", media_type)
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header(header, value)
                 self.send_header("Content-Location", location)
                 self.send_header("Location", f"{location}/stream")
                 self.end_headers()
@@ -167,6 +170,13 @@ class Player:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def _chunks(body: bytes) -> Iterator[bytes]:
+    """The body as a server sends it: each event in a chunk of its own."""
+    for frame in body.split(END)[:-1]:
+        yield b"%x\r\n%b%b\r\n" % (len(frame) + len(END), frame, END)
+    yield b"0" + END
 
 
 def _costs(recording: Recording) -> dict[str, list[float]]:

@@ -96,7 +96,9 @@ class Alignment:
         """
         if event_id is None:
             return True
-        if self._is_repeated(event_id, check) or self._is_echo(event_id, check):
+        if self._expected is not None and self._is_repeated(self._expected, event_id, check):
+            return False
+        if self._fresh is not None and self._is_echo(self._fresh, event_id, check):
             return False
         self._log.append((event_id, check, logged))
         if len(self._log) > 2 * MAX_KNOWN:
@@ -112,15 +114,13 @@ class Alignment:
                 start -= 1
         return start
 
-    def _is_repeated(self, event_id: str, check: int) -> bool:
+    def _is_repeated(self, expected: int, event_id: str, check: int) -> bool:
         """Whether this is what the connection was to begin with."""
-        if self._expected is None:
-            return False
-        for i in range(self._expected, self._known):
+        for i in range(expected, self._known):
             if self._log[i][:2] == (event_id, check):
                 return self._repeated(i)
         if not self._has_repeated:  # a server that takes no account of the id begins earlier
-            for i in range(self._expected):
+            for i in range(expected):
                 if self._log[i][:2] == (event_id, check):
                     return self._repeated(i)
         self._expected = None
@@ -131,10 +131,8 @@ class Alignment:
         self._has_repeated = self.has_overlap = True
         return True
 
-    def _is_echo(self, event_id: str, check: int) -> bool:
+    def _is_echo(self, fresh: dict[str, int], event_id: str, check: int) -> bool:
         """Whether this repeats what the same connection has sent."""
-        if self._fresh is None:
-            return False
         self._echo = [
             i + 1
             for i in self._echo
@@ -144,7 +142,7 @@ class Alignment:
             return True
         if event_id in self._old_ids:
             return False
-        first = self._fresh.setdefault(event_id, len(self._log))
+        first = fresh.setdefault(event_id, len(self._log))
         found = [i for i in range(first, len(self._log)) if self._log[i][:2] == (event_id, check)]
         if not found:
             return False

@@ -33,6 +33,7 @@ from langgraph_once.stream import (
     afiltered,
     chunk_filter,
     filtered,
+    itself,
     mode_set,
 )
 
@@ -272,7 +273,7 @@ class OnceRemoteGraph(RemoteThreads):
         ledger: Ledger,
     ) -> ChunkFilter:
         return chunk_filter(
-            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=_itself
+            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
         )
 
 
@@ -299,7 +300,3 @@ def _modes_in_force(
 
 def _v3_input(input: Any) -> Any:
     return input if isinstance(input, Command) else sent(input)
-
-
-def _itself(part: Part) -> Part:
-    return part

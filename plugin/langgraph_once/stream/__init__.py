@@ -9,6 +9,7 @@ from langgraph_once.stream.dropin import (
     chunk_filter,
     dedup,
     filtered,
+    itself,
 )
 from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.fingerprint import fingerprint
@@ -75,6 +76,7 @@ __all__ = [
     "fingerprint",
     "found_in_input",
     "found_in_update",
+    "itself",
     "lineage",
     "mode_set",
     "once",

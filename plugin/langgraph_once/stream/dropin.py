@@ -29,7 +29,7 @@ from langgraph_once.stream.run import Run, afirst_chunk, first_chunk
 from langgraph_once.stream.state import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.steps import Steps
 
-__all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered"]
+__all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered", "itself"]
 
 Passes: TypeAlias = Callable[[Any], bool]
 Keep: TypeAlias = Callable[[Any], None]
@@ -51,19 +51,21 @@ class ChunkFilter:
         new: Does so.
         passes: Whether a chunk is a token that simply goes on, which is noted then: a way
             around the parts for nearly all chunks of a stream.
+        write: Writes one that passes; None where it is in the right shape already.
         owed: What is to be said before the first chunk.
         owe: Notes what upstream would have sent to a consumer that has left.
         close: What remains to be said at the end of a stream that did not fail.
         begun: Which step of the root graph a chunk is the first of, if it is of a later one.
     """
 
-    __slots__ = ("begun", "close", "new", "owe", "owed", "passes")
+    __slots__ = ("begun", "close", "new", "owe", "owed", "passes", "write")
 
     def __init__(
         self,
         new: Callable[[Any], Iterable[Any]],
         passes: Passes | None = None,
         *,
+        write: Callable[[Any], Any] | None = None,
         owed: Callable[[], Iterable[Any]] = tuple,
         owe: Callable[[Iterable[Part]], None] = _none,
         close: Callable[[], Iterable[Any]] = tuple,
@@ -72,13 +74,16 @@ class ChunkFilter:
         self.new: Callable[[Any], Iterable[Any]] = new
         self.begun: Callable[[Any], int | None] = begun
         self.passes: Passes = passes or _never
+        self.write: Callable[[Any], Any] | None = write
         self.owed: Callable[[], Iterable[Any]] = owed
         self.owe: Callable[[Iterable[Part]], None] = owe
         self.close: Callable[[], Iterable[Any]] = close
 
     def __call__(self, chunk: Any) -> Iterable[Any]:
         """What the consumer lacks of `chunk`."""
-        return (chunk,) if self.passes(chunk) else self.new(chunk)
+        if not self.passes(chunk):
+            return self.new(chunk)
+        return (chunk if self.write is None else self.write(chunk),)
 
 
 def dedup(
@@ -142,7 +147,8 @@ def chunk_filter(
         version: As `dedup`.
         ledger: As `dedup`.
         config: As `dedup`.
-        read: Reads a chunk, where it does not come in the shape that is written.
+        read: Reads a chunk, where it does not come in the shape that is written: `itself`, where
+            it is a part already.
         hints: As `Deduplicator`.
         is_message_key: As `Deduplicator`.
         has_cache: As `CachedParts`, for chunks of a stream that was asked for updates too, whose
@@ -172,8 +178,6 @@ def chunk_filter(
         part = _part_of(chunk, read, dedup)
         if part is None:
             return (chunk,)
-        if not same_shape and part.mode == "messages" and dedup.passes(part.data, part.meta):
-            return (write(part),)
         rest = feed(part)
         return (chunk if same_shape and kept is part else write(kept) for kept in rest)
 
@@ -193,10 +197,13 @@ def chunk_filter(
             return steps.begun(read(chunk))
         return None
 
-    if not same_shape:
-        return ChunkFilter(new, owed=owed, owe=owe, close=close, begun=begun)
-    passes = token_reader(dedup.passes, stream_mode, subgraphs, version)
-    return ChunkFilter(new, passes, owed=owed, owe=owe, close=close, begun=begun)
+    both: Any = {"owed": owed, "owe": owe, "close": close, "begun": begun}
+    if same_shape:
+        passes = token_reader(dedup.passes, stream_mode, subgraphs, version)
+        return ChunkFilter(new, passes, **both)
+    if read is itself:
+        return ChunkFilter(new, _part_passes(dedup.passes), write=write, **both)
+    return ChunkFilter(new, **both)
 
 
 def filtered(
@@ -211,7 +218,7 @@ def filtered(
         keep: Called with each chunk that is more than a next token, before it is filtered; the
             consumer has all that came before by then.
     """
-    passes, make = new.passes, new.new
+    passes, make, write = new.passes, new.new, new.write
     with ExitStack() as stack:
         stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
@@ -224,7 +231,7 @@ def filtered(
                 yield from make(first)
         for chunk in chunks:
             if passes(chunk):
-                yield chunk
+                yield chunk if write is None else write(chunk)
             else:
                 keep(chunk)
                 yield from make(chunk)
@@ -238,7 +245,7 @@ async def afiltered(
     keep: AKeep = _anone,
 ) -> AsyncIterator[Any]:
     """`filtered`, async."""
-    passes, make = new.passes, new.new
+    passes, make, write = new.passes, new.new, new.write
     async with AsyncExitStack() as stack:
         stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
@@ -253,13 +260,25 @@ async def afiltered(
                     yield kept
         async for chunk in chunks:
             if passes(chunk):
-                yield chunk
+                yield chunk if write is None else write(chunk)
             else:
                 await keep(chunk)
                 for kept in make(chunk):
                     yield kept
         for kept in new.close():
             yield kept
+
+
+def itself(part: Part) -> Part:
+    """Read what is a part already."""
+    return part
+
+
+def _part_passes(passes: Callable[[Any, Any], bool]) -> Passes:
+    def is_token(part: Part) -> bool:
+        return part.mode == "messages" and passes(part.data, part.meta)
+
+    return is_token
 
 
 def _part_of(chunk: Any, read: Callable[[Any], Part], dedup: Deduplicator) -> Part | None:
