@@ -4,6 +4,7 @@ PYTHON ?= python3
 PORT ?= 2024
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -25,13 +26,13 @@ dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
 	$(BIN)/langgraph dev --no-browser --port $(PORT)
 
 test: lint ## Lint, types, import directions and all tests but the slow proofs
-	$(BIN)/pytest -m "not slow and not product"
+	$(PYTEST) -m "not slow and not product"
 
 test-slow: $(READY) ## The slow proofs
-	@if $(BIN)/pytest -m slow --collect-only --quiet >/dev/null; then $(BIN)/pytest -m slow; fi
+	$(PYTEST) -m slow
 
 test-all: test test-slow ## Everything, in every variant, here and over a server
-	$(BIN)/pytest -m product
+	$(PYTEST) -m product
 
 lint: $(READY)
 	$(BIN)/ruff check .

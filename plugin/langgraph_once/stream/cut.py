@@ -57,6 +57,7 @@ class StateCut:
     ) -> None:
         self._ledger = ledger
         self._ns = ns
+        self._home = NS_SEP.join(ns)
         self._data = data
         self._listed = listed_ids(data)
         self._is_snapshot = gone is not None
@@ -173,7 +174,7 @@ class StateCut:
                 yield RemoveMessage(id=entry.id)
 
     def _remove(self, message_id: str) -> Iterator[RemoveMessage]:
-        for known_id in self._ledger.forget(message_id):
+        for known_id in self._ledger.forget(message_id, home=self._home):
             yield RemoveMessage(id=known_id)
 
     def _new_messages(self, items: Any, place: Place) -> Iterator[Any]:
@@ -254,7 +255,7 @@ class StateCut:
             self._ledger.alias(original, message_id)
             return
         if any(entry.content != content for entry in known):
-            had = self._ledger.forget(message_id)
+            had = self._ledger.forget(message_id, home=self._home)
             yield from (RemoveMessage(id=known_id) for known_id in had if known_id != message_id)
         entry = self._ledger.deliver_in_state(message_id, content, self._ns)
         yield message

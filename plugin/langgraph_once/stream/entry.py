@@ -6,7 +6,7 @@ from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.stream.annotation import Annotation
 from langgraph_once.stream.content import Content, StreamedContent
-from langgraph_once.stream.namespace import akin
+from langgraph_once.stream.namespace import akin, lineage
 
 __all__ = ["Entry"]
 
@@ -71,6 +71,16 @@ class Entry:
         self.has_usage: bool = self.is_final
         self.claimed: set[str] = set()
         self.weight: int = 0
+
+    @property
+    def place(self) -> str:
+        """The task that sent it, or that runs the graph in whose state it came."""
+        return self.task or self.within
+
+    def is_beside(self, home: str) -> bool:
+        """Whether it is of a graph beside the one that task `home` runs: neither in the other."""
+        graph = "".join(lineage(self.task)[-2:-1]) if self.task else self.within
+        return bool(graph) and not akin(home, graph)
 
     def note(self, annotation: Annotation | None, steps: list[int]) -> None:
         """Keep what is known about where it comes from."""

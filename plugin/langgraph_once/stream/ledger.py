@@ -99,7 +99,7 @@ class Ledger:
         """Note a message that the consumer gets; with `is_open` more of it may follow."""
         entry.epoch = self.epoch
         self._by_id.setdefault(entry.id, []).append(entry)
-        for task in lineage(entry.task or entry.within):
+        for task in lineage(entry.place):
             self._by_task.setdefault(task, {})[entry] = None
             self._by_node.setdefault(bare(task), {})[task] = None
         self._count += 1
@@ -291,20 +291,24 @@ class Ledger:
         self._open.pop((entry.task, entry.id), None)
         for known_id in entry.ids:
             _discard(self._by_id, known_id, entry)
-        for task in lineage(entry.task or entry.within):
+        for task in lineage(entry.place):
             if (said := self._by_task.get(task)) is not None:
                 said.pop(entry, None)
                 if not said:
                     del self._by_task[task]
                     self._by_node.get(bare(task), {}).pop(task, None)
 
-    def forget(self, message_id: str) -> list[str]:
+    def forget(self, message_id: str, *, home: str = "") -> list[str]:
         """The consumer drops this message: what comes under its id is new.
+
+        Args:
+            message_id: Its id.
+            home: The task that runs the graph that drops it; one beside may have this id, too.
 
         Returns:
             The ids under which the consumer has it, which a `RemoveMessage` must name.
         """
-        dropped = self.entries(message_id)
+        dropped = [entry for entry in self.entries(message_id) if not entry.is_beside(home)]
         for entry in dropped:
             self.drop(entry)
         return list(dict.fromkeys(entry.id for entry in dropped)) or [message_id]

@@ -319,7 +319,7 @@ class MessageParts:
             return ()  # it came from the graph around this one, which still has it
         return [
             part if known_id == message_id else part._replace(data=RemoveMessage(id=known_id))
-            for known_id in self._ledger.forget(message_id)
+            for known_id in self._ledger.forget(message_id, home=graph[-1] if graph else "")
         ]
 
     def _retry(self, said: SaidPart, message_id: str) -> Iterable[Part]:

@@ -161,7 +161,46 @@ def values(*found: BaseMessage, ns: tuple[str, ...] = ()) -> Part:
     return Part(ns, "values", {"messages": list(found), "n": 1})
 
 
+def _messages_in(data: Any) -> list[BaseMessage]:
+    if isinstance(data, BaseMessage):
+        return [data]
+    inner = data.get("agent", data)
+    return list(inner["messages"])
+
+
 class TestStates:
+    def test_graphs_side_by_side_may_each_have_a_message_of_one_id(
+        self, states: Deduplicator
+    ) -> None:
+        first, second = AIMessage("First", id="m"), AIMessage("Second", id="m")
+        fed(states, said(first, "team:1|agent:2"))
+        told = fed(
+            states,
+            Part(("team:3",), "updates", {"agent": {"messages": [second]}}),
+            Part(("team:1",), "updates", {"agent": {"messages": [first]}}),
+            values(second, ns=("team:3",)),
+        )
+        assert [list(_messages_in(data)) for data in told] == [[second], [], []]
+
+    @pytest.mark.parametrize("mode", ["messages", "updates"])
+    def test_a_graph_that_removes_its_message_removes_no_other(
+        self, states: Deduplicator, mode: str
+    ) -> None:
+        first, second, removal = AIMessage("1", id="m"), AIMessage("2", id="m"), RemoveMessage("m")
+        fed(states, said(first, "team:1|agent:2"), said(second, "team:3|agent:4"))
+        removals = {
+            "messages": said(removal, "team:3|agent:4"),
+            "updates": Part(("team:3",), "updates", {"agent": {"messages": [removal]}}),
+        }
+        told = fed(states, removals[mode], values(first, ns=("team:1",)))
+        assert [list(_messages_in(data)) for data in told] == [[removal], []]
+
+    def test_an_edit_inside_replaces_what_the_graph_around_said(self, states: Deduplicator) -> None:
+        fed(states, *tokens("First", id="run"), said(AIMessage("First", id="m")))
+        edited = AIMessage("Second", id="m")
+        (told,) = fed(states, Part(("team:3",), "updates", {"agent": {"messages": [edited]}}))
+        assert [*_messages_in(told)] == [RemoveMessage(id="run"), edited]
+
     def test_d10_text_that_came_as_tokens_is_in_no_state(self, states: Deduplicator) -> None:
         hello = AIMessage("Hello", id="m")
         fed(states, *tokens("Hello", task="team:1|agent:2"))
