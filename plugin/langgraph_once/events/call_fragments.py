@@ -50,6 +50,15 @@ class ToolCallState:
 
     args: Growing = field(default_factory=Growing, repr=False)
 
+    claimed_by: str | None = field(default=None, repr=False)
+    """The message that turned out to make a call which something else told of before it."""
+
+    is_told_whole: bool = field(default=False, repr=False)
+    """Whether no fragments told of it, but a state, an update or news of its tool."""
+
+    is_silent: bool = field(default=False, repr=False)
+    """Whether its fragments tell nothing, since it was told of whole before."""
+
     @property
     def accumulated_args(self) -> str:
         """The arguments so far."""
@@ -79,15 +88,23 @@ class MessageCalls:
         message_id: The message.
         where: Where it is said.
         seq: Numbers the events.
+        is_told: Whether something else told of a call before its id was known here.
 
     Attributes:
         states: The calls, in order.
     """
 
-    def __init__(self, message_id: str, where: Where, seq: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        message_id: str,
+        where: Where,
+        seq: Callable[[], int],
+        is_told: Callable[[ToolCallState], bool],
+    ) -> None:
         self._message_id = message_id
         self._where = where
         self._seq = seq
+        self._is_told = is_told
         self._by_index: dict[Any, ToolCallState] = {}
         self.states: list[ToolCallState] = []
 
@@ -105,10 +122,18 @@ class MessageCalls:
         if state.status == "pending":
             if state.tool_call_id and state.name:
                 yield from self._start(state)
-        elif piece.args:
+        elif piece.args and not state.is_silent:
             yield ToolCallProgressEvent(
                 **state.facts(self._seq()), args_delta=piece.args, so_far=so_far
             )
+
+    def next_of_args(self, place: int | str, args: str) -> Event | None:
+        """The event of arguments that go on; None where there is none, or more to say."""
+        state = self._by_index.get(place)
+        if state is None or state.status != "streaming" or state.is_silent:
+            return None
+        so_far = state.args.add(args)
+        return ToolCallProgressEvent(**state.facts(self._seq()), args_delta=args, so_far=so_far)
 
     def _linked(self, piece: CallPiece) -> ToolCallState | None:
         """The call that a fragment goes on with; None for the first fragment of a call."""
@@ -132,6 +157,9 @@ class MessageCalls:
 
     def _start(self, state: ToolCallState) -> Iterator[Event]:
         state.status = "streaming"
+        state.is_silent = self._is_told(state)
+        if state.is_silent:
+            return
         yield ToolCallStartedEvent(**state.facts(self._seq()))
         if delta := state.accumulated_args:
             so_far = state.args.so_far()
@@ -160,8 +188,9 @@ class MessageCalls:
             yield from self._fail(state, error)
             return
         state.status = "completed"
-        facts = state.facts(self._seq())
-        yield ToolCallCompletedEvent(**facts, final_args=text, parsed_args=args)
+        if not state.is_silent:
+            facts = state.facts(self._seq())
+            yield ToolCallCompletedEvent(**facts, final_args=text, parsed_args=args)
 
     def abort(self, error: str) -> Iterator[Event]:
         """The message will never be whole."""
@@ -173,8 +202,9 @@ class MessageCalls:
 
     def _fail(self, state: ToolCallState, error: str) -> Iterator[Event]:
         state.status = "failed"
-        text = state.accumulated_args
-        yield ToolCallFailedEvent(**state.facts(self._seq()), error=error, accumulated_args=text)
+        if not state.is_silent:
+            facts, text = state.facts(self._seq()), state.accumulated_args
+            yield ToolCallFailedEvent(**facts, error=error, accumulated_args=text)
 
 
 def _repeats(piece: CallPiece, state: ToolCallState) -> bool:

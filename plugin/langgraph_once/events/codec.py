@@ -59,7 +59,9 @@ def to_dict(event: Event, *, accumulated: bool = True) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if value is None or type(value) in (str, int, bool):
         return value
-    return to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
+    return to_jsonable_python(
+        value, serialize_unknown=True, bytes_mode="base64", inf_nan_mode="null"
+    )
 
 
 def from_dict(plain: Mapping[str, Any]) -> Event:

@@ -6,21 +6,31 @@ its length and not a chunk object for each token, and adding it up does not copy
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, cast
 
 from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk, ToolCallChunk
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
-from langgraph_once.events.blocks import REASONING_KEY
+from langgraph_once.events.blocks import REASONING_KEY, Saying
 from langgraph_once.events.growing import Growing
 from langgraph_once.events.namespace import Where
 
 __all__ = ["Draft"]
 
 TEXT_KEYS = ("text", "thinking", "reasoning")
+BLOCK_KINDS: Mapping[tuple[str, str], Literal["text", "reasoning"]] = {
+    ("text", "text"): "text",
+    ("thinking", "thinking"): "reasoning",
+    ("reasoning", "reasoning"): "reasoning",
+}
+"""What the blocks say that are most of a stream, by their type and the key of their text."""
+
 PLAIN = "plain"
+ARGS = "args"
+BLOCK_SIZE = 3
+"""Type, index and text."""
 NO_CALLS: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": []}
 CALL_TEXT_KEYS = ("partial_json", "arguments", "args")
 
@@ -40,6 +50,8 @@ class Draft:
     """
 
     __slots__ = (
+        "_args_meta",
+        "_block_meta",
         "_chunks",
         "_run",
         "_run_meta",
@@ -63,6 +75,8 @@ class Draft:
         self._chunks: list[BaseMessageChunk] = []
         self._run: tuple[Any, ...] | None = None
         self._run_meta: Any = None
+        self._block_meta: Any = None
+        self._args_meta: Any = None
         self._run_start = 0
         self._run_text: list[str] = []
 
@@ -70,6 +84,29 @@ class Draft:
         """Whether a chunk that is nothing but text, with this response metadata, is like the one
         before it; then it need not be added, its text alone is enough."""
         return bool(meta == self._run_meta)
+
+    def next_of_block(self, content: Any, meta: Any) -> Saying | None:
+        """What a chunk of content blocks says, if it is one block like that of the chunk before
+        it; then it need not be added, `keep` is enough for its text."""
+        run = self._run
+        if run is None or meta != self._block_meta:
+            return None
+        said = BLOCK_KINDS.get((run[0], run[1]))
+        text = _next_text(content, run) if said is not None else None
+        return Saying(said, run[2], text) if said is not None and text else None
+
+    def next_of_args(self, content: Any, meta: Any) -> str | None:
+        """The text to keep of a chunk of arguments, if it is like the chunk before it."""
+        run = self._run
+        if run is None or meta != self._args_meta:
+            return None
+        if run[0] == ARGS:
+            return "" if content == "" else None
+        return _next_text(content, run)
+
+    def keep(self, text: str) -> None:
+        """Keep the text of a chunk for which `next_of_block` or `next_of_args` gave it."""
+        self._run_text.append(text)
 
     def add(self, chunk: BaseMessageChunk) -> None:
         """Keep a chunk, whose text is added to what it said next, without its tool calls, of
@@ -86,6 +123,10 @@ class Draft:
             self._run, self._run_text = place, [said]
             if place[0] == PLAIN:
                 self._run_meta, self._run_start = chunk.response_metadata, len(self.text)
+            elif place[:2] in BLOCK_KINDS:
+                self._block_meta = chunk.response_metadata
+            elif place[0] == ARGS or (place[1:2] and place[1] in CALL_TEXT_KEYS):
+                self._args_meta = chunk.response_metadata
 
     def _end(self) -> None:
         """Put the text of the chunks that were alike into the first of them."""
@@ -93,7 +134,8 @@ class Draft:
             is_plain = self._run[0] == PLAIN
             text = self.text.since(self._run_start) if is_plain else "".join(self._run_text)
             self._chunks[-1] = _with_text(self._chunks[-1], text)
-        self._run, self._run_meta, self._run_text = None, None, []
+        self._run, self._run_text = None, []
+        self._run_meta, self._block_meta, self._args_meta = None, None, None
 
     def message(self, calls: Iterable[ToolCallChunk] = ()) -> BaseMessage:
         """What the chunks add up to.
@@ -118,6 +160,17 @@ class Draft:
             id=self.message_id,
         )
         return message_chunk_to_message(made)
+
+
+def _next_text(content: Any, run: tuple[Any, ...]) -> str | None:
+    """The text of content that is one block like those of a run."""
+    block = content[0] if type(content) is list and len(content) == 1 else None
+    if type(block) is not dict or len(block) != BLOCK_SIZE:
+        return None
+    kind, key, index = run[:3]
+    text = block.get(key)
+    is_alike = block.get("type") == kind and block.get("index") == index
+    return text if is_alike and text and type(text) is str else None
 
 
 def _sum(chunks: list[BaseMessageChunk]) -> BaseMessageChunk:
@@ -147,7 +200,7 @@ def _only_text(chunk: Any) -> tuple[tuple[Any, ...] | None, str]:
     if extra or any(p.get("id") or p.get("name") for p in pieces) or len(pieces) > 1:
         return None, ""
     if isinstance(content, str):
-        return (None, "") if content else (("args", *meta), "")
+        return (None, "") if content else ((ARGS, *meta), "")
     if len(content) != 1 or not isinstance(content[0], dict):
         return None, ""
     return _only_block_text(content[0], meta)

@@ -29,6 +29,7 @@ from langgraph_once.events.event import (
 from langgraph_once.events.filters import checked
 from langgraph_once.events.history import History
 from langgraph_once.events.namespace import Pattern, Where, where_of
+from langgraph_once.events.tokens import token_event
 from langgraph_once.events.tool_calls import ToolCallTracker
 from langgraph_once.events.usage import UsageTotals
 from langgraph_once.stream import Part, annotation_of
@@ -36,6 +37,7 @@ from langgraph_once.stream import Part, annotation_of
 __all__ = ["MessageEvents"]
 
 MODEL_KEY = "ls_model_type"
+REMOVED = "the message was removed before the arguments were whole"
 SUPERSEDED = "the task ran again before the arguments were whole"
 
 Key = tuple[Where, str]
@@ -77,8 +79,9 @@ class MessageEvents:
         event = self.token(part.data, part.meta)
         return self._other(part) if event is None else (event,)
 
-    def token(self, message: Any, meta: Any) -> TokenStreamEvent | None:
-        """The event of the next token of the message that spoke last, as nearly all parts are.
+    def token(self, message: Any, meta: Any) -> Event | None:
+        """The event of the next token of the message that spoke last, or of the arguments that it
+        writes, as nearly all parts are.
 
         None for anything else, which is for `feed`.
         """
@@ -86,26 +89,47 @@ class MessageEvents:
         if draft is None or meta is not self._last_meta:
             return None
         fields = message.__dict__  # past pydantic, which would cost half of the time
-        text = fields["content"]
         if (
             type(message) is not AIMessageChunk
             or fields["id"] != draft.message_id
-            or type(text) is not str
-            or not text
             or fields["chunk_position"]
-            or fields["tool_call_chunks"]
             or fields["usage_metadata"]
             or fields["additional_kwargs"]
-            or not draft.goes_on(fields["response_metadata"])
         ):
             return None
-        return TokenStreamEvent(
-            seq=self._seq(),
-            where=draft.where,
-            message_id=draft.message_id,
-            content_delta=text,
-            so_far=draft.text.add(text),
-        )
+        if fields["tool_call_chunks"]:
+            return self._args_token(draft, fields)
+        text, how = fields["content"], fields["response_metadata"]
+        if type(text) is not str:
+            return self._block_token(draft, text, how)
+        if not text or not draft.goes_on(how):
+            return None
+        so_far = draft.text.add(text)
+        return token_event(self._seq(), draft.where, draft.message_id, text, so_far)
+
+    def _block_token(self, draft: Draft, content: Any, how: Any) -> TokenStreamEvent | None:
+        """`token`, of a message in content blocks."""
+        said = draft.next_of_block(content, how)
+        if said is None or (said.kind == "reasoning" and not self._config.include_reasoning):
+            return None
+        growing = draft.text if said.kind == "text" else draft.reasoning
+        kind, index, text = said
+        draft.keep(text)
+        so_far = growing.add(text)
+        return token_event(self._seq(), draft.where, draft.message_id, text, so_far, index, kind)
+
+    def _args_token(self, draft: Draft, fields: Mapping[str, Any]) -> Event | None:
+        """`token`, of a message that writes the arguments of a call."""
+        pieces, content = fields["tool_call_chunks"], fields["content"]
+        if len(pieces) != 1 or not self._config.include_tool_calls:
+            return None
+        text = draft.next_of_args(content, fields["response_metadata"])
+        if text is None:
+            return None
+        event = self._tracker.next_of_args(draft.message_id, pieces[0], draft.where)
+        if event is not None:
+            draft.keep(text)
+        return event
 
     def _other(self, part: Part) -> Iterator[Event]:
         """The events of a part that is not simply the next token of the last message."""
@@ -124,6 +148,12 @@ class MessageEvents:
             yield from self._whole(message, where, replaces=replaces)
         elif isinstance(message, AIMessage) and message.usage_metadata:
             yield self._usage.count(message.usage_metadata, message.id, where)
+
+    def wants_call(self, where: Where, *, is_known: bool) -> bool:
+        """Whether to tell news of a tool. Tools bear no tags; who sees a call sees its result."""
+        if not self._config.include_tool_calls:
+            return False
+        return is_known or (not self._tags and self._accepts(where))
 
     def _is_shown(self, message: BaseMessage, where: Where, meta: Mapping[str, Any]) -> bool:
         if not self._accepts(where):
@@ -167,15 +197,8 @@ class MessageEvents:
             so_far = growing.add(text)
             if kind == "reasoning" and not self._config.include_reasoning:
                 continue
-            event = TokenStreamEvent(
-                seq=self._seq(),
-                where=draft.where,
-                message_id=draft.message_id,
-                content_delta=text,
-                so_far=so_far,
-                block_index=index,
-                kind=kind,
-            )
+            seq = self._seq()
+            event = token_event(seq, draft.where, draft.message_id, text, so_far, index, kind)
             if checked(self._config.filter_fn, event):
                 yield event
 
@@ -284,8 +307,11 @@ class MessageEvents:
             yield from self._removed(part, where_of(part.ns, part.meta))
 
     def _removed(self, part: Part, where: Where) -> Iterator[Event]:
-        if self._forget(part.data.id, where):
-            yield MessageRemovedEvent(seq=self._seq(), where=where, message_id=part.data.id)
+        message_id = part.data.id
+        for place in [place for place, open_id in self._open if open_id == message_id]:
+            yield from self._calls(self._tracker.abort(message_id, place, REMOVED))
+        if self._forget(message_id, where):
+            yield MessageRemovedEvent(seq=self._seq(), where=where, message_id=message_id)
 
     def _taken_back(
         self, part: Part, where: Where, new_id: str | None, reason: Any
@@ -302,6 +328,7 @@ class MessageEvents:
 
     def _forget(self, message_id: str, where: Where) -> bool:
         """Forget a message, and say whether its consumer may have seen it."""
+        self._tracker.forget(message_id, where)
         shown = self._history.forget(message_id)
         for key in [key for key in self._open if key[1] == message_id]:
             shown = [*shown, self._open.pop(key).is_shown]

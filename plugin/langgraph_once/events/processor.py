@@ -130,6 +130,12 @@ class ChannelStreamingProcessor:
                 "ChannelStreamingProcessor",
                 "watches nothing; pass channels, token_streaming or include",
             )
+        hides_calls = token_streaming is not None and not token_streaming.include_tool_calls
+        if "tool_calls" in self._include and hides_calls:
+            raise ConfigError(
+                "ChannelStreamingProcessor.include",
+                "has 'tool_calls', and token_streaming.include_tool_calls is false; choose one",
+            )
         if max_history < 1:
             raise ConfigError("ChannelStreamingProcessor.max_history", "must be at least 1")
         self._dedup = replace(dedup, state="changed") if dedup is not None else None

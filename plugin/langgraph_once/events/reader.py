@@ -172,8 +172,11 @@ class PartReader:
     def _tool(self, part: Part) -> Iterator[Event]:
         """News of a tool from the mode `tools`, for those who see no message of it first."""
         data, where = part.data, Where(part.ns)
+        is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
+        if not self._wants_call(where, is_known=is_known):
+            return
         match data.get("event"):
-            case "tool-started" if self._tracker.call_of(data["tool_call_id"], where) is None:
+            case "tool-started" if not is_known:
                 call = {
                     "id": data["tool_call_id"],
                     "name": data.get("tool_name") or "",
@@ -187,6 +190,11 @@ class PartReader:
             case "tool-error":
                 message = _tool_message(data["tool_call_id"], data.get("message"), status="error")
                 yield from self._tracker.result(message, where, source="tools")
+
+    def _wants_call(self, where: Where, *, is_known: bool) -> bool:
+        if "tool_calls" in self._include:
+            return True
+        return self._messages is not None and self._messages.wants_call(where, is_known=is_known)
 
     def close(self, error: BaseException | None = None) -> Iterator[Event]:
         """End the stream: close what is open, then tell the error, then the end."""

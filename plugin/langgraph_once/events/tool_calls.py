@@ -49,12 +49,23 @@ class ToolCallTracker:
         for piece in call_pieces(chunk):
             calls = self._open.get((where, message_id))
             if calls is None:
-                calls = self._open[where, message_id] = MessageCalls(message_id, where, self._seq)
+                calls = MessageCalls(message_id, where, self._seq, self._is_told)
+                self._open[where, message_id] = calls
                 self._remember_message(message_id, where)
             before = len(calls.states)
             yield from calls.feed(piece)
             for state in calls.states[before:]:
-                self._remember(state)
+                if not state.is_silent:
+                    self._remember(state)
+
+    def next_of_args(self, message_id: str, piece: ToolCallChunk, where: Where) -> Event | None:
+        """The event of arguments that simply go on, as nearly all fragments are; None for any
+        other, which is for `chunk`."""
+        calls = self._open.get((where, message_id))
+        args, place = piece.get("args"), piece.get("index")
+        if calls is None or not args or place is None or piece.get("id") or piece.get("name"):
+            return None
+        return calls.next_of_args(place, args)
 
     def so_far(self, message_id: str, where: Where) -> list[ToolCallChunk]:
         """The calls of an open message, each as one chunk."""
@@ -83,6 +94,14 @@ class ToolCallTracker:
         if calls is not None:
             yield from calls.abort(error)
 
+    def forget(self, message_id: str, where: Where) -> None:
+        """A message is gone; should it be said again, its calls are told again."""
+        places = self._messages.get(message_id, [])
+        places[:] = [at for at in places if not akin(at.namespace, where.namespace)]
+        for state in self._ended.values():
+            if message_id in (state.message_id, state.claimed_by):
+                state.is_told_whole &= not akin(state.where.namespace, where.namespace)
+
     def whole(self, message: AIMessage, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """The calls of a whole message that no chunk told of.
 
@@ -96,6 +115,8 @@ class ToolCallTracker:
         if message.id:
             self._remember_message(message.id, where)
         for at, call in enumerate(whole_calls(message)):
+            if self._claimed(call.id, message.id, where):
+                continue
             state = ToolCallState(call.id, call.name, at, message.id, where)
             state.args.add(call.text)
             state.status = "completed" if call.args is not None else "failed"
@@ -103,6 +124,7 @@ class ToolCallTracker:
             self._index([state])
             if is_old:
                 continue
+            state.is_told_whole = True
             yield ToolCallStartedEvent(**state.facts(self._seq()))
             facts = state.facts(self._seq())
             if call.args is not None:
@@ -143,10 +165,13 @@ class ToolCallTracker:
         Ids may come again in a later turn or in a parallel task: the same task goes first, then
         the same graph, then graphs around and inside it; of several the last without a result.
         """
+        still_open = [state for calls in self._open.values() for state in calls.states]
         found = [
             state
-            for state in self._by_id.get(tool_call_id, ())
-            if akin(state.where.namespace, where.namespace)
+            for state in (*self._by_id.get(tool_call_id, ()), *still_open)
+            if state.tool_call_id == tool_call_id
+            and not state.is_silent
+            and akin(state.where.namespace, where.namespace)
         ]
         ranked = [
             (
@@ -158,6 +183,24 @@ class ToolCallTracker:
             for at, state in enumerate(found)
         ]
         return found[max(ranked)[-1]] if ranked else None
+
+    def _is_told(self, state: ToolCallState) -> bool:
+        """Whether something else told of a call before its message streamed."""
+        is_told = self._claimed(state.tool_call_id, state.message_id, state.where)
+        if is_told:
+            self._ended.pop(id(state), None)
+        return is_told
+
+    def _claimed(self, tool_call_id: str | None, message_id: str | None, where: Where) -> bool:
+        """Whether a call of a message was told of before the message was; it is this message's
+        from now on, so that another message that makes a call of the same id makes another."""
+        for state in self._by_id.get(tool_call_id or "", ()):
+            owner = state.message_id or state.claimed_by or message_id
+            is_akin = akin(state.where.namespace, where.namespace)
+            if message_id and owner == message_id and is_akin and state.is_told_whole:
+                state.claimed_by = message_id
+                return True
+        return False
 
     def _knows(self, message_id: str | None, where: Where) -> bool:
         return message_id is not None and any(

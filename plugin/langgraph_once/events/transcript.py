@@ -90,7 +90,6 @@ class Transcript:
 
     Attributes:
         interrupts: What the graph waits for since the last stream began.
-        artifacts: The artifacts by key and id, each as it was told last.
         ui: The UI messages that are shown, by id.
         usage: The sum over all streams.
         errors: The streams that died.
@@ -107,7 +106,7 @@ class Transcript:
         self._updates: dict[tuple[Namespace, str], list[tuple[str | None, Any]]] = {}
         self._spent: UsageMetadata | None = None
         self.interrupts: dict[str, InterruptEvent] = {}
-        self.artifacts: dict[tuple[str, str], ArtifactEvent] = {}
+        self._artifacts: dict[tuple[Namespace, str, str], ArtifactEvent] = {}
         self.ui: dict[str, UIEvent] = {}
         self.custom: list[CustomEvent] = []
         self.usage: UsageMetadata | None = None
@@ -144,6 +143,15 @@ class Transcript:
     def updates(self, key: str, namespace: Namespace = ()) -> list[tuple[str | None, Any]]:
         """What was written to a key of a graph: the node, and what it wrote."""
         return list(self._updates.get((namespace, key), ()))
+
+    @property
+    def artifacts(self) -> dict[tuple[str, str], ArtifactEvent]:
+        """The artifacts of all graphs by key and id, each as it was told last."""
+        return {(key, artifact_id): e for (_, key, artifact_id), e in self._artifacts.items()}
+
+    def artifacts_of(self, namespace: Namespace = ()) -> dict[tuple[str, str], ArtifactEvent]:
+        """The artifacts of one graph by key and id, each as it was told last."""
+        return {at[1:]: event for at, event in self._artifacts.items() if at[0] == namespace}
 
     @property
     def namespaces(self) -> tuple[Namespace, ...]:
@@ -240,7 +248,9 @@ class Transcript:
                 written = self._updates.setdefault((event.namespace, event.key), [])
                 written.append((event.node, event.update))
             case ArtifactEvent():
-                self.artifacts[event.key, event.artifact_id] = event
+                at = event.namespace, event.key, event.artifact_id
+                self._artifacts.pop(at, None)  # the one told last comes last
+                self._artifacts[at] = event
             case _:
                 assert_never(event)
 

@@ -13,11 +13,12 @@ __all__ = ["UIMessages", "is_ui_message"]
 
 
 def is_ui_message(data: Any) -> bool:
-    """Whether what a node wrote to the stream is a UI message."""
+    """Whether what a node wrote to the stream is a UI message, and not merely like one."""
     return (
         isinstance(data, dict)
         and data.get("type") in ("ui", "remove-ui")
         and isinstance(data.get("id"), str)
+        and all(isinstance(data.get(key) or {}, dict) for key in ("props", "metadata"))
     )
 
 

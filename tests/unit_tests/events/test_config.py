@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -42,6 +43,14 @@ from tests.unit_tests.events.team import QUESTION, team
         (ChannelStreamingProcessor, {"channels": ["notes"]}, "must hold ChannelConfig, got str"),
         (ChannelStreamingProcessor, {"include": ["toolz"]}, "does not know 'toolz'; it knows"),
         (ChannelStreamingProcessor, {"include": ["ui"], "max_history": 0}, "at least 1"),
+        (
+            ChannelStreamingProcessor,
+            {
+                "include": ["tool_calls"],
+                "token_streaming": TokenStreamingConfig(include_tool_calls=False),
+            },
+            "has 'tool_calls', and token_streaming.include_tool_calls is false",
+        ),
     ],
 )
 def test_a_mistake_raises_and_is_named(make: Any, given: Any, says: str) -> None:
@@ -68,7 +77,7 @@ def test_a_key_that_the_graph_lacks_is_refused_before_the_run(wrap: Any) -> None
 
 def test_what_the_configuration_decides_is_not_given_again() -> None:
     processor = ChannelStreamingProcessor([ChannelConfig(key="notes")])
-    with pytest.raises(ConfigError, match="stream_mode: follows from the channels"):
+    with pytest.raises(ConfigError, match=r"^stream: stream_mode: follows from the channels"):
         processor.stream_sync(team(), QUESTION, stream_mode="values")
 
 
@@ -84,7 +93,9 @@ def nested(inner: Any) -> Any:
 @pytest.mark.parametrize("shape", [{"modes": "values"}, {"subgraphs": True}, {"version": "v1"}])
 def test_the_shape_of_chunks_is_told_whole_and_in_known_words(shape: Any) -> None:
     processor = ChannelStreamingProcessor([ChannelConfig(key="notes")])
-    with pytest.raises(ConfigError, match="takes stream_mode, subgraphs, version, and stream_mode"):
+    with pytest.raises(
+        ConfigError, match=r"^stream: a stream under way takes stream_mode, subgraphs"
+    ):
         processor.stream_sync(iter([]), **shape)
 
 
@@ -94,6 +105,18 @@ def test_a_chunk_that_tells_no_shape_is_refused() -> None:
     with pytest.raises(StreamError, match="a tuple does not tell its own shape"):
         processor.stream_sync(iter([("values", {})])).on(BaseEvent, told.append).collect()
     assert [event.type for event in told] == ["stream_error", "stream_ended"]
+
+
+def test_a_configuration_has_these_defaults_and_is_frozen() -> None:
+    channel, tokens = ChannelConfig(key="notes"), TokenStreamingConfig()
+    assert (channel.stream_mode, channel.artifact_type) == (StreamMode.VALUES_ONLY, None)
+    assert (channel.filter_fn, channel.namespaces) == (None, None)
+    assert (tokens.enabled_namespaces, tokens.exclude_namespaces) == ({"main"}, frozenset())
+    assert (tokens.message_tags, tokens.filter_fn) == (None, None)
+    assert (tokens.include_tool_calls, tokens.include_reasoning) == (True, True)
+    for made, field in ((channel, "key"), (tokens, "message_tags")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, field, None)
 
 
 def test_patterns_may_be_any_collection() -> None:

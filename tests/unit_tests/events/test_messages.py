@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    ChatMessageChunk,
+    HumanMessage,
+    RemoveMessage,
+)
 
 from langgraph_once.events import (
     ChannelStreamingProcessor,
@@ -183,6 +189,28 @@ def test_history_of_one_id_in_many_places_is_bounded() -> None:
         history.add(Where((), "n", task), "m", AIMessage("One."))
     assert not history.has(Where((), "n", "a"), "m")
     assert history.forget("m") == [True, True]
+
+
+def test_as_many_ids_are_remembered_as_it_says() -> None:
+    history, here = History(2), Where((), "n", "1")
+    for message_id in "abc":
+        history.add(here, message_id, AIMessage("One."))
+    assert [history.has(here, message_id) for message_id in "abc"] == [False, True, True]
+
+
+def test_a_message_in_json_is_one() -> None:
+    for message in (AIMessage("One.", id="m"), AIMessageChunk(content="One.", id="m")):
+        events = fed(Part((), "messages", message.model_dump(), meta()))
+        assert types(events) == ["token", "message_completed", "stream_ended"]
+        assert [m.text for m in Transcript(events).messages()] == ["One."]
+
+
+def test_chunks_of_other_messages_add_up_too() -> None:
+    chunks = [ChatMessageChunk(content=text, role="critic", id="m") for text in ("One ", "two.")]
+    events = fed(*(Part((), "messages", chunk, meta()) for chunk in chunks))
+    assert types(events) == ["token", "token", "message_completed", "stream_ended"]
+    (message,) = Transcript(events).messages()
+    assert (message.type, message.text) == ("chat", "One two.")
 
 
 def test_a_message_of_other_shape_passes_as_no_event() -> None:

@@ -163,6 +163,12 @@ def test_messages_without_ids_are_told_once_while_they_are_remembered() -> None:
     assert [told(one), told(one), told(two), told(one)] == [1, 0, 1, 1]
 
 
+def test_what_merely_looks_like_a_result_is_none() -> None:
+    parts = ProtocolParts(max_history=9, is_v3=True)
+    written = {"log": [{"role": "tool", "content": "Mild.", "tool_call_id": "c1"}]}
+    assert len(list(parts.read(Part((), "updates", {"n": written})))) == 1
+
+
 def test_a_stream_whose_first_message_is_an_object_is_not_of_v3() -> None:
     parts = ProtocolParts(max_history=9)
     list(parts.read(Part((), "messages", AIMessage("Hi."))))

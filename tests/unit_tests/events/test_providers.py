@@ -102,6 +102,37 @@ def plain(message: Any) -> Any:
     return {**message.model_dump(), "id": None}
 
 
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_answer_that_does_not_stream_makes_the_same_transcript(wire: str, answer: str) -> None:
+    if wire not in THINKING and answer == "everything":
+        answer = "text and calls"  # such a wire carries no thoughts
+    streams, whole = (
+        told_of(answers(ANSWERS[answer], wire=WIRES[wire], disable_streaming=off))
+        for off in (False, True)
+    )
+    assert len([e for e in whole if e.type == "token"]) < 3, "it does not stream"
+    assert folded(streams) == folded(whole)
+
+
+def folded(events: list[Any]) -> Any:
+    """What a transcript of the events holds, whatever content blocks the provider makes."""
+    told = Transcript(events)
+    said = {"text": "", "reasoning": ""}
+    for event in events:
+        if event.type == "token":
+            said[event.kind] += event.content_delta
+    calls = [(c.tool_call_id, c.name, c.parsed_args, c.error) for c in told.tool_calls()]
+    messages = [(m.type, str(m.text), getattr(m, "tool_calls", ())) for m in told.messages()]
+    return said, messages, calls, told.usage
+
+
+def test_a_token_tells_the_block_it_belongs_to() -> None:
+    events = told_of(answers(ANSWERS["everything"], wire=anthropic))
+    places = {(e.kind, e.block_index) for e in events if e.type == "token"}
+    assert places == {("reasoning", 0), ("text", 1)}
+
+
 @pytest.mark.parametrize("wire", sorted(THINKING))
 def test_reasoning_is_told_as_such_and_before_the_text(wire: str) -> None:
     model = answers(ANSWERS["everything"], wire=WIRES[wire])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -16,9 +17,14 @@ from langgraph_once.events import (
     ChannelConfig,
     ChannelStreamingProcessor,
     CustomEvent,
+    SoFar,
     StreamEndedEvent,
     StreamErrorEvent,
+    TaskFinishedEvent,
+    TaskStartedEvent,
+    TokenStreamEvent,
     TokenStreamingConfig,
+    Where,
     from_dict,
     to_dict,
 )
@@ -74,7 +80,8 @@ def test_ag_ui_opens_and_closes_what_it_tells() -> None:
 def test_ag_ui_is_well_formed_for_the_corpus(scenario: Scenario) -> None:
     """Its own types take every event, and nothing is closed that is not open, nor left open."""
     watching = ChannelStreamingProcessor(
-        token_streaming=TokenStreamingConfig(enabled_namespaces={"**"}), include=["tasks"]
+        token_streaming=TokenStreamingConfig(enabled_namespaces={"**"}),
+        include=["tasks", "interrupts"],
     )
     told = play(scenario, watching)
     end = next(at for at, event in enumerate(told) if event.type == "stream_ended")
@@ -84,6 +91,8 @@ def test_ag_ui_is_well_formed_for_the_corpus(scenario: Scenario) -> None:
         AG_UI.validate_python(plain)
         kind, _, stage = event.type.value.rpartition("_")
         name = getattr(event, "message_id", None) or getattr(event, "tool_call_id", None)
+        if kind == "STEP":
+            name, stage = event.step_name, stage.removesuffix("ED").replace("FINISH", "END")
         if stage == "START":
             assert (kind, name) not in opened
             opened.add((kind, str(name)))
@@ -150,3 +159,44 @@ def test_channels_of_messages_are_messages_again() -> None:
     (*_, last, _) = watching.stream_sync(chain(says("One two.")), ASKED)
     again: Any = from_dict(json.loads(json.dumps(to_dict(last))))
     assert [type(m).__name__ for m in again.value] == ["HumanMessage", "AIMessage"]
+
+
+def task(node: str, *, ends: bool = False) -> Any:
+    place: Any = {"seq": 0, "where": Where((), node, "1")}
+    return (
+        TaskFinishedEvent(**place, result=None) if ends else TaskStartedEvent(**place, input=None)
+    )
+
+
+def test_ag_ui_ends_the_steps_that_are_open_and_no_others() -> None:
+    told = [task("a"), task("a"), task("b"), task("b", ends=True), task("c", ends=True)]
+    steps = [
+        (event.type.value, event.step_name)
+        for event in ag_ui([*told, StreamEndedEvent(seq=1, status="finished")])
+        if event.type.value.startswith("STEP")
+    ]
+    assert steps == [
+        ("STEP_STARTED", "a:1"),
+        ("STEP_STARTED", "b:1"),
+        ("STEP_FINISHED", "b:1"),
+        ("STEP_FINISHED", "a:1"),
+    ]
+
+
+def test_half_a_character_is_sent_as_json_can_say_it() -> None:
+    token = TokenStreamEvent(
+        seq=0, message_id="m", content_delta="\ud83d", so_far=SoFar.of("\ud83d")
+    )
+    frame = to_sse(token).encode().decode()
+    plain = json.loads(frame.partition("data: ")[2])
+    assert plain["content_delta"] == "\ud83d"
+    assert "ö" in str(to_sse(CustomEvent(seq=0, data="ö")).data)
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("sse_starlette", "ag_ui"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r"langgraph-once\[sse\]"):
+        to_sse(StreamEndedEvent(seq=0, status="finished"))
+    with pytest.raises(ImportError, match=r"langgraph-once\[ag-ui\]"):
+        ag_ui([StreamEndedEvent(seq=0, status="finished")])

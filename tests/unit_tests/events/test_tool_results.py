@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
 
-from langgraph_once.events import ToolCallTracker, Where
+from langgraph_once.events import ToolCallTracker, ToolResultEvent, Where
 from tests.unit_tests.events.test_tool_calls import ELSEWHERE, HERE, chunk, made
 
 
@@ -93,3 +93,13 @@ def test_a_result_goes_to_the_call_of_its_graph_before_those_around_it() -> None
     state = tracker.call_of("c1", Where(("agent:1",), "tools", "9"))
     assert state is not None
     assert state.message_id == "inner"
+
+
+def test_a_result_tells_its_status_its_content_and_its_artifact() -> None:
+    rows = {"rows": [1]}
+    message = ToolMessage(["No."], tool_call_id="c1", status="error", artifact=rows)
+    (told,) = made().result(message, HERE)
+    assert isinstance(told, ToolResultEvent)
+    assert (told.tool_call_id, told.status, told.content) == ("c1", "error", ["No."])
+    assert told.artifact is rows
+    assert told.where == HERE

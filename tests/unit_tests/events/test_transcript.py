@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -278,6 +279,12 @@ def test_states_updates_and_artifacts() -> None:
     assert transcript.updates("k") == [("model", 1), ("model", 1)]
     assert transcript.updates("k", ("agent:1",)) == []
     assert transcript.artifacts["notes", "a"].artifact_data == 2
+    inner = replace(note(3), where=AGENT)
+    for event in (inner, note(4)):
+        transcript.apply(event)
+    assert transcript.artifacts["notes", "a"].artifact_data == 4, "the one told last"
+    assert transcript.artifacts_of()["notes", "a"].artifact_data == 4
+    assert transcript.artifacts_of(("agent:1",)) == {("notes", "a"): inner}
     assert transcript.namespaces == ((), ("agent:1",))
 
 

@@ -6,7 +6,11 @@ import itertools
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.graph.ui import ui_message_reducer
 
+from langgraph_once.events import Transcript
 from langgraph_once.events.namespace import NOWHERE
 from langgraph_once.events.ui import UIMessages, is_ui_message
 
@@ -45,7 +49,53 @@ def test_what_is_merged_is_not_changed() -> None:
     assert first["props"] == {"x": 1}
 
 
-@pytest.mark.parametrize("data", [None, {}, {"type": "ui"}, {"type": "ui", "id": 1}, {"id": "a"}])
+MESSAGES = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from(["push", "merge", "remove"]),
+        st.dictionaries(st.sampled_from("xyz"), st.integers(), max_size=2),
+    )
+)
+
+
+@given(MESSAGES)
+def test_any_messages_fold_as_their_reducer_folds_them(
+    drawn: list[tuple[str, str, dict[str, int]]],
+) -> None:
+    shown, transcript = UIMessages(itertools.count().__next__, max_messages=9), Transcript()
+    state: list[Any] = []
+    for name, action, props in drawn:
+        if action == "remove" and name not in {message["id"] for message in state}:
+            continue  # the reducer refuses it
+        message: Any = ui(name, merge=action == "merge", **props)
+        message = {"type": "remove-ui", "id": name} if action == "remove" else message
+        state = ui_message_reducer(state, message)
+        transcript.apply(shown.event(message, NOWHERE))
+    assert {key: event.props for key, event in transcript.ui.items()} == {
+        message["id"]: message["props"] for message in state
+    }
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"type": "ui"},
+        {"type": "ui", "id": 1},
+        {"id": "a"},
+        {"type": "ui", "id": "a", "props": "big"},
+        {"type": "ui", "id": "a", "metadata": ["merge"]},
+    ],
+)
 def test_other_things_are_no_ui_messages(data: Any) -> None:
     assert not is_ui_message(data)
     assert is_ui_message(GONE)
+    assert is_ui_message({"type": "ui", "id": "a", "props": None, "metadata": None})
+
+
+def test_what_a_ui_message_carries_is_told() -> None:
+    shown = UIMessages(itertools.count().__next__, max_messages=9)
+    event = shown.event(ui("a", merge=True, x=1), NOWHERE)
+    assert (event.name, event.metadata) == ("chart", {"merge": True})
+    assert shown.event({"type": "ui", "id": "b", "props": None}, NOWHERE).props == {}

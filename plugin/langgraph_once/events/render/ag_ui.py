@@ -1,6 +1,6 @@
 """Events as those of the AG-UI protocol, through `ag-ui-protocol`.
 
-AG-UI opens and closes each message; which ones are open is all that is kept between events.
+AG-UI opens and closes each message and step; which are open is all that is kept between events.
 What it has no event for goes out as its `CUSTOM`, under the type it has here.
 """
 
@@ -80,6 +80,7 @@ class AgUiRenderer:
         self._has_failed = False
         self._open: dict[tuple[Where, str], str] = {}
         self._calls: dict[tuple[Where, str | None, int], str] = {}
+        self._steps: dict[str, None] = {}
         self._interrupts: list[InterruptEvent] = []
 
     def render(self, event: Event) -> Iterator[BaseEvent]:  # noqa: C901  # one match
@@ -107,10 +108,8 @@ class AgUiRenderer:
                 yield from self._call_end(event)
             case ToolResultEvent():
                 yield self._result(event)
-            case TaskStartedEvent():
-                yield core.StepStartedEvent(step_name=_step(event))
-            case TaskFinishedEvent():
-                yield core.StepFinishedEvent(step_name=_step(event))
+            case TaskStartedEvent() | TaskFinishedEvent():
+                yield from self._task(event)
             case ChannelValueEvent(namespace=()):
                 yield self._state(event)
             case InterruptEvent():
@@ -121,7 +120,7 @@ class AgUiRenderer:
                 yield core.RunErrorEvent(message=message, code=event.error_type)
             case StreamEndedEvent():
                 if not self._has_failed:
-                    yield self._finished()
+                    yield from self._finished()
             case _:
                 yield self._custom(event)
 
@@ -209,8 +208,21 @@ class AgUiRenderer:
         change: Any = {"op": "add", "path": f"/{key}", "value": value}
         return self._core.StateDeltaEvent(delta=[change])
 
-    def _finished(self) -> BaseEvent:
+    def _task(self, event: TaskStartedEvent | TaskFinishedEvent) -> Iterator[BaseEvent]:
+        """The step of a task. AG-UI takes no start of one that is open, and no end of another."""
+        name, begins = f"{event.node}:{event.task_id}", isinstance(event, TaskStartedEvent)
+        if begins and name not in self._steps:
+            self._steps[name] = None
+            yield self._core.StepStartedEvent(step_name=name)
+        elif not begins and name in self._steps:
+            del self._steps[name]
+            yield self._core.StepFinishedEvent(step_name=name)
+
+    def _finished(self) -> Iterator[BaseEvent]:
         core = self._core
+        for name in self._steps:  # of tasks that hand over or wait, LangGraph tells no end
+            yield core.StepFinishedEvent(step_name=name)
+        self._steps = {}
         outcome: Any = core.RunFinishedSuccessOutcome(type="success")
         if self._interrupts:
             waiting = [
@@ -222,16 +234,10 @@ class AgUiRenderer:
                 for event in self._interrupts
             ]
             outcome = core.RunFinishedInterruptOutcome(type="interrupt", interrupts=waiting)
-        finished: BaseEvent = core.RunFinishedEvent(**self._ids, outcome=outcome)
-        return finished
+        yield core.RunFinishedEvent(**self._ids, outcome=outcome)
 
     def _custom(self, event: Event) -> BaseEvent:
         return self._core.CustomEvent(name=event.type, value=self._plain(event))
 
     def _plain(self, event: Event) -> dict[str, Any]:
         return public_dict(event, accumulated=False, expose_errors=self._expose_errors)
-
-
-def _step(event: TaskStartedEvent | TaskFinishedEvent) -> str:
-    """The step of a task; parallel tasks of a node are steps of their own."""
-    return f"{event.node}:{event.task_id}"

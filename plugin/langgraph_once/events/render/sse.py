@@ -35,8 +35,16 @@ def to_sse(
     except ImportError as error:
         raise ImportError("to_sse needs the extra: pip install langgraph-once[sse]") from error
     plain = public_dict(event, accumulated=accumulated, expose_errors=expose_errors)
+    return ServerSentEvent(_json(plain), event=event.type, id=str(event.seq))
+
+
+def _json(plain: dict[str, Any]) -> str:
     data = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-    return ServerSentEvent(data, event=event.type, id=str(event.seq))
+    try:
+        data.encode()
+    except UnicodeEncodeError:  # half of a character, which a provider cut between two tokens
+        return json.dumps(plain, separators=(",", ":"))
+    return data
 
 
 def public_dict(event: Event, *, accumulated: bool, expose_errors: bool) -> dict[str, Any]:

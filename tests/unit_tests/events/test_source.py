@@ -1,0 +1,77 @@
+"""What is known of a graph before it runs, and what is made of it; no server is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.pregel.remote import RemoteGraph
+
+from langgraph_once import DedupConfig, OnceRemoteGraph, once
+from langgraph_once.events import ChannelConfig
+from langgraph_once.events.source import each_once, is_graph, is_once_remote, seeded
+
+URL = "http://localhost:9"
+ARTIFACTS = [ChannelConfig(key="a"), ChannelConfig(key="notes", artifact_type="Document")]
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+MINE = DedupConfig(reexecution="hold")
+
+
+def local(*, memory: bool = False) -> Any:
+    builder = StateGraph(MessagesState).add_node("n", lambda _: {}).add_edge(START, "n")
+    return builder.compile(checkpointer=InMemorySaver() if memory else None)
+
+
+def test_a_remote_graph_that_tells_each_thing_once_keeps_its_own_configuration() -> None:
+    graph = OnceRemoteGraph("agent", url=URL, dedup=MINE)
+    made, is_once = each_once(graph, DedupConfig())
+    assert is_once
+    assert made is not graph
+    assert isinstance(made, OnceRemoteGraph)
+    assert made.dedup == replace(MINE, state="changed")
+    assert graph.dedup == MINE
+    assert is_once_remote(graph)
+
+
+def test_a_remote_graph_of_langgraph_is_asked_as_it_is() -> None:
+    graph = RemoteGraph("agent", url=URL)
+    assert each_once(graph, DedupConfig()) == (graph, False)
+    assert not is_once_remote(graph)
+    assert not is_once_remote(local())
+
+
+def test_a_wrapped_graph_is_copied_and_a_plain_one_is_wrapped() -> None:
+    wrapped = once(local(), DedupConfig(state="full"))
+    made, is_once = each_once(wrapped, DedupConfig())
+    assert (is_once, made.dedup_config.state) == (True, "changed")
+    assert wrapped.dedup_config.state == "full"
+    made, is_once = each_once(local(), DedupConfig())
+    assert (is_once, made.dedup_config.state) == (True, "changed")
+
+
+@pytest.mark.parametrize(
+    ("graph", "config", "channels", "is_seeded"),
+    [
+        (local(memory=True), THREAD, ARTIFACTS, True),
+        (local(memory=True).with_config(THREAD), None, ARTIFACTS, True),
+        (local(memory=True), THREAD, ARTIFACTS[:1], False),
+        (local(memory=True), None, ARTIFACTS, False),
+        (local(), THREAD, ARTIFACTS, False),
+        (RemoteGraph("agent", url=URL), THREAD, ARTIFACTS, True),
+        (RemoteGraph("agent", url=URL), None, ARTIFACTS, False),
+        (iter([]), THREAD, ARTIFACTS, False),
+    ],
+)
+def test_only_who_tells_artifacts_of_a_thread_starts_from_its_state(
+    graph: Any, config: Any, channels: Any, is_seeded: bool
+) -> None:
+    assert (seeded(graph, config, channels) is not None) is is_seeded
+
+
+def test_what_streams_is_a_graph() -> None:
+    assert is_graph(local())
+    assert is_graph(RemoteGraph("agent", url=URL))
+    assert not is_graph(iter([]))
