@@ -22,7 +22,9 @@ __all__ = ["report"]
 
 TOKENS = 2_000
 ROUNDS = 16
-FIRST_ROUNDS = 81
+FIRST_ROUNDS = 41
+THINKS_S = 0.3
+"""What a model of a provider takes at least before it says anything."""
 Graph: TypeAlias = Any
 ASKED: Any = {"messages": [("user", "Count.")]}
 
@@ -34,15 +36,17 @@ def report() -> Iterator[str]:
     """The lines of the report, as Markdown."""
     yield "## Stream"
     yield ""
-    yield f"One node streams {TOKENS:,} tokens of a model that takes no time itself."
+    yield f"One node streams {TOKENS:,} tokens of a model that takes no time itself; the first"
+    yield "token also of one that takes as long as those of providers."
     yield ""
     yield "| what | `stream_mode` | plain ms | ours ms | added |"
     yield "|---|---|---:|---:|---:|"
     for modes in (["messages"], ["messages", "updates", "values"]):
         yield _row("stream", modes, _streamed)
         yield _row("astream", modes, _astreamed)
-    yield _first_row("stream", _first_ms)
-    yield _first_row("astream", _afirst_ms)
+    for thinks_s in (0.0, THINKS_S):
+        yield _first_row("stream", _first_ms, thinks_s)
+        yield _first_row("astream", _afirst_ms, thinks_s)
     yield _row(f"a text of {LARGE_CHARACTERS:,} characters", ["messages"], _returned)
     yield ""
     yield "| messages already in the ledger | µs per token, deduplicator alone |"
@@ -62,15 +66,17 @@ def _row(what: str, modes: list[str], run: Callable[[Graph, list[str]], None]) -
     )
 
 
-def _graph(characters: int) -> Graph:
+def _graph(characters: int, thinks_s: float = 0.0) -> Graph:
     """A graph of one node: a model that streams, or a text of so many characters."""
     model = ScriptedChatModel(script=lambda _: AIMessage(" ".join(["token"] * TOKENS)))
     large = {"messages": [AIMessage("x" * characters)], "text": "x" * characters}
 
     async def anode(state: MessagesState) -> dict[str, Any]:
+        await asyncio.sleep(thinks_s)
         return large if characters else {"messages": [await model.ainvoke(state["messages"])]}
 
     def node(state: MessagesState) -> dict[str, Any]:
+        time.sleep(thinks_s)
         return large if characters else {"messages": [model.invoke(state["messages"])]}
 
     both = RunnableCallable(node, anode, name="node")
@@ -89,14 +95,15 @@ def _astreamed(graph: Graph, modes: Any) -> None:
     asyncio.run(drain())
 
 
-def _first_row(what: str, first_ms: Callable[[Graph], float]) -> str:
+def _first_row(what: str, first_ms: Callable[[Graph], float], thinks_s: float) -> str:
     """Time to the first token; the rest of the stream is not timed."""
-    plain = _graph(0)
+    plain = _graph(0, thinks_s)
     wrapped = once(plain)
     pairs = [(first_ms(plain), first_ms(wrapped)) for _ in range(FIRST_ROUNDS)][1:]
     theirs, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
     added = (1 / statistics.median(their / our for their, our in pairs) - 1) * 100
-    return f"| the first token, {what} | messages | {theirs:.2f} | {ours:.2f} | {added:+.1f} % |"
+    after = f"after {thinks_s * 1e3:.0f} ms, {what}"
+    return f"| the first token, {after} | messages | {theirs:.2f} | {ours:.2f} | {added:+.1f} % |"
 
 
 def _first_ms(graph: Graph) -> float:
