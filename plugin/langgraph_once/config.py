@@ -136,8 +136,8 @@ class DedupConfig:
 
     reexecution: Literal["retract", "hold", "mark"] = "retract"
     """When a task runs again, after an error or an interrupt: "retract" what it said with a
-    `RemoveMessage`; "hold" what it says now while that repeats what it said; or let both stand
-    and "mark" the later one's attempt in the metadata."""
+    `RemoveMessage`; "hold" what it says now while that repeats what it said, which v3 cannot, and
+    retracts; or let both stand and "mark" the later one's attempt in the metadata."""
 
     history: Literal["suppress", "emit"] = "suppress"
     """Messages of the thread that a node returns as it got them: leave them out of `messages`,
@@ -179,7 +179,8 @@ class RemoteConfig:
     """How a client reads the runs of a server, over as many connections as that takes."""
 
     max_retries: Annotated[int, Field(ge=0)] = 10
-    """How often in a row to connect again without getting anything new, before giving up."""
+    """How often in a row to connect again without getting anything new, before giving up. A
+    connection that was open for `max_backoff_s` counts as good, however silent it was."""
 
     backoff_s: Annotated[float, Field(ge=0)] = 0.1
     """How long to wait before the first of those; twice as long before each next; in seconds.

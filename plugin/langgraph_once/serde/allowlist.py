@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -16,7 +17,7 @@ from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde.storable import find_storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from langgraph_once.config import SerdeConfig
 
@@ -55,8 +56,11 @@ class Allowlist:
         """Return an allowlist with `types` added; itself when there is nothing new.
 
         Raises:
-            ConfigError: Two nested classes that the bytes could not tell apart.
+            ConfigError: Two nested classes that the bytes could not tell apart, or an entry that is
+                neither a type nor names one.
         """
+        if isinstance(types, str) or not isinstance(types, Iterable):
+            raise ConfigError("allowlist", f"must be types or names, got {type(types).__name__}")
         paths = dict(self.paths)
         for module, path in chain.from_iterable(map(_locate, types)):
             key = (module, path[-1])
@@ -135,6 +139,10 @@ class Allowlist:
 
 def _locate(entry: tuple[str, ...] | type) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the module of a type and its path inside the module."""
+    if not isinstance(entry, type) and not (
+        isinstance(entry, list | tuple) and len(entry) > 1 and set(map(type, entry)) == {str}
+    ):
+        raise ConfigError("allowlist", "each entry must be a type, or (module, name)")
     module, name = (
         (entry.__module__, entry.__qualname__) if isinstance(entry, type) else (entry[0], entry[-1])
     )

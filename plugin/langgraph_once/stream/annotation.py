@@ -16,6 +16,7 @@ __all__ = [
     "Source",
     "annotated",
     "annotation_of",
+    "quick_annotation_of",
     "repairing",
 ]
 
@@ -71,8 +72,29 @@ def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
-    """The annotation in `metadata`, if there is one that this version understands."""
+    """The annotation in `metadata`, if there is one that this version understands.
+
+    The metadata are those of the user's config too, who may have a key of this name.
+    """
+    found = quick_annotation_of(metadata)
+    return found if found is not None and _is_ours(found) else None
+
+
+def quick_annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
+    """What is in the place of the annotation, as far as one look tells, for each token."""
     found: Annotation | None = metadata.get(ANNOTATION_KEY)
     if isinstance(found, dict) and found.get("v") == SCHEMA_VERSION:
         return found
     return None
+
+
+def _is_ours(found: Mapping[str, Any]) -> bool:
+    steps = found.get("steps", [])
+    return (
+        type(found.get("attempt")) is int
+        and isinstance(steps, list)
+        and all(type(step) is int for step in steps)
+        and isinstance(found.get("source"), str)
+        and isinstance(found.get("id", ""), str)
+        and isinstance(found.get("run", ""), str)
+    )

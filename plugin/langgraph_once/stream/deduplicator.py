@@ -13,7 +13,8 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.errors import ConfigError
+from langgraph_once.stream.annotation import quick_annotation_of
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.messages import MessageParts
@@ -46,6 +47,9 @@ class Deduplicator:
         hints: What is known of the run beside its parts.
         is_message_key: Which keys of a graph hold messages, for values that are none yet.
 
+    Raises:
+        ConfigError: `config` is none.
+
     Attributes:
         stats: Counts of the decisions.
     """
@@ -59,6 +63,8 @@ class Deduplicator:
         hints: Hints | None = None,
         is_message_key: IsMessageKeyIn = is_default_key,
     ) -> None:
+        if config is not None and not isinstance(config, DedupConfig):
+            raise ConfigError("config", f"must be a DedupConfig, got {type(config).__name__}")
         self.config: DedupConfig = config or DedupConfig()
         if ledger is None:
             ledger = Ledger.within(self.config)
@@ -123,7 +129,7 @@ class Deduplicator:
             return False
         if meta is not self._last_meta or fields["id"] != self._last_id:
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
-            if entry is None or not entry.is_of(annotation_of(meta)):
+            if entry is None or not entry.is_of(quick_annotation_of(meta)):
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
         content = fields["content"]

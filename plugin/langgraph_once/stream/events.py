@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk, message_chunk_to_message
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream.annotation import annotation_of, repairing
 from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import ChunkFilter
@@ -34,13 +35,17 @@ def event_filter(
 ) -> ChunkFilter:
     """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
 
-    States stay whole, since the projections of a run are made of them.
+    States stay whole, since the projections of a run are made of them. What runs again is
+    retracted where `config` says "hold": of a model whose first event was withheld, upstream's
+    projections understand no later one.
 
     Args:
         config: What counts as a repetition.
         ledger: What the consumer has.
         cached: Says what cached updates hold, where the graph has a cache.
     """
+    if config.reexecution == "hold":
+        config = replace(config, reexecution="retract")
     events = _Events(Deduplicator(config, ledger=ledger), cached)
     steps = Steps()
     return ChunkFilter(
@@ -69,6 +74,9 @@ class _Events:
                 yield chunk
             elif not isinstance(out.data, AIMessageChunk):
                 yield self._write(out)
+            elif out.data.content:  # a missing rest; upstream's projections hear no chunks
+                rest = out._replace(data=message_chunk_to_message(out.data))
+                yield self._write(rest._replace(meta=repairing(out.meta)))
 
     def owed(self) -> Iterator[Any]:
         """What the stream before owes; tokens as whole messages, since here a model says none."""

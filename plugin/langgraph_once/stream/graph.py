@@ -59,12 +59,18 @@ def once(
             `StreamStateStore`, else the memory of this process.
 
     Raises:
-        ConfigError: `graph` is no compiled graph.
+        ConfigError: `graph` is no compiled graph, or another argument is not what it should be.
     """
     if not isinstance(graph, Pregel):
         raise ConfigError(
             "once(graph)",
             f"must be a compiled graph, got {type(graph).__name__}; compile a builder first",
+        )
+    if config is not None and not isinstance(config, DedupConfig):
+        raise ConfigError("once(config)", f"must be a DedupConfig, got {type(config).__name__}")
+    if stream_state is not None and not isinstance(stream_state, StreamStateStore):
+        raise ConfigError(
+            "once(stream_state)", f"must be a StreamStateStore, got {type(stream_state).__name__}"
         )
     install()
     plain = type(graph).plain_class if isinstance(graph, OnceStreams) else type(graph)
@@ -114,7 +120,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().stream(input, heard, **cast("Any", inner), **kwargs)
         new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
-        return streamed(chunks, self._thread(config), new, _handled(run, modes))
+        return streamed(chunks, self._thread(config), new, _handled(run, modes), self.dedup_config)
 
     def astream(  # type: ignore[override]
         self,
@@ -135,7 +141,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().astream(input, heard, **cast("Any", inner), **kwargs)
         new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
-        return astreamed(chunks, self._thread(config), new, _handled(run, modes))
+        return astreamed(chunks, self._thread(config), new, _handled(run, modes), self.dedup_config)
 
     def _hearing(
         self, config: RunnableConfig | None, modes: StreamModes, hints: Hints

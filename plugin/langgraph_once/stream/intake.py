@@ -83,7 +83,7 @@ def token_reader(
             if mode_at is not None and chunk[mode_at] != "messages":
                 return False
             return passes(*(chunk if data_at is None else chunk[data_at]))
-        except (KeyError, IndexError, TypeError):
+        except (AttributeError, KeyError, IndexError, TypeError):
             return False  # another shape; the reader will say what is wrong with it
 
     return is_token
@@ -142,6 +142,10 @@ def event_part(event: Any) -> Part:
     if not isinstance(event, Mapping) or not {"method", "params"} <= event.keys():
         raise _unexpected(event, "a mapping with `method` and `params`")
     params = event["params"]
+    if not isinstance(params, Mapping) or not {"namespace", "data"} <= params.keys():
+        raise _unexpected(params, "`params` with `namespace` and `data`")
+    if not isinstance(params["namespace"], list | tuple):
+        raise _unexpected(params["namespace"], "a namespace")
     data = params["data"]
     if event["method"] == "messages" and isinstance(data, list):
         data = tuple(data)
@@ -154,11 +158,11 @@ def event_part(event: Any) -> Part:
 def _part(ns: Any, mode: Any, data: Any) -> Part:
     if not isinstance(mode, str):
         raise _unexpected(mode, "a stream mode")
-    if not isinstance(ns, tuple):
+    if not isinstance(ns, tuple) or not all(isinstance(name, str) for name in ns):
         raise _unexpected(ns, "a namespace")
     if mode != "messages":
         return Part(ns, mode, data)
-    if not isinstance(data, tuple) or len(data) != 2:
+    if not isinstance(data, tuple) or len(data) != 2 or not isinstance(data[1], Mapping):
         raise _unexpected(data, "(message, metadata)")
     return Part(ns, mode, data[0], data[1])
 

@@ -9,6 +9,7 @@ from typing import Literal, Self, TypeAlias
 from langchain_core.messages import BaseMessage, BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.errors import ConfigError
 from langgraph_once.stream.content import Content, StreamedContent, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.nameless import Nameless, NamelessMessages
@@ -39,6 +40,9 @@ class Ledger:
         max_messages: The most messages to know.
         max_bytes: The most text of finished messages to keep.
 
+    Raises:
+        ConfigError: A limit is no positive number.
+
     Attributes:
         epoch: The number of the stream that writes, from 0.
         states: For each namespace the fingerprints of the last state delivered, by key.
@@ -50,6 +54,8 @@ class Ledger:
     """
 
     def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
+        if not all(isinstance(limit, int) and limit > 0 for limit in (max_messages, max_bytes)):
+            raise ConfigError("Ledger", "`max_messages` and `max_bytes` must be positive numbers")
         self.epoch: int = 0
         self.max_messages: int = max_messages
         self.max_bytes: int = max_bytes
@@ -73,6 +79,11 @@ class Ledger:
     def within(cls, config: DedupConfig) -> Self:
         """An empty ledger, bounded as configured."""
         return cls(max_messages=config.max_messages, max_bytes=config.max_bytes)
+
+    def limit(self, config: DedupConfig) -> None:
+        """Take the bounds that are configured now in place of those it was made with."""
+        self.max_messages, self.max_bytes = config.max_messages, config.max_bytes
+        self._evict()
 
     def __len__(self) -> int:
         """How many messages are known."""

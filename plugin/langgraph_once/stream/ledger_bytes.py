@@ -61,6 +61,8 @@ def read_ledger(data: bytes, *, on_error: Literal["raise", "fresh"]) -> Ledger:
 
 
 def _read(data: bytes) -> Ledger:
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise LedgerError(f"a ledger is bytes, not {type(data).__name__}")
     if len(data) < HEADER_BYTES or data[: len(MAGIC)] != MAGIC:
         raise LedgerError("these bytes are no ledger")
     version, body = data[len(MAGIC)], data[HEADER_BYTES:]
@@ -76,7 +78,7 @@ def _read(data: bytes) -> Ledger:
         raise LedgerError("the bytes of this ledger are damaged", version=version)
     try:
         return _build(ormsgpack.unpackb(body))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError("the bytes of this ledger are damaged", version=version) from error
 
 

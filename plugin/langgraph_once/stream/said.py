@@ -23,7 +23,8 @@ class SaidPart:
     def __init__(self, part: Part) -> None:
         self.part = part
         self.message: BaseMessage = part.data
-        self.task: str = part.meta.get(TASK_NS_KEY) or NS_SEP.join(part.ns)
+        task = part.meta.get(TASK_NS_KEY)
+        self.task: str = task if task and isinstance(task, str) else NS_SEP.join(part.ns)
         self.note: Annotation | None = annotation_of(part.meta)
         self.steps = self._steps()
 
@@ -56,4 +57,6 @@ class SaidPart:
         if self.note is not None and "steps" in self.note:
             return self.note["steps"]
         step = self.part.meta.get(STEP_KEY)
-        return [] if step is None else [*[-1] * (len(lineage(self.task)) - 1), step]
+        if not isinstance(step, int):
+            return []
+        return [*[-1] * (len(lineage(self.task)) - 1), step]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, closing
@@ -21,6 +22,8 @@ from langgraph_once.stream.run import Run
 from langgraph_once.stream.walk import found_in_input
 
 __all__ = ["Thread", "astreamed", "streamed"]
+
+logger = logging.getLogger(__name__)
 
 FilterOf = Callable[[Ledger], ChunkFilter]
 
@@ -130,6 +133,7 @@ class Thread:
         if saved is not None:
             # A ledger of a newer version, or damaged: the state tells most of it.
             ledger = Ledger.from_bytes(saved, on_error="fresh")
+            ledger.limit(self._dedup)  # which may have changed since
         else:
             ledger = Ledger.within(self._dedup)
         if found is not None:
@@ -142,11 +146,15 @@ class Thread:
 
 
 def streamed(
-    chunks: Iterator[Any], thread: Thread | None, filter_of: FilterOf, run: Run | None
+    chunks: Iterator[Any],
+    thread: Thread | None,
+    filter_of: FilterOf,
+    run: Run | None,
+    config: DedupConfig,
 ) -> Iterator[Any]:
     """What the consumer lacks of `chunks`; the ledger is saved when they end, well or badly."""
     if thread is None:
-        return filtered(chunks, filter_of(Ledger()), run)
+        return filtered(chunks, filter_of(Ledger.within(config)), run)
     return _kept(chunks, thread, filter_of, run)
 
 
@@ -166,17 +174,24 @@ def _kept(
             yield from new
     except BaseException:
         passing.owe(undelivered(run))
+        try:
+            thread.save(ledger)
+        except Exception as error:
+            _log_unsaved(error)
         raise
-    finally:
-        thread.save(ledger)
+    thread.save(ledger)
 
 
 def astreamed(
-    chunks: AsyncIterator[Any], thread: Thread | None, filter_of: FilterOf, run: Run | None
+    chunks: AsyncIterator[Any],
+    thread: Thread | None,
+    filter_of: FilterOf,
+    run: Run | None,
+    config: DedupConfig,
 ) -> AsyncIterator[Any]:
     """`streamed`, async."""
     if thread is None:
-        return afiltered(chunks, filter_of(Ledger()), run)
+        return afiltered(chunks, filter_of(Ledger.within(config)), run)
     return _akept(chunks, thread, filter_of, run)
 
 
@@ -198,6 +213,14 @@ async def _akept(
     except BaseException:
         await asyncio.sleep(0)  # what was sent from other threads is on its way
         passing.owe(undelivered(run))
+        try:
+            await thread.asave(ledger)
+        except Exception as error:
+            _log_unsaved(error)
         raise
-    finally:
-        await thread.asave(ledger)
+    await thread.asave(ledger)
+
+
+def _log_unsaved(error: Exception) -> None:
+    """Say that a ledger was lost, where raising that would hide what ended the stream."""
+    logger.warning("What the consumer of a stream has was not saved (%s)", type(error).__name__)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
+from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.intake import event_part
+from langgraph_once.stream.part import Part
 from langgraph_once.stream.render import writer
 
 __all__ = ["CHANNEL", "HIDDEN_METHOD", "HideRemovals", "OnceChannel"]
@@ -61,5 +63,13 @@ class OnceChannel(StreamTransformer):
         if self._channel is not None and event["method"] in CHANNEL_METHODS:
             part = self._reader.read(event_part(event))
             if part is not None:
-                self._channel.push(self._write(part))
+                self._channel.push(self._write(_as_chunk(part)))
         return True
+
+
+def _as_chunk(part: Part) -> Part:
+    """A part; the missing rest of a message as a chunk, which upstream is told as a whole one."""
+    message, note = part.data, annotation_of(part.meta)
+    if type(message) is not AIMessage or note is None or not note.get("repairs"):
+        return part
+    return part._replace(data=AIMessageChunk(content=message.content, id=message.id))

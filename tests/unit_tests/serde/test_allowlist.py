@@ -141,6 +141,14 @@ def test_extending_keeps_what_was_and_returns_itself_when_nothing_is_new() -> No
     assert more.extended([]) is more
 
 
+@pytest.mark.parametrize(
+    "types", [None, 3, True, "my.module:Task", [3], [("my.module",)], ["Task"]]
+)
+def test_what_names_no_type_is_refused(types: Any) -> None:
+    with pytest.raises(ConfigError, match="allowlist"):
+        strict().extended(types)
+
+
 def test_only_safe_methods_pass(events: list[dict[str, Any]]) -> None:
     for method in SAFE_MSGPACK_METHODS:
         strict().check_method(*method, tag=TAG)

@@ -10,6 +10,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import dedup, once
+from langgraph_once.stream import annotation_of
 
 MODEL = ScriptedChatModel(script=lambda _: AIMessage("one two three"))
 
@@ -21,7 +22,13 @@ def answered(state: MessagesState) -> dict[str, Any]:
 GRAPH = StateGraph(MessagesState).add_node("n", answered).add_edge(START, "n").compile()
 
 
-@pytest.mark.parametrize("own", ["x", 3, None, {}, {"v": 99}, {"attempt": 1}, ["v"]])
+NOTE = {"v": 1, "source": "model", "attempt": 1}
+OWN: list[Any] = ["x", 3, None, {}, {"v": 99}, {"attempt": 1}, ["v"], {"v": 1}]
+OWN += [{**NOTE, **wrong} for wrong in ({"attempt": "1"}, {"source": None}, {"id": 3}, {"run": 3})]
+OWN += [{**NOTE, "steps": wrong} for wrong in (3, "x", ["x"])]
+
+
+@pytest.mark.parametrize("own", OWN)
 def test_it_is_streamed_as_if_it_were_not_there(own: Any) -> None:
     asked: Any = {"stream_mode": ["messages", "updates"]}
     config: Any = {"metadata": {"once": own}}
@@ -33,3 +40,9 @@ def test_it_is_streamed_as_if_it_were_not_there(own: Any) -> None:
     for chunks in streams:
         text = "".join(chunk[1][0].text for chunk in chunks if chunk[0] == "messages")
         assert text == "one two three"
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_it_is_no_annotation(own: Any) -> None:
+    assert annotation_of({"once": own}) is None
+    assert annotation_of({"once": NOTE}) == NOTE

@@ -8,6 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.types import Interrupt
 
+from langgraph_once import DedupConfig, dedup
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.intake import Version, event_part, mode_set, reader, sdk_part, v2_part
 from langgraph_once.stream.part import Part
@@ -117,6 +118,17 @@ class TestOtherSources:
         ):
             assert event_part(event_of(part)) == part
 
+    @pytest.mark.parametrize(
+        "params",
+        [
+            *(None, {}, {"data": 1}, {"namespace": [], "datum": 1}),
+            *({"namespace": 3, "data": 1}, {"namespace": [3], "data": 1}),
+        ],
+    )
+    def test_a_protocol_event_without_its_parts_is_refused(self, params: Any) -> None:
+        with pytest.raises(StreamError, match="expected"):
+            event_part({"method": "values", "params": params})
+
     @pytest.mark.parametrize("chunk", [None, 3, {}, ("a",), (1, 2), {"method": "values"}])
     def test_other_shapes_are_refused(self, chunk: Any) -> None:
         for read in (sdk_part, event_part):
@@ -127,3 +139,22 @@ class TestOtherSources:
 def test_a_remote_chunk_with_interrupts_keeps_the_metadata_of_its_message() -> None:
     chunk = {"type": "messages", "ns": (), "data": ("message", {"tag": 1}), "interrupts": ()}
     assert v2_part(chunk).meta == {"tag": 1}
+
+
+@pytest.mark.parametrize("message", [AIMessage("Hi", id="m"), AIMessageChunk(content="Hi", id="m")])
+@pytest.mark.parametrize("where", [((), None), ((), 3), ((3,), {})])
+def test_a_message_without_metadata_or_a_namespace_of_names_is_refused(
+    message: Any, where: tuple[Any, Any]
+) -> None:
+    ns, meta = where
+    asked: Any = {"stream_mode": ["messages"], "subgraphs": True}
+    chunk = (ns, "messages", (message, meta))
+    with pytest.raises(StreamError, match=r"expected|namespace"):
+        list(dedup([chunk], **asked))
+    assert list(dedup([chunk], **asked, config=DedupConfig(malformed="pass"))) == [chunk]
+
+
+@pytest.mark.parametrize("meta", [{"langgraph_checkpoint_ns": 3}, {"langgraph_step": "x"}])
+def test_metadata_of_another_kind_are_as_none(meta: dict[str, Any]) -> None:
+    chunk = (AIMessageChunk(content="Hi", id="m"), meta)
+    assert list(dedup([chunk], stream_mode="messages")) == [chunk]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
@@ -21,6 +22,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from langgraph_once import DedupConfig, once
+from langgraph_once.stream import InMemoryStreamStateStore, v2_part
 from tests.unit_tests.stream.scenes import ASKED, messages_in, model
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -192,6 +194,60 @@ def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
             for _, chunk in graph.stream(asked, THREAD, stream_mode="messages", subgraphs=True):
                 consumer.take("messages", chunk)
         state = graph.get_state(THREAD)
+        if not state.next:
+            break
+        asked = answer_to(state)
+    assert Counter(consumer.texts.values()) == said_at_last(state)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(
+    nodes=st.lists(NODES, min_size=1, max_size=3),
+    reexecution=st.sampled_from(["retract", "hold"]),
+)
+def test_the_fold_of_the_channel_of_v3_is_the_state_too(nodes: Any, reexecution: Any) -> None:
+    plain = Script().graph(nodes, checkpointer=InMemorySaver())
+    graph, consumer = once(plain, DedupConfig(reexecution=reexecution)), Consumer()
+    asked: Any = ASKED
+    for _ in range(20):
+        with contextlib.suppress(RuntimeError):
+            run: Any = graph.stream_events(asked, THREAD, version="v3")
+            for part in map(v2_part, run.extensions["once"]):
+                if part.mode == "messages":
+                    consumer.take("messages", (part.data, part.meta))
+        state = graph.get_state(THREAD)
+        if not state.next:
+            break
+        asked = answer_to(state)
+    assert Counter(consumer.texts.values()) == said_at_last(state)
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(nodes=st.lists(NODES, min_size=1, max_size=4), version=st.sampled_from(["v1", "v2"]))
+async def test_async_and_in_other_processes_it_is_the_state_too(nodes: Any, version: Any) -> None:
+    plain = Script().graph(nodes, checkpointer=InMemorySaver())
+    store, consumer = InMemoryStreamStateStore(), Consumer()
+    options: Any = {"stream_mode": ["messages", "tasks"], "subgraphs": True, "version": version}
+    asked: Any = ASKED
+    for _ in range(20):
+        graph = once(plain, stream_state=store)  # as another process makes it
+        with contextlib.suppress(RuntimeError):
+            async for part in graph.astream(asked, THREAD, **options):
+                found = part if version == "v1" else (part["ns"], part["type"], part["data"])
+                if found[1] == "messages":
+                    consumer.take("messages", found[2])
+        state = await graph.aget_state(THREAD)
         if not state.next:
             break
         asked = answer_to(state)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
-from langgraph_once.errors import LedgerError, StreamError
+from langgraph_once.errors import ConfigError, LedgerError, StreamError
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.per_graph import MAX_GRAPHS
 
@@ -127,6 +127,15 @@ class TestBytes:
         with pytest.raises(StreamError, match="on_error='fresh'"):
             Ledger.from_bytes(data)
         assert len(Ledger.from_bytes(data, on_error="fresh")) == 0
+
+    def test_what_is_no_bytes_is_refused(self) -> None:
+        with pytest.raises(LedgerError, match="not NoneType"):
+            Ledger.from_bytes(None)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("limits", [{"max_messages": 0}, {"max_bytes": -1}])
+    def test_limits_that_limit_nothing_are_refused(self, limits: Any) -> None:
+        with pytest.raises(ConfigError, match="positive"):
+            Ledger(**limits)
 
     def test_a_newer_version_says_so(self) -> None:
         data = bytearray(Ledger().to_bytes())

@@ -10,7 +10,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress, StreamStateStore
+from langgraph_once.stream import (
+    InMemoryStreamStateStore,
+    Ledger,
+    StreamAddress,
+    StreamStateStore,
+)
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -163,3 +168,47 @@ def test_the_store_keeps_the_checkpoints_used_last() -> None:
     for address in addresses:
         store.save_stream_state(address, address.checkpoint_id.encode())
     assert [store.load_stream_state(a) for a in addresses] == [None, b"1", b"2"]
+
+
+class Full(InMemoryStreamStateStore):
+    """A store on a disk that is full."""
+
+    def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
+        raise OSError("disk full")
+
+    async def asave_stream_state(self, address: StreamAddress, data: bytes) -> None:
+        raise OSError("disk full")
+
+
+def dies(state: Any) -> Any:
+    raise ValueError("died")
+
+
+class TestAStoreThatFails:
+    def test_the_error_of_the_graph_is_the_one_that_is_raised(self, caplog: Any) -> None:
+        with pytest.raises(ValueError, match="died"):
+            list(once(graph_of(dies), stream_state=Full()).stream(ASKED, THREAD, **MESSAGES))
+        assert "was not saved (OSError)" in caplog.text
+
+    async def test_async_too(self, caplog: Any) -> None:
+        graph = once(graph_of(dies), stream_state=Full())
+        with pytest.raises(ValueError, match="died"):
+            [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]
+        assert "was not saved (OSError)" in caplog.text
+
+    def test_its_own_error_is_raised_where_there_is_no_other(self) -> None:
+        graph = once(graph_of(says("First.")), stream_state=Full())
+        with pytest.raises(OSError, match="disk full"):
+            list(graph.stream(ASKED, THREAD, **MESSAGES))
+
+
+def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
+    store = InMemoryStreamStateStore()
+    graph = graph_of(says("First."), says("Second."), says("Third."))
+    list(once(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
+    small = once(graph, DedupConfig(max_messages=1), stream_state=store)
+    list(small.stream(ASKED, THREAD, **MESSAGES))
+    checkpoint = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    saved = store.load_stream_state(StreamAddress("1", "", checkpoint))
+    ledger = Ledger.from_bytes(saved or b"")
+    assert (len(ledger), ledger.max_messages) == (1, 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.types import RetryPolicy
 
-from langgraph_once import once
+from langgraph_once import DedupConfig, once
 from langgraph_once.stream import v2_part
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
 
@@ -47,6 +47,39 @@ def test_a_removal_is_on_the_channel_and_in_the_events() -> None:
     events = list(once(graph).stream_events(ASKED, version="v3"))
     payloads: Any = [e["params"]["data"][0] for e in events if e["method"] == "messages"]
     assert sum(isinstance(payload, RemoveMessage) for payload in payloads) == 1
+
+
+def adds_to_it(state: Any) -> Any:
+    answer = model("Hello.").invoke(state["messages"])
+    return {"messages": [AIMessage(f"{answer.text} And more.", id=answer.id)]}
+
+
+def test_what_a_node_adds_to_a_streamed_message_is_not_lost() -> None:
+    parts = [part for part in on_channel(chain(adds_to_it)) if part.mode == "messages"]
+    assert list(folded((p.data, p.meta) for p in parts).values()) == ["Hello. And more."]
+    assert all(isinstance(part.data, AIMessageChunk) for part in parts)
+    run: Any = once(chain(adds_to_it)).stream_events(ASKED, version="v3")
+    assert [str(message.text) for message in run.messages] == ["Hello.", " And more."]
+
+
+@pytest.mark.parametrize("policy", ["retract", "hold"])
+@pytest.mark.parametrize("later", ["One two.", "One two. And more.", "One other.", "Another."])
+def test_no_policy_loses_what_a_later_attempt_says(policy: Any, later: str) -> None:
+    words, dies = iter(["One two.", later]), iter([True, False])
+
+    def node(state: Any) -> Any:
+        answer = model(next(words)).invoke(state["messages"])
+        if next(dies):
+            raise ValueError
+        return {"messages": [answer]}
+
+    graph = chain(node)
+    retry = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+    graph.nodes["n0"].retry_policy = [retry]
+    run: Any = once(graph, DedupConfig(reexecution=policy)).stream_events(ASKED, version="v3")
+    parts = [v2_part(chunk) for chunk in run.extensions["once"]]
+    said = [(part.data, part.meta) for part in parts if part.mode == "messages"]
+    assert list(folded(said).values()) == [later]
 
 
 async def test_async_and_a_retry() -> None:
