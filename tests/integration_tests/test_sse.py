@@ -116,6 +116,26 @@ class TestNoEventIsDelayed:
         assert curl.returncode == 0
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_token_takes_a_twentieth_of_the_bytes(sse_server: DevServer, encoding: str) -> None:
+    """Once the first tokens have said what all have in common."""
+    per_token = {}
+    for asked in ("identity", encoding):
+        sizes = []
+        with httpx.stream(
+            "POST",
+            f"{sse_server.url}/runs/stream",
+            json=body("slow_plain", ASKED, "messages-tuple"),
+            headers={"Accept-Encoding": asked},
+            timeout=30,
+        ) as response:
+            sizes = [len(piece) for piece in response.iter_raw()]
+        tokens = sizes[4:-2]
+        assert len(tokens) > 10
+        per_token[asked] = sum(tokens) / len(tokens)
+    assert per_token["identity"] > 20 * per_token[encoding], per_token
+
+
 class TestTransparency:
     def test_all_that_is_not_an_event_stream_is_as_it_was(self, sse_server: DevServer) -> None:
         answer = httpx.post(f"{sse_server.url}/assistants/search", json={})

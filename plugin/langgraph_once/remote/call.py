@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 from langgraph.types import Command, Send
+from pydantic import BaseModel
 
-from langgraph_once.stream import MESSAGE_KEYS
+from langgraph_once.stream import MESSAGE_KEYS, found_in_input
 
 __all__ = ["INNER_PREFIX", "checkpoint_of", "sent", "stepped", "wire_mode", "wire_modes"]
 
@@ -56,11 +59,25 @@ def sent(value: Any) -> Any:
     if isinstance(value, BaseMessageChunk):
         value = message_chunk_to_message(value)
     if isinstance(value, BaseMessage):
-        fields = value.model_dump().items()
-        return {key: item for key, item in fields if item or key in MESSAGE_KEYS}
-    if type(value) is dict:
+        dumped = value.model_dump().items()
+        return {key: item for key, item in dumped if item or key in MESSAGE_KEYS}
+    if isinstance(value, dict):
         return {key: sent(item) for key, item in value.items()}
-    return [sent(item) for item in value] if type(value) in (list, tuple) else value
+    if isinstance(value, list | tuple | set | frozenset | deque):
+        return [sent(item) for item in value]
+    if isinstance(value, type):
+        return value
+    if isinstance(value, BaseModel):
+        said = value.model_dump()
+        held = {key: sent(item) for key, item in value if key in said and _holds_messages(item)}
+        return {**said, **held}
+    if is_dataclass(value) and _holds_messages(value):
+        return {field.name: sent(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def _holds_messages(value: Any) -> bool:
+    return any(True for _ in found_in_input({"": value}))
 
 
 def _target(target: Any) -> Any:

@@ -9,6 +9,7 @@ from langgraph.errors import ParentCommand
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Send
 
+from langgraph_once.errors import StreamError
 from langgraph_once.remote.state import as_config, as_tuples, error_of
 from langgraph_once.stream import DEFAULT_KEY, INTERRUPT_KEY, Part, revive, revive_part, sdk_part
 
@@ -34,15 +35,23 @@ def local_parts(event: Any) -> Iterator[Part]:
     Raises:
         RemoteException: The run failed.
         ParentCommand: The run hands over to the graph around it.
+        StreamError: The event has another shape than those of a server.
     """
     part = sdk_part(event)
     if part is None:
         return
     if part.mode == "error":
         raise _error(part.data)
+    try:
+        if part.mode == "command":
+            command = _command(part.data)
+        else:
+            local = as_local(part)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise StreamError(f"an event {part.mode!r} is not as servers say it") from error
     if part.mode == "command":
-        raise ParentCommand(_command(part.data))
-    yield as_local(part)
+        raise ParentCommand(command)
+    yield local
 
 
 def as_local(part: Part) -> Part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
 PROVABLE: Final = frozenset({"updates", "values"})
 VERIFICATION_S: Final = 0.02
+MIN_HELD_S: Final = 0.1
 
 GONE: Final = ""
 """The status of a run that the server does not know."""
@@ -54,6 +56,9 @@ class UnknownRunError(Exception):
 
 CUTS: Final = (httpx.RequestError, RateLimitError, InternalServerError)
 """What ends a connection to a run that may go on."""
+
+TRANSIENT: Final = frozenset({408, 425})
+"""Statuses with which a server says that it may answer the next time, beside 429 and 5xx."""
 
 UNKNOWN: Final = (NotFoundError, UnknownRunError)
 """What says that the server does not know the run."""
@@ -117,6 +122,7 @@ class RunReader:
         self._progress = 0
         self._is_clean = False
         self._backoff = Backoff(config)
+        self._opened_at: float | None = None
 
     @property
     def position(self) -> str:
@@ -130,6 +136,7 @@ class RunReader:
 
     def opened(self, response: httpx.Response) -> None:
         """Take what the head of a response says of the run."""
+        self._opened_at = time.monotonic()
         found = LOCATION.search(response.headers.get("content-location", ""))
         if found and self.run_id is None:
             self.run_id = found["run"]
@@ -230,9 +237,19 @@ class RunReader:
         """
         if not self.is_open:
             raise error
-        if isinstance(error, APIStatusError) and not isinstance(error, (*CUTS, *UNKNOWN)):
-            raise self.interrupted(f"the server refused with {error.status_code}") from error
-        return error
+        if isinstance(error, (*CUTS, *UNKNOWN)) or not isinstance(error, APIStatusError):
+            return error
+        if error.status_code in TRANSIENT:
+            return error
+        raise self.interrupted(f"the server refused with {error.status_code}") from error
+
+    def unanswered(self, error: Exception) -> None:
+        """Note that the server did not answer what it was asked about the run.
+
+        Raises:
+            StreamInterrupted: It refuses to.
+        """
+        self.error = self.survives(error)
 
     def ended(self, error: Exception | None = None) -> Iterator[Part]:
         """Note that a connection has ended.
@@ -257,7 +274,7 @@ class RunReader:
     @property
     def must_ask(self) -> bool:
         """Whether it is time to ask for the status of the run."""
-        if self.has_ended or isinstance(self.error, UNKNOWN):
+        if self.has_ended or not self.is_open or isinstance(self.error, UNKNOWN):
             return True
         is_verified = not self.is_resumable or (self._is_rejoined and not self._progress)
         return self.error is None and is_verified
@@ -278,22 +295,28 @@ class RunReader:
         modes = frozenset(self.modes or ALL_MODES)
         yield from lost_parts(states, modes, self.updates, self._said, self._unfinished)
         if status == GONE and not is_complete(states):
-            raise self.interrupted("the server no longer knows it, and it is not complete")
+            raise self.interrupted(
+                "the server no longer knows it, and it is not complete: rolled back, or lost"
+            )
         if status in FAILED:
-            raise RemoteException({"error": status, "message": failure(states)})
+            raise RemoteException(failure(states, status))
 
     @property
     def known_status(self) -> str | None:
         """The status of the run, where the server need not or cannot be asked for it."""
         if self.has_ended:
             return "success"
+        if not self.is_open:
+            return GONE
         if self.thread_id is None:
             return "success" if self._is_clean else GONE
         return None
 
     def history_asked(self, status: str) -> dict[str, Any] | None:
         """What `client.threads.get_history` is to be asked for, if `settled` needs it."""
-        if self.thread_id is None or not (self.doubt or status == GONE or status in FAILED):
+        if self.thread_id is None or not self.is_open:
+            return None
+        if not (self.doubt or status == GONE or status in FAILED):
             return None
         return {"thread_id": self.thread_id, "metadata": {"run_id": self.run_id}, "limit": PAGE}
 
@@ -306,6 +329,7 @@ class RunReader:
         is_verification = isinstance(self.error, AmbiguousError)
         wait_s = VERIFICATION_S if is_verification else self._wait_s()
         self._progress = 0
+        self._opened_at = None
         self._is_rejoined = True
         self.alignment.rejoin(verifies=is_verification)
         return wait_s
@@ -315,11 +339,24 @@ class RunReader:
             self._backoff.reset()
             if self.error is None:
                 return 0
+        elif self._has_held:
+            self._backoff.reset()
         wait_s = self._backoff.next_s()
         if wait_s is None:
             why = f"gave up after {self._backoff.tries} connections in vain"
             raise self.interrupted(why) from self.error
         return wait_s
+
+    @property
+    def _has_held(self) -> bool:
+        """Whether the connection was good, and there was nothing to say: no try in vain.
+
+        Some proxies end each connection after a time; who comes back no more often than after
+        the longest wait does no harm to a server, however long a node is silent.
+        """
+        if self._opened_at is None or not self.alignment.has_overlap:
+            return False
+        return time.monotonic() - self._opened_at >= max(self.config.max_backoff_s, MIN_HELD_S)
 
     def interrupted(self, why: str) -> StreamInterrupted:
         """The error that says that the run cannot be read to its end."""
@@ -334,7 +371,7 @@ class RunReader:
 
 def _token(data: Any) -> Any:
     """The message that a frame of mode `messages` holds, if it needs no validation."""
-    if type(data) is list and len(data) == 2 and type(data[0]) is dict:
+    if type(data) is list and len(data) == 2 and type(data[0]) is type(data[1]) is dict:
         return rebuild_message([*CHUNK, data[0], "model_validate_json"])
     return None
 

@@ -45,10 +45,11 @@ def is_complete(states: Sequence[State]) -> bool:
     return bool(states) and not states[0].get("next")
 
 
-def failure(states: Sequence[State]) -> str:
-    """What a run failed with, as far as its last checkpoint tells."""
+def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
+    """What a run failed with, as its stream says it, as far as its last checkpoint tells."""
     tasks = (states[0].get("tasks") or ()) if states else ()
-    return next((str(task["error"]) for task in tasks if task.get("error")), "the run failed")
+    error = next((task["error"] for task in tasks if task.get("error")), "the run failed")
+    return error if isinstance(error, Mapping) else {"error": status, "message": str(error)}
 
 
 def lost_parts(

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import aclosing, closing
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import httpx
 from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClient, SyncRunsClient
@@ -15,7 +15,7 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.remote.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.connection import Connection, SyncConnection
 from langgraph_once.remote.frames import Frame
-from langgraph_once.remote.reader import CUTS, GONE, RunReader, UnknownRunError
+from langgraph_once.remote.reader import GONE, RunReader, UnknownRunError
 from langgraph_once.remote.reconcile import State, next_page
 from langgraph_once.remote.state import before_of
 from langgraph_once.stream import Part
@@ -25,6 +25,9 @@ __all__ = ["Headers", "aread_run", "read_run"]
 Headers = Mapping[str, str] | None
 
 ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
+UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
+"""How a question fails; a `ValueError` is no JSON, or another's, as of a proxy's page."""
+
 UNDER_WAY: Final = frozenset({"pending", "running"})
 
 
@@ -59,8 +62,8 @@ async def aread_run(
             try:
                 status = await _status(client, reader, headers)
                 states = await _history(client, reader, status, headers)
-            except CUTS as cut:
-                reader.error = cut
+            except UNANSWERED as error:
+                reader.unanswered(error)
             else:
                 if status not in UNDER_WAY:
                     break
@@ -102,8 +105,8 @@ def read_run(
             try:
                 status = _status_sync(client, reader, headers)
                 states = _history_sync(client, reader, status, headers)
-            except CUTS as cut:
-                reader.error = cut
+            except UNANSWERED as error:
+                reader.unanswered(error)
             else:
                 if status not in UNDER_WAY:
                     break
@@ -142,7 +145,7 @@ async def _status(client: LangGraphClient, reader: RunReader, headers: Headers) 
         run = await client.runs.get(str(reader.thread_id), str(reader.run_id), headers=headers)
     except NotFoundError:
         return GONE
-    return run["status"]
+    return _status_of(run)
 
 
 def _status_sync(client: SyncLangGraphClient, reader: RunReader, headers: Headers) -> str:
@@ -152,7 +155,7 @@ def _status_sync(client: SyncLangGraphClient, reader: RunReader, headers: Header
         run = client.runs.get(str(reader.thread_id), str(reader.run_id), headers=headers)
     except NotFoundError:
         return GONE
-    return run["status"]
+    return _status_of(run)
 
 
 async def _history(
@@ -164,7 +167,7 @@ async def _history(
     while asked is not None:
         call = {**asked, "before": before_of(asked.get("before"))}
         try:
-            page = cast("list[State]", await client.threads.get_history(**call, headers=headers))
+            page = _page_of(await client.threads.get_history(**call, headers=headers))
         except NotFoundError:
             return []
         states += page
@@ -180,9 +183,32 @@ def _history_sync(
     while asked is not None:
         call = {**asked, "before": before_of(asked.get("before"))}
         try:
-            page = cast("list[State]", client.threads.get_history(**call, headers=headers))
+            page = _page_of(client.threads.get_history(**call, headers=headers))
         except NotFoundError:
             return []
         states += page
         asked = next_page(asked, page)
+    return states
+
+
+def _status_of(run: Any) -> str:
+    """What an answer tells of the status of a run.
+
+    Raises:
+        ValueError: Nothing.
+    """
+    status = run.get("status") if isinstance(run, Mapping) else None
+    if not isinstance(status, str):
+        raise ValueError("expected a run with its status")
+    return status
+
+
+def _page_of(states: Any) -> list[State]:
+    """The checkpoints in an answer.
+
+    Raises:
+        ValueError: It is no list of them.
+    """
+    if not isinstance(states, list) or not all(isinstance(state, Mapping) for state in states):
+        raise ValueError("expected a list of checkpoints")
     return states

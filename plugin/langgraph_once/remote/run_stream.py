@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass
@@ -13,9 +15,10 @@ from langgraph_sdk.errors import NotFoundError
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
+from langgraph_once.remote.backoff import Backoff
 from langgraph_once.remote.call import wire_mode
 from langgraph_once.remote.consumer import Consumer, for_events, new_ledger
-from langgraph_once.remote.reader import RunReader
+from langgraph_once.remote.reader import CUTS, RunReader
 from langgraph_once.remote.reconnect import aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part, StreamModes, mode_set
 
@@ -83,7 +86,7 @@ class _Stream:
             goes_on=bool(asked.position) and asked.ledger is not None,
         )
         self._reader = RunReader(
-            asked.remote or RemoteConfig(),
+            self._config,
             thread_id=asked.thread_id,
             run_id=asked.run_id,
             modes=modes,
@@ -93,6 +96,28 @@ class _Stream:
             ran_again=consumer.ran_again,
         )
         return self._reader, consumer
+
+    @property
+    def _config(self) -> RemoteConfig:
+        return self._asked.remote or RemoteConfig()
+
+    def _wait_s(self, tries: Backoff, error: Exception) -> float:
+        """How long to wait before the run is asked for again.
+
+        Raises:
+            StreamInterrupted: It was asked for too often in vain.
+        """
+        wait_s = tries.next_s()
+        if wait_s is None:
+            raise StreamInterrupted(
+                f"run {self.run_id}: gave up after {tries.tries} tries to ask for it in vain; "
+                "call join_run to go on",
+                thread_id=self.thread_id,
+                run_id=self.run_id,
+                position=self.position,
+                ledger=self._ledger,
+            ) from error
+        return wait_s
 
     def _create(self) -> Callable[[Any], Any] | None:
         asked = self._asked
@@ -169,16 +194,23 @@ class AsyncRunStream(_Stream, AsyncGenerator[Part, None]):
         self._prepare(processor)
         return processor.stream(self)
 
+    async def _joined_run(self) -> Mapping[str, Any]:
+        asked, tries = self._asked, Backoff(self._config)
+        while True:
+            try:
+                return await self._client.runs.get(
+                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
+                )
+            except NotFoundError:
+                return {}  # reading it will say so
+            except CUTS as error:
+                wait_s = self._wait_s(tries, error)
+            await asyncio.sleep(wait_s)
+
     async def _read(self) -> AsyncGenerator[Part]:
         asked = self._asked
         if self._must_ask_modes:
-            try:
-                run: Any = await self._client.runs.get(
-                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
-                )
-                asked.take_modes_of(run)
-            except NotFoundError:
-                pass  # reading it will say so
+            asked.take_modes_of(await self._joined_run())
         reader, consumer = self._begin()
         try:
             async with aclosing(
@@ -223,16 +255,23 @@ class RunStream(_Stream, Generator[Part, None, None]):
         self._prepare(processor)
         return processor.stream_sync(self)
 
+    def _joined_run(self) -> Mapping[str, Any]:
+        asked, tries = self._asked, Backoff(self._config)
+        while True:
+            try:
+                return self._client.runs.get(
+                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
+                )
+            except NotFoundError:
+                return {}  # reading it will say so
+            except CUTS as error:
+                wait_s = self._wait_s(tries, error)
+            time.sleep(wait_s)
+
     def _read(self) -> Generator[Part]:
         asked = self._asked
         if self._must_ask_modes:
-            try:
-                run: Any = self._client.runs.get(
-                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
-                )
-                asked.take_modes_of(run)
-            except NotFoundError:
-                pass  # reading it will say so
+            asked.take_modes_of(self._joined_run())
         reader, consumer = self._begin()
         try:
             with closing(read_run(self._client, reader, self._create(), asked.headers)) as parts:

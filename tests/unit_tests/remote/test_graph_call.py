@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar
 
+import pytest
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
@@ -13,6 +17,7 @@ from langchain_core.messages import (
 )
 from langgraph._internal import _constants as upstream
 from langgraph.types import Command, Send
+from pydantic import BaseModel, Field, field_serializer
 
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import node
@@ -81,6 +86,53 @@ class TestMessages:
     def test_a_removal(self) -> None:
         (there,) = convert_to_messages([sent(RemoveMessage(id="a"))])
         assert there == RemoveMessage(id="a")
+
+
+class Asked(BaseModel):
+    """A state as a model, with a value of its own form."""
+
+    messages: list[Any]
+    day: date = date(2026, 1, 1)
+    notes: set[int] = {7}
+    hidden: list[Any] = Field(default=[HumanMessage("No.", id="n")], exclude=True)
+
+    @field_serializer("day")
+    def year(self, day: date) -> int:
+        return day.year
+
+
+@dataclass
+class Told:
+    """A state as a dataclass."""
+
+    messages: list[Any]
+    topic: str = "once"
+
+
+class TestStates:
+    """Whatever a state is made of: the messages in it go as those of a plain dict."""
+
+    SAID: ClassVar[list[Any]] = [AIMessageChunk(content="Hi", id="a"), AIMessage("Ho", id="b")]
+
+    @pytest.mark.parametrize("kind", [OrderedDict, Told, Asked])
+    def test_as_a_mapping_a_dataclass_or_a_model(self, kind: Any) -> None:
+        said = sent(kind(messages=self.SAID))
+        assert [type(m) for m in convert_to_messages(said["messages"])] == [AIMessage] * 2
+        assert said["messages"] == sent(self.SAID)
+
+    def test_a_model_says_all_else_as_it_does(self) -> None:
+        said = sent(Asked(messages=self.SAID))
+        assert {**said, "messages": []} == {"messages": [], "day": 2026, "notes": {7}}
+        assert sent(Told([], "twice")) == Told([], "twice")  # the client's business
+        assert sent(Told(self.SAID, "twice"))["topic"] == "twice"
+
+    @pytest.mark.parametrize("kind", [tuple, deque])
+    def test_in_other_lists(self, kind: Any) -> None:
+        assert sent({"messages": kind(self.SAID)})["messages"] == sent(self.SAID)
+
+    def test_sets_and_classes(self) -> None:
+        assert sent({"a": {1}, "b": frozenset({2})}) == {"a": [1], "b": [2]}
+        assert sent(Told) is Told
 
 
 class TestCommands:

@@ -186,3 +186,10 @@ class TestWholeMessages:
             told += [part.data for part in whole.feed(Part((), "messages", message))]
         assert [(type(m), m.text) for m in told] == [(AIMessage, "Hello"), (AIMessage, "Whole.")]
         assert [part.data.text for part in whole.close()] == ["Hi"]
+
+
+@pytest.mark.parametrize("key", ["input", "args"])
+def test_a_send_is_known_however_its_argument_is_called(key: str) -> None:
+    with pytest.raises(ParentCommand) as raised:
+        list(local_parts(("command", {"goto": [{"node": "n", key: {"x": 1}}]}, None)))
+    assert raised.value.args[0].goto == [Send("n", {"x": 1})]

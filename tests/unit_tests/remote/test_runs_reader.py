@@ -16,6 +16,7 @@ from langgraph_api.serde import json_dumpb
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
+from langgraph_once.remote.alignment import AmbiguousError
 from langgraph_once.remote.frames import FrameReader
 from langgraph_once.remote.parts import local_parts
 from langgraph_once.remote.reader import RunReader
@@ -129,3 +130,47 @@ def test_what_a_task_said_that_was_done_again_by_another_is_taken_back() -> None
     (removal,) = reading.settled("success", states)
     assert removal.data == RemoveMessage(id="a")
     assert removal.meta == {"langgraph_checkpoint_ns": "node:0"}
+
+
+@pytest.mark.parametrize("end", [{"chunk_position": "last"}, {}], ids=["whole", "half"])
+def test_only_half_a_message_gives_way_to_a_copy_of_its_task(end: Any) -> None:
+    reading = reader(modes=["messages-tuple"])
+    said = {"langgraph_checkpoint_ns": "node:1"}
+    feed(
+        reading,
+        ("messages", [AIMessageChunk(content="Ha", id="a"), said]),
+        ("messages", [AIMessageChunk(content="", id="a", **end), said]),
+    )
+    list(reading.doubted("why"))
+    copy = {"messages": [AIMessage("Ha", id="copy").model_dump()]}
+    states: list[dict[str, Any]] = [
+        {"values": copy, "next": [], "tasks": []},
+        {"values": {}, "next": [], "tasks": [{"name": "node", "id": "1", "result": copy}]},
+    ]
+    told = [part.data.id for part in reading.settled("success", states)]
+    assert told == (["copy"] if end else ["a", "copy"])
+
+
+def test_a_run_that_began_before_the_position_runs_again() -> None:
+    told: list[str] = []
+    reading = reader(run_id="r", position="-1", ran_again=lambda: told.append("again"))
+    feed(reading, ("metadata", {"run_id": "r", "attempt": 2}))
+    assert told == ["again"]
+
+
+def test_a_removal_is_nothing_that_a_task_said() -> None:
+    reading = reader(modes=["messages-tuple"])
+    feed(reading, ("messages", [RemoveMessage(id="b"), {"langgraph_checkpoint_ns": "gone:2"}]))
+    list(reading.doubted("why"))
+    states = [
+        {"values": {}, "next": [], "tasks": [], "metadata": {"source": "loop", "step": 0}},
+        {"values": {}, "next": [], "tasks": [], "metadata": {"source": "input", "step": -1}},
+    ]
+    assert list(reading.settled("success", states)) == []
+
+
+def test_a_connection_that_is_made_to_verify_is_no_retry_and_no_doubt() -> None:
+    reading = RunReader(RemoteConfig(max_retries=0), thread_id="t", run_id="r", resumable=False)
+    assert list(reading.ended(AmbiguousError())) == []
+    assert reading.doubt is None
+    assert reading.rejoin() < 1

@@ -128,6 +128,11 @@ class TestMessages:
         assert removal.data == RemoveMessage(id="half")
         assert first.data.text == "Ha ha."
 
+    def test_half_a_message_that_the_state_has_is_filled_up(self) -> None:
+        said = {"first:first-1": ["a"]}
+        told = lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), said, {"a"})
+        assert [part.data.id for part in told] == ["a", "b"]
+
     def test_a_copy_of_what_was_streamed_is_not_said_again(self) -> None:
         consumer = Consumer(None, None, ["messages"])
         meta = {"langgraph_checkpoint_ns": "first:first-1"}
@@ -199,7 +204,11 @@ def test_a_run_is_complete_when_nothing_is_next() -> None:
 
 
 def test_a_failure_is_told_by_the_task_that_failed() -> None:
-    assert failure([state(0, [], task("a"), task("b", error="ValueError('no')"))]) == (
-        "ValueError('no')"
-    )
-    assert failure([]) == "the run failed"
+    failed = [state(0, [], task("a"), task("b", error="ValueError('no')"))]
+    assert failure(failed, "error") == {"error": "error", "message": "ValueError('no')"}
+    assert failure([], "timeout") == {"error": "timeout", "message": "the run failed"}
+
+
+def test_a_failure_that_is_told_as_its_stream_tells_it_stays_so() -> None:
+    said = {"error": "ValueError", "message": "no"}
+    assert failure([state(0, [], task("a", error=said))], "error") == said

@@ -1,0 +1,232 @@
+"""What a server is asked about a run, beside its stream, and answers badly; and odd events."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from langgraph.pregel.remote import RemoteException
+from langgraph_sdk import get_client, get_sync_client
+
+from langgraph_once import ChannelStreamingProcessor, TokenStreamingConfig
+from langgraph_once.config import RemoteConfig
+from langgraph_once.errors import StreamError, StreamInterrupted
+from langgraph_once.remote import join_run, stream_run
+from langgraph_once.stream import Ledger, Part
+from tests.unit_tests.remote.raw_server import RUN, THREAD, RawServer, answer, events, stream
+
+QUICK = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0)
+BEGUN = ("metadata", {"run_id": RUN, "attempt": 1}, "1-0")
+SUCCESS = answer({"run_id": RUN, "status": "success"})
+RUNNING = answer({"run_id": RUN, "status": "running", "kwargs": {"stream_mode": ["custom"]}})
+PAGE = answer(b"<html>", media_type="text/html")
+BUSY = answer({"detail": "later"}, "503 Service Unavailable")
+FORBIDDEN = answer({"detail": "who?"}, "403 Forbidden")
+
+
+def custom(*numbers: int) -> list[tuple[str, Any, str | None]]:
+    return [("custom", {"n": n}, f"{n + 1}-0") for n in numbers]
+
+
+CUT = stream(events([BEGUN, *custom(1)]), whole=False)
+REST = stream(events(custom(1, 2)))
+LAST = stream(events(custom(2)))
+OTHER = stream(events(custom(7)))
+"""Another log: what lies between is gone, and the state is asked for."""
+
+
+def run(server: RawServer, **options: Any) -> list[Part]:
+    call = {"stream_mode": "custom", "remote": QUICK, **options}
+    with get_sync_client(url=server.url) as client:
+        return list(stream_run(client, THREAD, "graph", **call))
+
+
+async def arun(server: RawServer) -> list[Part]:
+    async with get_client(url=server.url) as client:
+        parts = stream_run(client, THREAD, "graph", stream_mode="custom", remote=QUICK)
+        return [part async for part in parts]
+
+
+def numbers(parts: list[Part]) -> list[Any]:
+    return [part.data if part.mode == "gap" else part.data["n"] for part in parts]
+
+
+class TestQuestions:
+    @pytest.mark.parametrize(
+        "bad", [PAGE, answer([1]), answer({}), BUSY], ids=["page", "list", "no status", "busy"]
+    )
+    async def test_an_answer_that_is_none_is_asked_for_again(self, bad: bytes) -> None:
+        answers = (CUT, REST, LAST, bad, LAST, SUCCESS)
+        with RawServer(*answers) as server:
+            assert numbers(run(server)) == [1, 2]
+        with RawServer(*answers) as server:
+            assert numbers(await arun(server)) == [1, 2]
+
+    async def test_a_history_that_is_none_too(self) -> None:
+        answers = (CUT, OTHER, OTHER, SUCCESS, PAGE, OTHER, SUCCESS, answer({}), OTHER, SUCCESS)
+        with RawServer(*answers, answer([])) as server:
+            found = numbers(run(server))
+        with RawServer(*answers, answer([])) as server:
+            assert numbers(await arun(server)) == found
+        assert found == [1, "the server no longer has all events of the run", 7]
+
+    @pytest.mark.parametrize("answers", [(CUT, REST, LAST), (CUT, OTHER, OTHER, SUCCESS)])
+    async def test_a_refusal_is_told_with_the_ledger(self, answers: Any) -> None:
+        ledger = Ledger()
+        with (
+            RawServer(*answers, FORBIDDEN) as server,
+            pytest.raises(StreamInterrupted, match="refused with 403") as caught,
+        ):
+            run(server, ledger=ledger)
+        assert caught.value.ledger is ledger
+        with (
+            RawServer(*answers, FORBIDDEN) as server,
+            pytest.raises(StreamInterrupted, match="refused with 403"),
+        ):
+            await arun(server)
+
+    @pytest.mark.parametrize("status", ["408 Request Timeout", "425 Too Early"])
+    def test_a_refusal_for_now_is_none(self, status: str) -> None:
+        with RawServer(CUT, answer({}, status), REST, LAST, SUCCESS) as server:
+            assert numbers(run(server)) == [1, 2]
+
+    def test_a_run_that_is_unknown_after_an_end_without_word_may_have_said_more(self) -> None:
+        unknown = answer({"detail": "not found"}, "404 Not Found")
+        clean = stream(events([BEGUN, *custom(1)]))
+        with RawServer(clean, unknown, SUCCESS, answer([])) as server:
+            assert numbers(run(server)) == [1, "the server no longer knows the run"]
+
+    def test_a_log_that_is_empty_after_a_cut_may_have_held_more(self) -> None:
+        with RawServer(CUT, stream(b""), SUCCESS, answer([])) as server:
+            assert numbers(run(server)) == [1, "the server no longer has the events of the run"]
+
+    def test_a_thread_that_the_server_made_is_told(self) -> None:
+        with (
+            RawServer(CUT, REST, LAST, SUCCESS) as server,
+            get_sync_client(url=server.url) as client,
+        ):
+            parts = stream_run(client, None, "graph", stream_mode="custom", remote=QUICK)
+            assert numbers(list(parts)) == [1, 2]
+            assert (parts.thread_id, parts.run_id) == (THREAD, RUN)
+
+    def test_a_stream_that_names_no_run_and_says_nothing_began_none(self) -> None:
+        head, end, body = stream(b"").partition(b"Content-Location")
+        nameless = head + (end + body).split(b"\r\n", 1)[1]
+        with RawServer(nameless) as server, pytest.raises(StreamInterrupted, match="unknown id"):
+            run(server)
+        assert len(server.requests) == 1
+
+    def test_a_failure_that_only_the_state_tells_is_as_the_stream_tells_it(self) -> None:
+        said = {"error": "ValueError", "message": "An internal error occurred"}
+        status = answer({"run_id": RUN, "status": "error"})
+        states = answer([{"values": {}, "next": ["a"], "tasks": [{"error": said}]}])
+        with (
+            RawServer(CUT, stream(events(custom(1))), status, states) as server,
+            pytest.raises(RemoteException) as caught,
+        ):
+            run(server)
+        assert caught.value.args == (said,)
+
+
+class TestJoining:
+    """A run that is joined was begun by another stream: a server that is away comes back."""
+
+    async def test_a_server_that_is_away_is_asked_again(self) -> None:
+        begun = stream(events([BEGUN, *custom(1)]))
+        answers = (b"", BUSY, RUNNING, begun, stream(events(custom(1))), SUCCESS)
+        with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
+            assert numbers(list(join_run(client, THREAD, RUN, remote=QUICK))) == [1]
+        with RawServer(*answers) as server:
+            async with get_client(url=server.url) as client:
+                parts = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
+        assert numbers(parts) == [1]
+
+    async def test_that_is_bounded_and_loses_nothing_of_the_caller(self) -> None:
+        ledger = Ledger()
+        call: Any = {"remote": QUICK, "ledger": ledger, "position": "-1"}
+        with RawServer(BUSY) as server:
+            with (
+                get_sync_client(url=server.url) as client,
+                pytest.raises(StreamInterrupted, match="gave up after 2") as caught,
+            ):
+                list(join_run(client, THREAD, RUN, **call))
+            assert caught.value.ledger is ledger
+            assert (caught.value.run_id, caught.value.position) == (RUN, "-1")
+            async with get_client(url=server.url) as client:
+                with pytest.raises(StreamInterrupted, match="gave up after 2"):
+                    _ = [part async for part in join_run(client, THREAD, RUN, **call)]
+
+
+def test_connections_that_hold_are_not_in_vain() -> None:
+    """A proxy that ends each connection after a time, and a node that is silent for longer."""
+    silent = stream(events(custom(1)), whole=False)
+    config = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
+    held = [HeldServer.hold(silent)] * 4
+    with HeldServer(CUT, *held, REST, LAST, SUCCESS) as server:
+        assert numbers(run(server, remote=config)) == [1, 2]
+    hanging = [HeldServer.hold(stream(b"", whole=False))] * 4
+    with (
+        HeldServer(CUT, *hanging) as server,
+        pytest.raises(StreamInterrupted, match="gave up after 2"),
+    ):
+        run(server, remote=config)
+
+
+class HeldServer(RawServer):
+    """Keeps a connection open for a while behind some of its answers."""
+
+    HELD = b": held"
+
+    @classmethod
+    def hold(cls, said: bytes) -> bytes:
+        return said + cls.HELD
+
+    def _answer(self, client: Any) -> None:
+        is_held = (self._answers[0] or b"").endswith(self.HELD)
+        if is_held:
+            self._answers[0] = (self._answers[0] or b"").removesuffix(self.HELD)
+        super()._answer(client)
+        if is_held:
+            time.sleep(0.25)
+
+
+MALFORMED = [
+    ("messages", [{"type": "ai", "content": "x"}, 5]),
+    ("messages", [{"type": "AIMessageChunk", "content": "x", "id": "1"}, None]),
+    ("messages", [None, None]),
+    ("checkpoints", {"tasks": [None]}),
+    ("checkpoints", {"config": {"x": 1}, "tasks": []}),
+    ("debug", {"type": "checkpoint", "payload": {"tasks": 5}}),
+    ("command", None),
+    ("command", ["x"]),
+]
+
+
+@pytest.mark.parametrize(("event", "data"), MALFORMED)
+def test_an_event_of_another_shape_is_a_clear_error(event: str, data: Any) -> None:
+    with (
+        RawServer(stream(events([BEGUN, (event, data, "2-0")]))) as server,
+        pytest.raises(StreamError, match=r"as servers say it|expected \(message, metadata\)"),
+    ):
+        run(server, stream_mode=["messages", "checkpoints", "debug"])
+
+
+async def test_a_gap_is_told_as_a_typed_event() -> None:
+    answers = (CUT, OTHER, OTHER, SUCCESS, answer([]))
+    processor = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
+    with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
+        parts = stream_run(client, THREAD, "graph", stream_mode="custom", remote=QUICK)
+        told = list(parts.events(processor))
+    with RawServer(*answers) as server:
+        async with get_client(url=server.url) as aclient:
+            aparts = stream_run(aclient, THREAD, "graph", stream_mode="custom", remote=QUICK)
+            atold = [
+                event
+                async for event in aparts.events(
+                    ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
+                )
+            ]
+    for found in (told, atold):
+        gaps = [event.reason for event in found if event.type == "gap_possible"]
+        assert gaps == ["the server no longer has all events of the run"]
