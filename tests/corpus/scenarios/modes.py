@@ -119,17 +119,17 @@ def beside_a_crash() -> Graph:
 
 def workers_and_a_question() -> Graph:
     """Three workers, one of which asks."""
-    model = answers("From the first.", "From the second.")
+    models = [answers("From the first."), answers("From the second.")]  # they speak at a time
     late = asks_human()
 
     def steps(sent: Any) -> Steps:
-        if sent["asks"]:
+        if sent["at"] == len(models):
             return (yield late, sent)
-        return {"messages": [(yield model, "?")]}
+        return {"messages": [(yield models[sent["at"]], "?")]}
 
     builder = StateGraph(MessagesState)
     builder.add_node("worker", node(steps))
-    sends = [Send("worker", {"asks": asks, "messages": []}) for asks in (False, False, True)]
+    sends = [Send("worker", {"at": at, "messages": []}) for at in range(3)]
     builder.add_conditional_edges(START, lambda _: sends, ["worker"])
     return builder.compile(checkpointer=InMemorySaver())
 
