@@ -133,15 +133,14 @@ class Player:
         last = recording.body.split(END)[-2] + END
         run = json.dumps({"run_id": recording.run_id, "status": "success"}).encode()
         location = f"/threads/{recording.thread_id}/runs/{recording.run_id}"
-
-        frames = [*_chunks(recording.body)]
+        chunked = b"".join(_chunks(recording.body))
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["Content-Length"]))
-                self._answer(b"".join(frames), "text/event-stream", "Transfer-Encoding", "chunked")
+                self._answer(chunked, "text/event-stream", "Transfer-Encoding", "chunked")
 
             def do_GET(self) -> None:
                 is_stream = self.path.partition("?")[0].endswith("/stream")

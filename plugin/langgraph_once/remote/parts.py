@@ -44,13 +44,10 @@ def local_parts(event: Any) -> Iterator[Part]:
         raise _error(part.data)
     try:
         if part.mode == "command":
-            command = _command(part.data)
-        else:
-            local = as_local(part)
+            raise ParentCommand(_command(part.data))
+        local = as_local(part)
     except (AttributeError, KeyError, TypeError) as error:
         raise StreamError(f"an event {part.mode!r} is not as servers say it") from error
-    if part.mode == "command":
-        raise ParentCommand(command)
     yield local
 
 
