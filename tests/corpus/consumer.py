@@ -17,6 +17,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from langgraph_once.stream.annotation import annotation_of
 from tests.corpus.content import Buffer
 from tests.corpus.state import Listed, listed
 from tests.corpus.units import Piece, Unit, text_piece
@@ -37,6 +38,7 @@ class Copy:
         self.buffer = Buffer()
         self.pieces: Counter[Piece] = Counter()
         self.rest = ""
+        self.is_draft = False
 
     def akin(self, ns: Ns) -> bool:
         """Whether `ns` is that of the same graph, of one around it or of one inside it."""
@@ -97,6 +99,14 @@ class Consumer:
         ]
 
     @property
+    def drafts(self) -> set[Piece]:
+        """What is said by messages that are marked as drafts, and by no other."""
+        by_mark: dict[bool, set[Piece]] = {True: set(), False: set()}
+        for copy in self._copies:
+            by_mark[copy.is_draft].update(copy.pieces)
+        return by_mark[True] - by_mark[False]
+
+    @property
     def order(self) -> list[Piece]:
         """The pieces that the consumer has, by the first arrival of each."""
         return list(dict.fromkeys(piece for copy in self._copies for piece in copy.pieces))
@@ -107,7 +117,10 @@ class Consumer:
             return
         task = meta.get("langgraph_checkpoint_ns", "|".join(ns))
         copy = next((c for c in self._copies if (c.id, c.task) == (message.id, task)), None)
-        self._append(copy or self._add(message.id, ns, task), message)
+        copy = copy or self._add(message.id, ns, task)
+        self._append(copy, message)
+        if (note := annotation_of(meta)) is not None and note.get("draft"):
+            copy.is_draft = True
 
     def _deliver(self, ns: Ns, found: Listed, *, again: bool = False) -> None:
         message = found.message

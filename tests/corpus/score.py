@@ -85,7 +85,7 @@ class _Audience:
             modes = [mode for mode in variant.modes if mode in ("messages", "updates", "values")]
             seen = [replace(variant, modes=(mode,)) for mode in modes]
         self._ordered = scenario.ordered
-        self._views = [_View(self._oracle, each, whole_states=whole) for each in seen]
+        self._views = [_View(self._oracle, each, source, whole_states=whole) for each in seen]
 
     def feed(self, event: Event) -> None:
         for view in self._views:
@@ -101,8 +101,11 @@ class _Audience:
 class _View:
     """A consumer of some of a variant's modes."""
 
-    def __init__(self, oracle: Iterable[Unit], variant: Variant, *, whole_states: bool) -> None:
+    def __init__(
+        self, oracle: Iterable[Unit], variant: Variant, source: Source, *, whole_states: bool
+    ) -> None:
         self._variant = variant
+        self._knows_drafts = source == "once" and "messages" in variant.modes and not variant.is_v3
         self._consumer = Consumer(
             oracle, whole_states=whole_states, own_modes=variant.state == "full"
         )
@@ -155,6 +158,10 @@ class _View:
             return Verdict(unit, Outcome.REPEATED, f"wanted {most}, has {has}")
         if peak > allowed and not unit.again:
             return Verdict(unit, Outcome.REPEATED, f"wanted {most}, had {peak} at a time")
+        judges = self._knows_drafts and piece.kind == "text" and has
+        if judges and unit.is_draft != (piece in consumer.drafts):
+            wrong = "a draft, not marked" if unit.is_draft else "marked as a draft"
+            return Verdict(unit, Outcome.LOST, wrong)
         return Verdict(unit, Outcome.RIGHT)
 
 

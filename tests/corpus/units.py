@@ -75,10 +75,20 @@ class Unit:
     chat: bool = True
     """It is one of the messages of a v3 run, which leaves out tool results."""
 
+    open: bool = False
+    """Its task has not ended, or a node pushed it: it is no draft, though no state has it."""
+
     @property
     def is_heard(self) -> bool:
         """The consumer itself put it in."""
         return not (self.streamed or self.updated or self.fleeting)
+
+    @property
+    def is_draft(self) -> bool:
+        """It is said in vain: no state has it."""
+        return bool(self.streamed) and not (
+            self.updated or self.stated or self.fleeting or self.open
+        )
 
     @property
     def has_place(self) -> bool:

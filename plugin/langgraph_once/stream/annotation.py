@@ -16,6 +16,7 @@ __all__ = [
     "Source",
     "annotated",
     "annotation_of",
+    "drafting",
     "quick_annotation_of",
     "repairing",
 ]
@@ -53,6 +54,9 @@ class Annotation(TypedDict):
     repairs: NotRequired[bool]
     """A chunk that ends a message, perhaps a finished one, with text that was missing."""
 
+    draft: NotRequired[bool]
+    """An empty chunk that says of the message it ends: no task put that into the state."""
+
     given: NotRequired[bool]
     """The task was given another message under this id, whose place this one takes."""
 
@@ -67,8 +71,16 @@ def annotated(metadata: Mapping[str, Any], annotation: Annotation) -> dict[str, 
 
 def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of `metadata` for a chunk that repairs a message, so that whoever reads it knows."""
-    note = annotation_of(metadata) or Annotation(v=SCHEMA_VERSION, source="node", attempt=1)
-    return annotated(metadata, {**note, "repairs": True})
+    return annotated(metadata, {**_note_of(metadata), "repairs": True})
+
+
+def drafting(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of the metadata of a model's tokens, to say that they made a draft."""
+    return annotated(metadata, {**_note_of(metadata), "draft": True})
+
+
+def _note_of(metadata: Mapping[str, Any]) -> Annotation:
+    return annotation_of(metadata) or Annotation(v=SCHEMA_VERSION, source="node", attempt=1)
 
 
 def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from langchain_core.messages import BaseMessage
@@ -12,10 +12,14 @@ from langgraph.types import Command
 
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
-__all__ = ["AUTO_ID_PREFIX", "ModelRun", "Said", "Task", "Tasks", "raised_update"]
+__all__ = ["AUTO_ID_PREFIX", "Meta", "ModelRun", "Said", "Task", "Tasks", "raised_update"]
 
 AUTO_ID_PREFIX = "lc_run-"
 """How the ids begin that LangChain makes for what a model run says without one."""
+
+
+Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
+"""A namespace and metadata."""
 
 
 class Said(NamedTuple):
@@ -31,16 +35,20 @@ class ModelRun:
 
     Attributes:
         id: The id of its first chunk that had one; all of it goes out under this id.
-        failed: It ended in an error, so what it said is a draft.
+        meta: The namespace and the metadata of its tokens.
+        failed: It ended in an error, so what it said is void.
+        is_kept: Its task returned what it said.
     """
 
-    __slots__ = ("failed", "id", "run_id", "task")
+    __slots__ = ("failed", "id", "is_kept", "meta", "run_id", "task")
 
     def __init__(self, run_id: UUID, task: Task) -> None:
         self.run_id = str(run_id)
         self.task = task
         self.id = ""
+        self.meta: Meta = (), {}
         self.failed = False
+        self.is_kept = False
 
 
 class Task:
@@ -54,9 +62,21 @@ class Task:
         runs: The model runs of this attempt, by the ids they may be known under.
         said: What went out in this attempt, tasks inside this one included.
         stale: What went out inside it in earlier attempts and has not been taken back.
+        models: The model runs that spoke in it, in any attempt, or in a task inside it.
     """
 
-    __slots__ = ("_open", "_started", "attempt", "inputs", "ns", "runs", "said", "stale", "steps")
+    __slots__ = (
+        "_open",
+        "_started",
+        "attempt",
+        "inputs",
+        "models",
+        "ns",
+        "runs",
+        "said",
+        "stale",
+        "steps",
+    )
 
     def __init__(self, ns: str) -> None:
         self.ns = ns
@@ -68,6 +88,12 @@ class Task:
         self.runs: dict[str, ModelRun] = {}
         self.said: dict[tuple[str, str], Said] = {}
         self.stale: list[Said] = []
+        self.models: list[ModelRun] = []
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has started and not ended."""
+        return self._open > 0
 
     def start(self) -> bool:
         """Note a start; whether it is an attempt after the first.
@@ -122,6 +148,22 @@ class Tasks:
         """Note what a task said, for it and the tasks that it runs in."""
         for ns in lineage(said.task):
             self.get(ns).said[said.task, said.id] = said
+
+    def speak(self, run: ModelRun) -> None:
+        """Note that a model begins to speak, for its task and the tasks that it runs in."""
+        said = Said(run.id, run.meta[0], run.task.ns)
+        self.say(said)
+        for ns in lineage(said.task):
+            self.get(ns).models.append(run)
+
+    def drafts(self, task: Task) -> list[ModelRun]:
+        """The model runs whose words no task returned, once there is none left that could.
+
+        What a task inside others leaves may yet be returned by those.
+        """
+        if any(outer.is_running for outer in self.outer(task.ns)):
+            return []
+        return [run for run in task.models if not run.is_kept]
 
     def outer(self, task_ns: str) -> list[Task]:
         """The tasks that this one runs in, outermost first."""

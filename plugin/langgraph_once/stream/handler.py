@@ -19,6 +19,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.messages import (
+    AIMessageChunk,
     BaseMessage,
     BaseMessageChunk,
     RemoveMessage,
@@ -34,9 +35,11 @@ from langgraph_once.stream.annotation import (
     Annotation,
     Source,
     annotated,
+    drafting,
 )
 from langgraph_once.stream.attempts import (
     AUTO_ID_PREFIX,
+    Meta,
     ModelRun,
     Said,
     Task,
@@ -51,9 +54,6 @@ from langgraph_once.stream.walk import Found, found_in_input, found_in_update
 __all__ = ["OnceMessagesHandler"]
 
 
-Meta = tuple[tuple[str, ...], dict[str, Any]]
-
-
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
 
@@ -62,7 +62,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self.run = Run.take()
         self.run.put = self.stream
         self._tasks = Tasks()
-        self._models: dict[UUID, tuple[ModelRun, Meta]] = {}
+        self._models: dict[UUID, ModelRun] = {}
         self._tokens: dict[UUID, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
@@ -81,8 +81,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         for failed in [run for run in task.runs.values() if run.failed]:
             self._take_back(task, [Said(failed.id, meta[0], task.ns)], meta[1])
             task.runs = {known: run for known, run in task.runs.items() if run is not failed}
-        run = ModelRun(run_id, task)
-        self._models[run_id] = run, (meta[0], self._annotate(meta[1], "model", task, run=run))
+        run = self._models[run_id] = ModelRun(run_id, task)
+        run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
 
     def on_llm_new_token(  # type: ignore[override]  # as upstream's own
         self,
@@ -99,47 +99,50 @@ class OnceMessagesHandler(StreamMessagesHandler):
         plain = self._tokens.get(run_id)
         if plain is not None and plain[0] == message.__dict__["id"]:  # past pydantic, for speed
             self.stream((plain[1], "messages", (message, plain[2])))
-        elif (found := self._models.get(run_id)) is not None:
-            run, (ns, metadata) = found
-            message = self._under_one_id(run, found[1], message)
+        elif (run := self._models.get(run_id)) is not None:
+            ns, metadata = run.meta
+            message = self._under_one_id(run, message)
             self._tokens[run_id] = run.id, ns, metadata
             self.stream((ns, "messages", (message, metadata)))
 
-    def _under_one_id(self, run: ModelRun, meta: Meta, message: BaseMessage) -> BaseMessage:
+    def _under_one_id(self, run: ModelRun, message: BaseMessage) -> BaseMessage:
         if message.id:
             run.task.runs.setdefault(message.id, run)
         if not run.id:
             run.id = message.id or f"{AUTO_ID_PREFIX}-{run.run_id}"
-            meta[1][ANNOTATION_KEY]["id"] = run.id
-            run.task.runs[run.id] = run
-            self._tasks.say(Said(run.id, meta[0], run.task.ns))
+            self._begin_to_speak(run)
         return message if message.id == run.id else message.model_copy(update={"id": run.id})
+
+    def _begin_to_speak(self, run: ModelRun) -> None:
+        run.meta[1][ANNOTATION_KEY]["id"] = run.id
+        run.task.runs[run.id] = run
+        self._tasks.speak(run)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Any:
         """Send the whole message of a model that did not stream."""
         self.metadata.pop(run_id, None)
         self._tokens.pop(run_id, None)
-        found = self._models.pop(run_id, None)
+        run = self._models.pop(run_id, None)
         message = _first_message(response)
-        if found is None or message is None:
+        if run is None or message is None:
             return
-        run, meta = found
         if not message.id:
             message.id = str(uuid4())
         self.seen.add(message.id)
         run.task.runs.setdefault(message.id, run)
         if not run.id:
             run.id = message.id
-            self._send(meta[0], message, meta[1], run.task)
+            self._begin_to_speak(run)
+            self._send(run.meta[0], message, run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
-        """Note that what a model has said so far is a draft."""
+        """Note that what a model has said so far is void."""
         self.metadata.pop(run_id, None)
         self._tokens.pop(run_id, None)
-        found = self._models.pop(run_id, None)
-        if found is not None and found[0].id:
+        run = self._models.pop(run_id, None)
+        if run is not None and run.id:
             # Who closes a stream early has what was wanted.
-            found[0].failed = not isinstance(error, GeneratorExit)
+            run.failed = not isinstance(error, GeneratorExit)
 
     def on_chain_start(
         self,
@@ -186,7 +189,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._take_back(task, task.take_back(inner=True), meta[1])
         self._send_found(meta, task, response, "node")
         if ended:
-            self._tasks.finish(task)
+            self._finish(task)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Send the messages of a command that a node raised to the graph of this task."""
@@ -198,7 +201,15 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if update is not None:
             self._send_found(meta, task, update, "command")
             if ended:
-                self._tasks.finish(task)
+                self._finish(task)
+
+    def _finish(self, task: Task) -> None:
+        """Mark what models said in vain; that no message repeats it the deduplicator knows."""
+        for run in self._tasks.drafts(task):
+            ns, metadata = run.meta
+            last = AIMessageChunk(content="", id=run.id, chunk_position="last")
+            self.stream((ns, "messages", (last, drafting(metadata))))
+        self._tasks.finish(task)
 
     def _emit(self, meta: Meta, message: BaseMessage, **_: Any) -> None:
         """Send what `push_message` pushes; it calls this method of upstream's class."""
@@ -209,6 +220,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
         for message in _known_first(found.messages, task):
+            if (run := task.runs.get(str(message.id))) is not None:
+                run.is_kept = True
             is_unnamed = id(message) in nameless
             if not message.id:
                 message.id = str(uuid4())  # as upstream, so that the state has it under this id

@@ -8,8 +8,7 @@ from uuid import UUID
 from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.pregel._messages import StreamMessagesHandlerV2
 
-from langgraph_once.stream.annotation import ANNOTATION_KEY
-from langgraph_once.stream.attempts import AUTO_ID_PREFIX, Said, Task
+from langgraph_once.stream.attempts import AUTO_ID_PREFIX, Task
 from langgraph_once.stream.handler import OnceMessagesHandler
 
 __all__ = ["OnceMessagesHandlerV2"]
@@ -30,14 +29,12 @@ class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
 
     def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> Any:
         """Send an event of a model's stream."""
-        found = self._models.get(run_id)
-        if found is None:
+        run = self._models.get(run_id)
+        if run is None:
             return
-        run, (ns, metadata) = found
+        ns, metadata = run.meta
         if event.get("event") == "message-start" and not run.id:
             run.id = event.get("id") or f"{AUTO_ID_PREFIX}-{run.run_id}"
-            metadata[ANNOTATION_KEY]["id"] = run.id
             metadata["run_id"] = run.run_id
-            run.task.runs[run.id] = run
-            self._tasks.say(Said(run.id, ns, run.task.ns))
+            self._begin_to_speak(run)
         self.stream((ns, "messages", (event, metadata)))

@@ -54,6 +54,8 @@ class MessageParts:
         """What the consumer lacks of a chunk that is not simply the next of its message."""
         said = SaidPart(part)
         message: Any = said.message
+        if said.note is not None and said.note.get("draft"):
+            return self._draft(said)
         if (echo := self.echoes.get((said.task, message.id))) is not None:
             return self._echoed(said, message, echo)
         known = self._renamed(said, message)
@@ -63,6 +65,18 @@ class MessageParts:
         if known is not None:
             return self._next_chunk(said, known, part)
         return self._first_chunk(said, message)
+
+    def _draft(self, said: SaidPart) -> Iterable[Part]:
+        """The mark of a message that is in no state, unless a task has repeated it since."""
+        known = self._ledger.entries(str(said.message.id))
+        entry = next((entry for entry in known if entry.task == said.task), None)
+        if entry is None or entry.claimed:
+            return ()
+        if not entry.is_final:
+            self._ledger.settle(entry)
+        if entry.id == said.message.id:
+            return (said.part,)
+        return (said.part._replace(data=said.message.model_copy(update={"id": entry.id})),)
 
     def _echoed(self, said: SaidPart, chunk: BaseMessageChunk, echo: Echo) -> Iterable[Part]:
         out = list(self._record(said, echo.feed(said.part, chunk)))

@@ -64,7 +64,16 @@ class OnceChannel(StreamTransformer):
             part = self._reader.read(event_part(event))
             if part is not None:
                 self._channel.push(self._write(_as_chunk(part)))
-        return True
+        return not _is_draft_mark(event)
+
+
+def _is_draft_mark(event: Any) -> bool:
+    """Whether an event is the chunk that marks a draft, for which the protocol has no word."""
+    if event["method"] != "messages":
+        return False
+    message, metadata = event["params"]["data"]
+    note = annotation_of(metadata) if isinstance(message, AIMessageChunk) else None
+    return note is not None and "draft" in note
 
 
 def _as_chunk(part: Part) -> Part:

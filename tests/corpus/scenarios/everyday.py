@@ -15,7 +15,7 @@ from langgraph.types import Command, interrupt
 from tests.corpus.graphs import Steps, chain, node, returns, says
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.scenario import ASKED, Graph, Run, row
-from tests.corpus.units import Unit, draft, heard, said, usage
+from tests.corpus.units import draft, heard, said, usage
 
 __all__ = ["SCENARIOS"]
 
@@ -191,7 +191,7 @@ SCENARIOS = (
         "pushed-only",
         "A node pushes a message to the stream only.",
         lambda: pushes(keeps=False),
-        draft(HELLO),
+        draft(HELLO, open=True),
     ),
     row("plain", "custom", "A node writes to the stream beside its answer.", writes, said(HELLO)),
     row(
@@ -225,7 +225,7 @@ SCENARIOS = (
         "broken-off",
         "The connection breaks; what had come stays.",
         lambda: chain(says(HELLO, breaks={0: 3})),
-        Unit(piece=draft("Hello on").piece, updated=0, stated=0, chat=False),
+        draft("Hello on", chat=False, open=True),
         runs=(Run(ASKED, raises=BrokenConnectionError),),
     ),
 )

@@ -132,7 +132,7 @@ SCENARIOS = (
         name="interrupted-not-resumed",
         what="A node streams and asks; nobody answers.",
         graph=lambda: chain(asks(answers(HELLO)), memory=True),
-        units=(draft(HELLO),),
+        units=(draft(HELLO, open=True),),
     ),
     Scenario(
         kind="D3",
