@@ -68,6 +68,10 @@ UNWALKED = Reason(
     "Upstream's handler does not find the message there: no chunk of `messages` carries it.",
     *ALONE,
 )
+UNWALKED_INSIDE = UNWALKED._replace(
+    where="`messages` alone, with subgraphs",
+    holds=lambda variant: streams_alone(variant) and shows_graphs(variant),
+)
 UNRUN = Reason("No node runs, so nothing of it is in `messages`.", *ALONE)
 ONE_SEEN_SET = Reason(
     "Upstream drops the message, as another task sent one with this id: no chunk carries it.",
@@ -148,9 +152,12 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         ("removed-answer", "summarized", "removed-in-child", "removed-and-said-again"),
     ),
     **_of((REMOVED, NAMELESS), ("removed-unstreamed", "removed-copy", "removed-in-later-turn")),
+    **_of((UNWALKED_INSIDE,), ("sent-in-child",)),
     **_of(
         (UNWALKED,),
         (
+            "sent-message",
+            "sent-to-workers",
             "in-dict",
             "in-dict-in-list",
             "in-typed-dict",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -12,7 +12,20 @@ from langgraph.types import Command
 
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
-__all__ = ["AUTO_ID_PREFIX", "Meta", "ModelRun", "Said", "Task", "Tasks", "raised_update"]
+__all__ = [
+    "AUTO_ID_PREFIX",
+    "Meta",
+    "ModelRun",
+    "Said",
+    "Task",
+    "Tasks",
+    "is_sent",
+    "raised_update",
+]
+
+PUSH = "__pregel_push"
+"""Private upstream (langgraph 1.2.22, langgraph/_internal/_constants.py); `test_upstream_keys`
+notices when it changes."""
 
 AUTO_ID_PREFIX = "lc_run-"
 """How the ids begin that LangChain makes for what a model run says without one."""
@@ -59,6 +72,8 @@ class Task:
         steps: The steps in which it and the tasks around it run, outermost first.
         inputs: What this attempt was given: for each id the message, its content as it was,
             and the key it was under.
+        is_sent: It was given them by a `Send`, and not by the state of its graph.
+        started: What was given to whatever was started in it.
         runs: The model runs of this attempt, by the ids they may be known under.
         said: What went out in this attempt, tasks inside this one included.
         stale: What went out inside it in earlier attempts and has not been taken back.
@@ -70,11 +85,13 @@ class Task:
         "_started",
         "attempt",
         "inputs",
+        "is_sent",
         "models",
         "ns",
         "runs",
         "said",
         "stale",
+        "started",
         "steps",
     )
 
@@ -89,6 +106,8 @@ class Task:
         self.said: dict[tuple[str, str], Said] = {}
         self.stale: list[Said] = []
         self.models: list[ModelRun] = []
+        self.is_sent = False
+        self.started: list[Any] = []
 
     @property
     def is_running(self) -> bool:
@@ -132,6 +151,11 @@ class Tasks:
         """The task with this namespace; a new one if it is not running."""
         return self._tasks.get(task_ns) or self._tasks.setdefault(task_ns, Task(task_ns))
 
+    def start_inside(self, task_ns: str, given: Any) -> None:
+        """Note what something is given that a task starts: a graph, perhaps."""
+        if (task := self._tasks.get(task_ns)) is not None:
+            task.started.append(given)
+
     def at_step(self, task: Task, step: int | None) -> None:
         """Note the step in which a task runs."""
         if not task.steps:
@@ -168,6 +192,12 @@ class Tasks:
     def outer(self, task_ns: str) -> list[Task]:
         """The tasks that this one runs in, outermost first."""
         return [self.get(ns) for ns in lineage(task_ns)[:-1]]
+
+
+def is_sent(metadata: Mapping[str, Any]) -> bool:
+    """Whether a task runs because of a `Send`; a task of the functional API is called instead."""
+    path: Any = metadata.get("langgraph_path") or ()
+    return len(path) > 1 and path[0] == PUSH and isinstance(path[1], int)
 
 
 def raised_update(error: BaseException, task: Task, node: str | None) -> Command[Any] | None:

@@ -114,7 +114,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.stream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = Run(self, self.dedup_config), Hints()
+        run, hints = Run(self, self.dedup_config, input), Hints()
         heard = self._hearing(config, modes, hints)
         is_silent = self._has_silent_nodes(input, config, modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
@@ -135,7 +135,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.astream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = Run(self, self.dedup_config), Hints()
+        run, hints = Run(self, self.dedup_config, input), Hints()
         heard = self._hearing(config, modes, hints)
         is_silent = self._has_silent_nodes(input, config, modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked

@@ -44,12 +44,13 @@ from langgraph_once.stream.attempts import (
     Said,
     Task,
     Tasks,
+    is_sent,
     raised_update,
 )
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.run import Run
-from langgraph_once.stream.walk import Found, found_in_input, found_in_update
+from langgraph_once.stream.walk import Found, found_in_input, found_in_update, messages_given
 
 __all__ = ["OnceMessagesHandler"]
 
@@ -156,9 +157,13 @@ class OnceMessagesHandler(StreamMessagesHandler):
         """Note what a node is given; take back what an attempt before this one has said."""
         # The inputs are walked here, so upstream gets none to walk.
         super().on_chain_start(serialized, {}, run_id=run_id, metadata=metadata, **kwargs)
-        if run_id not in self.metadata or metadata is None:
+        if metadata is None or TASK_NS_KEY not in metadata:
+            return
+        if run_id not in self.metadata:
+            self._tasks.start_inside(metadata[TASK_NS_KEY], inputs)
             return
         task = self._tasks.get(metadata[TASK_NS_KEY])
+        task.is_sent = is_sent(metadata)
         self._tasks.at_step(task, metadata.get("langgraph_step"))
         if task.start():
             self._take_back(task, task.take_back(inner=False), metadata)
@@ -232,6 +237,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 self._send_whole(meta, task, message, source, is_unnamed)
             elif self.run.config.history == "emit":
                 self._send_whole(meta, task, message, "history")
+            elif task.is_sent and self._is_new(task, message):
+                self._send_whole(meta, task, message, source)
         for message_id in _dropped(found, task):
             self._send_removal(meta, task, message_id, source)
 
@@ -269,6 +276,19 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if known is message:
             return message.content is not content
         return content_of(known) != content_of(message)
+
+    def _is_new(self, task: Task, message: BaseMessage) -> bool:
+        """Whether no graph around this task was run with a message that it was sent.
+
+        What came since then the deduplicator knows.
+        """
+        given = [self.run.given, *(each for t in self._tasks.outer(task.ns) for each in t.started)]
+        content = content_of(message)
+        return not any(
+            content_of(known) == content
+            for each in given
+            for known in messages_given(each, lambda key: self.run.is_message_key((), key))
+        )
 
     def _send(
         self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task

@@ -15,6 +15,7 @@ from typing import Any
 from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 from langgraph.graph.message import add_messages
 from langgraph.pregel import Pregel
+from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.namespace import node_path
@@ -34,13 +35,15 @@ class Run:
 
     Attributes:
         config: What counts as a repetition.
+        given: What the graph is run with.
         put: Takes what the handler sends.
     """
 
-    __slots__ = ("_graph", "_keys", "config", "put")
+    __slots__ = ("_graph", "_keys", "config", "given", "put")
 
-    def __init__(self, graph: Graph, config: DedupConfig) -> None:
+    def __init__(self, graph: Graph, config: DedupConfig, given: Any = None) -> None:
         self._graph = graph
+        self.given: Any = given.update if isinstance(given, Command) else given
         self._keys: dict[str, frozenset[str]] | None = None
         self.config = config
         self.put: Callable[[Any], Any] | None = None

@@ -25,6 +25,7 @@ __all__ = [
     "found_in_input",
     "found_in_update",
     "is_message_like",
+    "messages_given",
     "overwritten",
 ]
 
@@ -79,6 +80,14 @@ def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
         _Walk(found, coerce=False).enter(item)
         for message in found.messages:
             yield key, message
+
+
+def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage]:
+    """The messages in what a graph is given, those too that its reducers will make."""
+    found = Found()
+    for key, item in _entries(value):
+        _Walk(found, coerce=is_message_key(key)).enter(item)
+    return found.messages
 
 
 def _writes(response: Any) -> Iterator[tuple[str, Any]]:

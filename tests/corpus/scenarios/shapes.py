@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import CachePolicy, Command
+from langgraph.types import CachePolicy, Command, Send
 
 from tests.corpus.graphs import Steps, chain, node, text_of
 from tests.corpus.models import answers
@@ -50,6 +50,18 @@ def cached() -> Graph:
     asked: Any = ASKED
     graph.invoke(asked, {"configurable": {"thread_id": "another"}})
     return graph
+
+
+def sent(*messages: Any, times: int = 1) -> Graph:
+    """Workers that return what they are sent, which is in no state before."""
+
+    def route(_: Any) -> list[Send]:
+        return [Send("worker", {"kept": list(messages)}) for _ in range(times)]
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("worker", lambda given: {"messages": given["kept"]})
+    builder.add_conditional_edges(START, route, ["worker"])
+    return builder.compile()
 
 
 def listing(name: str, what: str, value: Any, *units: Unit, state: Any = MessagesState) -> Scenario:
@@ -109,6 +121,27 @@ SCENARIOS = (
         lambda: [Command(update={"messages": [hello()]}), {"messages": [AIMessage(MORE)]}],
         said(HELLO),
         said(MORE),
+    ),
+    row(
+        "L4",
+        "sent-message",
+        "A worker returns a message that only its `Send` holds.",
+        lambda: sent(hello(id="sent")),
+        said(HELLO),
+    ),
+    row(
+        "L4",
+        "sent-to-workers",
+        "Three workers are sent one message; each returns it.",
+        lambda: sent(hello(id="sent"), times=3),
+        said(HELLO),
+    ),
+    row(
+        "L4",
+        "sent-in-child",
+        "The same in a graph that a node runs.",
+        lambda: chain(sent(hello(id="sent"))),
+        said(HELLO),
     ),
     row(
         "L4",

@@ -13,6 +13,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, RetryPolicy, interrupt
 from typing_extensions import TypedDict
 
+from graphs.models import ScriptedChatModel
 from langgraph_once import ChannelStreamingProcessor, DedupConfig, TokenStreamingConfig, dedup, once
 from langgraph_once.events import MessageCompletedEvent, TokenStreamEvent
 from langgraph_once.stream import v2_part
@@ -104,8 +105,8 @@ class TestWhatIsADraft:
 
     def test_a_message_said_again_unchanged_in_a_later_turn_is_none(self) -> None:
         def node(state: Any) -> Any:
-            answer = model("ok").invoke("?", config={"run_id": None})
-            return {"messages": [answer]}
+            same = ScriptedChatModel(script=lambda _: AIMessage("ok", id="fixed"))
+            return {"messages": [same.invoke("?")]}
 
         graph = once(chain(node).copy({"checkpointer": InMemorySaver()}))
         config: Any = {"configurable": {"thread_id": "1"}}

@@ -18,6 +18,7 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.errors import ConfigError, StreamError
+from langgraph_once.stream import attempts
 from langgraph_once.stream import graph as once_graph
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,
@@ -39,6 +40,7 @@ AUTO = DedupConfig(state="auto")
 def test_upstream_keys() -> None:
     assert once_graph.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
     assert once_graph.V3_KEY == upstream.CONFIG_KEY_STREAM_MESSAGES_V2
+    assert attempts.PUSH == upstream.PUSH
 
 
 def test_upstream_repeats_a_nested_text_and_dedup_does_not() -> None:
