@@ -44,13 +44,11 @@ class Alignment:
 
     def __init__(self) -> None:
         self._log: list[Logged] = []
-        self._known = 0
         self._has_repeated = False
         self._expected: int | None = None
         self._fresh: dict[str, int] | None = None
         self._old_ids: frozenset[str] = frozenset()
-        self._echo: list[int] = []
-        self._echo_end = 0
+        self._echo = self._echo_end = 0
         self._verifications = MAX_VERIFICATIONS
         self.has_overlap = True
 
@@ -74,11 +72,10 @@ class Alignment:
             verifies: It is made because an event was ambiguous.
         """
         self._expected = self._overlap_start()
-        self._known = len(self._log)
         self._has_repeated = False
         self._fresh = {}
         self._old_ids = frozenset(event_id for event_id, *_ in self._log[self._expected :])
-        self._echo = []
+        self._echo = self._echo_end = 0
         self.has_overlap = not any(logged for *_, logged in self._log[self._expected :])
         if not verifies:
             self._verifications = MAX_VERIFICATIONS
@@ -116,7 +113,7 @@ class Alignment:
 
     def _is_repeated(self, expected: int, event_id: str, check: int) -> bool:
         """Whether this is what the connection was to begin with."""
-        for i in range(expected, self._known):
+        for i in range(expected, len(self._log)):
             if self._log[i][:2] == (event_id, check):
                 return self._repeated(i)
         if not self._has_repeated:  # a server that takes no account of the id begins earlier
@@ -133,31 +130,30 @@ class Alignment:
 
     def _is_echo(self, fresh: dict[str, int], event_id: str, check: int) -> bool:
         """Whether this repeats what the same connection has sent."""
-        self._echo = [
-            i + 1
-            for i in self._echo
-            if i < self._echo_end and self._log[i][:2] == (event_id, check)
-        ]
-        if self._echo:
+        if self._echo < self._echo_end and self._log[self._echo][:2] == (event_id, check):
+            self._echo += 1
             return True
+        self._echo_end = 0
         if event_id in self._old_ids:
             return False
         first = fresh.setdefault(event_id, len(self._log))
-        found = [i for i in range(first, len(self._log)) if self._log[i][:2] == (event_id, check)]
-        if not found:
+        known = range(first, len(self._log))
+        found = next((i for i in known if self._log[i][:2] == (event_id, check)), None)
+        if found is None:
             return False
         if event_id == self.last_id:
             if self._verifications:
                 self._verifications -= 1
                 raise AmbiguousError
             return False
-        self._echo, self._echo_end = [i + 1 for i in found], len(self._log)
+        self._echo, self._echo_end = found + 1, len(self._log)
         return True
 
     def _forget(self) -> None:
-        del self._log[:-MAX_KNOWN]
-        self._fresh = None
-        self._expected = None
+        gone = len(self._log) - MAX_KNOWN
+        del self._log[:gone]
+        if self._fresh is not None:
+            self._fresh = {event_id: max(i - gone, 0) for event_id, i in self._fresh.items()}
 
     def position(self) -> str:
         """Where the reader is, for another process."""

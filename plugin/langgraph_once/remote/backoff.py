@@ -1,7 +1,10 @@
-"""How long to wait before the next of several tries in vain."""
+"""What may go well the next time, and how long to wait before that."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from langgraph_sdk.errors import APIStatusError
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -12,7 +15,17 @@ from tenacity import (
 
 from langgraph_once.config import RemoteConfig
 
-__all__ = ["Backoff"]
+__all__ = ["Backoff", "is_transient"]
+
+TRANSIENT: Final = frozenset({408, 425, 429})
+"""Statuses below 500 with which a server says that it may answer the next time."""
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether what failed may go well the next time: all but what a server refuses to do."""
+    if not isinstance(error, APIStatusError):
+        return True
+    return error.status_code in TRANSIENT or error.status_code >= 500
 
 
 class Backoff:

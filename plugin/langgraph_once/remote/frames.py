@@ -8,8 +8,7 @@ else is the decoder's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -17,6 +16,7 @@ import orjson
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
+from langgraph_once.remote.tokens import TokenReader, read_line
 
 __all__ = ["Frame", "FrameReader"]
 
@@ -24,11 +24,7 @@ LINE_END: Final = b"\r\n"
 END: Final = LINE_END * 2
 EVENT: Final = b"event: "
 DATA: Final = b"data: "
-ID: Final = b"id: "
-
-MAX_METADATA: Final = 16_384
-MAX_KNOWN: Final = 64
-"""How long metadata may be, in bytes, and how many are kept, to be known again."""
+ID: Final = LINE_END + b"id: "
 
 CHECKED: Final = (b"data", b"event")
 """How the lines begin that say something: `data` and `event`."""
@@ -57,8 +53,10 @@ class FrameReader:
         self._max_bytes = max_bytes
         self._lines = BytesLineDecoder()
         self._decoder = SSEDecoder()
-        self._values = _Values()
-        self._event, self._name, self._event_check = b"", "", 0
+        self._tokens = TokenReader()
+        self._name = ""
+        self._begin, self._begin_check = END, 0  # no frame begins with what ends one
+        self._read: Callable[[bytes], Any] = read_line
         self._id: str | None = None
         self._bytes = 0
         self._check = 0
@@ -89,28 +87,31 @@ class FrameReader:
 
     def _usual(self, text: bytes) -> Frame | None:
         """The frame that this is, without its end, if it is as servers write them."""
-        event, _, rest = text.partition(LINE_END)
-        data, _, event_id = rest.rpartition(LINE_END)
-        if event != self._event and not self._is_event(event):
+        if not text.startswith(self._begin) and not self._is_begun(text):
             return None
-        if data[:6] != DATA or event_id[:4] != ID or len(text) > self._max_bytes:
+        end = text.rfind(ID)
+        data = text[len(self._begin) : end]
+        if end < 0 or len(text) > self._max_bytes:
             return None
         try:
-            found = self._values.read(data[6:])
-            said_id = event_id[4:].decode()
+            found = self._read(data)
+            event_id = text[end + len(ID) :].decode()
         except ValueError:  # the decoder knows more ways
             return None
-        if not said_id or not said_id.isprintable():
+        if not event_id or not event_id.isprintable():
             return None
-        self._id = said_id
-        return Frame(self._name, found, said_id, crc32(data, self._event_check))
+        self._id = event_id
+        return Frame(self._name, found, event_id, crc32(data, self._begin_check))
 
-    def _is_event(self, line: bytes) -> bool:
-        """Whether a line names an event, which is that of the frames to come, too."""
-        name = line[7:].decode(errors="replace")
-        if line[:7] != EVENT or not name.isprintable():
+    def _is_begun(self, text: bytes) -> bool:
+        """Whether it begins with the name of an event and data, as the frames to come, too."""
+        event, mark, _ = text.partition(LINE_END + DATA)
+        name = event[len(EVENT) :].decode(errors="replace")
+        if not mark or not event.startswith(EVENT) or not name.isprintable():
             return False
-        self._event, self._name, self._event_check = line, name, crc32(line)
+        self._name, self._begin = name, event + mark
+        self._begin_check = crc32(DATA, crc32(event))
+        self._read = self._tokens.read if name.partition("|")[0] == "messages" else read_line
         return True
 
     def _decoded(self, data: bytes) -> Iterator[Frame]:
@@ -149,51 +150,3 @@ class FrameReader:
                 f"a frame of the event stream is longer than {self._max_bytes} bytes; "
                 "raise RemoteConfig.max_frame_bytes if the run sends such states"
             )
-
-
-class _Values:
-    """Reads the values of frames; metadata that comes again, as with each token, is not read again.
-
-    The metadata of a message is one object for all its tokens then, as in a local graph.
-    """
-
-    def __init__(self) -> None:
-        self._metadata: dict[bytes, Any] = {}
-
-    def read(self, data: bytes) -> Any:
-        """The value of a line of JSON.
-
-        Raises:
-            ValueError: It is none, or not of the form that is looked for here.
-        """
-        # Between two objects: within a string, the quote would be escaped.
-        at = data.find(b'},{"') + 1
-        if not at or data[:2] != b"[{":
-            return orjson.loads(_line(data))
-        message, rest = data[1:at], data[at:]
-        metadata = self._metadata.get(rest)
-        if metadata is None:
-            return self._read_new(data, rest)
-        return [orjson.loads(_line(message)), metadata]
-
-    def _read_new(self, data: bytes, rest: bytes) -> Any:
-        """Read all of it, and know the metadata again, which is all but the bracket after it."""
-        value = orjson.loads(_line(data))
-        if len(value) == 2 and len(rest) <= MAX_METADATA:
-            with suppress(orjson.JSONDecodeError):
-                metadata = orjson.loads(rest[1:-1])
-                if len(self._metadata) >= MAX_KNOWN:
-                    self._metadata.clear()
-                self._metadata[rest] = value[1] = metadata
-        return value
-
-
-def _line(data: bytes) -> bytes:
-    """What is one line.
-
-    Raises:
-        ValueError: It is more.
-    """
-    if b"\n" in data or b"\r" in data:
-        raise ValueError("this is more than a line")
-    return data

@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import httpx
-from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk
 from langgraph.pregel.remote import RemoteException
-from langgraph_sdk.errors import (
-    APIStatusError,
-    InternalServerError,
-    NotFoundError,
-    RateLimitError,
-)
+from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.backoff import Backoff
+from langgraph_once.remote.backoff import is_transient
 from langgraph_once.remote.call import wire_mode
 from langgraph_once.remote.frames import Frame
-from langgraph_once.remote.parts import local_parts, put_tuples
-from langgraph_once.remote.reconcile import (
-    PAGE,
-    State,
-    failure,
-    is_complete,
-    lost_parts,
-)
-from langgraph_once.serde import rebuild_message
-from langgraph_once.stream import GAP_MODE, TASK_NS_KEY, Part
+from langgraph_once.remote.parts import local_parts
+from langgraph_once.remote.received import Received
+from langgraph_once.remote.reconcile import PAGE, State, failure, is_complete
+from langgraph_once.remote.tries import Tries
+from langgraph_once.stream import GAP_MODE, Part
 
-__all__ = ["CUTS", "GONE", "RunReader", "UnknownRunError"]
+__all__ = ["GONE", "RunReader", "UnknownRunError"]
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
-CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
 PROVABLE: Final = frozenset({"updates", "values"})
 VERIFICATION_S: Final = 0.02
-MIN_HELD_S: Final = 0.1
 
 GONE: Final = ""
 """The status of a run that the server does not know."""
@@ -53,12 +39,6 @@ FAILED: Final = frozenset({"error", "timeout"})
 class UnknownRunError(Exception):
     """The server says that it does not know the run."""
 
-
-CUTS: Final = (httpx.RequestError, RateLimitError, InternalServerError)
-"""What ends a connection to a run that may go on."""
-
-TRANSIENT: Final = frozenset({408, 425})
-"""Statuses with which a server says that it may answer the next time, beside 429 and 5xx."""
 
 UNKNOWN: Final = (NotFoundError, UnknownRunError)
 """What says that the server does not know the run."""
@@ -80,11 +60,7 @@ class RunReader:
     Attributes:
         is_resumable: It can be read on after a cut, as far as we know.
         has_ended: The server has said that it ended.
-        joined_thread_id: The thread to join the run by: of a run without one that which the
-            server made for it, and which ends with it.
-        error: What cut the last connection; None if it ended by itself.
         doubt: Why something may be missing; None as long as nothing can be.
-        updates: The checks of the updates of the root graph that came.
     """
 
     def __init__(
@@ -101,28 +77,19 @@ class RunReader:
     ) -> None:
         self.config = config
         self.thread_id = thread_id
-        self.joined_thread_id = thread_id
         self.run_id = run_id
         self.modes = modes
         self.subgraphs = subgraphs
         self.alignment = Alignment() if position is None else Alignment.at(position)
+        self.is_resumable = resumable
         self.has_ended = False
-        self.error: Exception | None = None
         self.doubt: str | None = None
-        self.updates: set[int] = set()
-        self._said: dict[str, dict[str, None]] = {}
-        self._unfinished: set[str] = set()
-        self._last_id: str | None = None
-        self._last_meta: Any = None
+        self._received = Received()
+        self._tries = Tries(config)
+        self._is_clean = False
         self._logs_messages = self._is_logged("messages")
         self._ran_again = ran_again
         self._attempt: int | None = None if position is None else 0
-        self._is_rejoined = False
-        self.is_resumable = resumable
-        self._progress = 0
-        self._is_clean = False
-        self._backoff = Backoff(config)
-        self._opened_at: float | None = None
 
     @property
     def position(self) -> str:
@@ -134,14 +101,21 @@ class RunReader:
         """Whether there is a run to come back to."""
         return self.run_id is not None
 
+    @property
+    def joined_thread_id(self) -> str | None:
+        """The thread to join the run by.
+
+        Of a run without one it is that which the server made for it, and which ends with it.
+        """
+        return self.thread_id or self._received.thread_id
+
     def opened(self, response: httpx.Response) -> None:
         """Take what the head of a response says of the run."""
-        self._opened_at = time.monotonic()
+        self._tries.opened()
         found = LOCATION.search(response.headers.get("content-location", ""))
         if found and self.run_id is None:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
-            self.joined_thread_id = self.thread_id
 
     def feed(self, frame: Frame) -> Iterable[Part]:
         """The parts that a frame says, if they are new.
@@ -157,24 +131,18 @@ class RunReader:
             is_logged = self._logs_messages
         else:
             is_logged = self._is_logged(mode)
-            if mode == "error" and self._is_rejoined and _is_not_found(data):
+            if mode == "error" and not self._tries.is_first and _is_not_found(data):
                 raise UnknownRunError
         if event_id is None and mode not in UNLOGGED:
             self.is_resumable = False
         if not self.alignment.is_new(event_id, check, logged=is_logged):
             return ()
-        self._progress += 1
-        if mode == "messages" and self.alignment.has_overlap:
-            token = _token(data)
-            if token is not None:
-                where = tuple(ns.split("|")) if ns else ()
-                meta = data[1]
-                if meta is not self._last_meta:
-                    put_tuples(meta)
-                    self._last_meta = meta
-                if token.id != self._last_id:
-                    self._note(token, meta)
-                return (Part(where, mode, token, meta, event_id),)
+        self._tries.has_told = True
+        if type(data) is tuple and self.alignment.has_overlap:
+            token, meta = data
+            if token.id != self._received.last_id:
+                self._received.note(token, meta)
+            return (Part(tuple(ns.split("|")) if ns else (), mode, token, meta, event_id),)
         return self._other(mode, ns, frame)
 
     def _other(self, mode: str, ns: str, frame: Frame) -> Iterator[Part]:
@@ -187,23 +155,10 @@ class RunReader:
             self.alignment.has_overlap = True
             yield from self.doubted("the server no longer has all events of the run")
         if mode == "updates" and not ns:
-            self.updates.add(frame.check)
+            self._received.updates.add(frame.check)
         for part in local_parts((frame.event, frame.data, frame.id)):
-            if isinstance(part.data, BaseMessage) and part.data.id != self._last_id:
-                self._note(part.data, part.meta)
-            if getattr(part.data, "chunk_position", None) == "last":
-                self._unfinished.discard(part.data.id)
+            self._received.note_part(part)
             yield part
-
-    def _note(self, message: Any, meta: Mapping[str, Any]) -> None:
-        """Note which task of the root graph said a message."""
-        self._last_id = message.id
-        self.joined_thread_id = self.joined_thread_id or meta.get("thread_id")
-        task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
-        if task and message.id and message.type != "remove":
-            if isinstance(message, BaseMessageChunk) and message.id not in self._said.get(task, ()):
-                self._unfinished.add(message.id)
-            self._said.setdefault(task, {})[message.id] = None
 
     def _is_logged(self, mode: str) -> bool:
         """Whether a server keeps events of this mode, to send them again."""
@@ -223,9 +178,8 @@ class RunReader:
         if self.doubt is not None:
             return
         self.doubt = reason
-        modes = {"values"} if self.modes is None else set(self.modes)
-        is_provable = modes <= PROVABLE and self.thread_id is not None and not self.subgraphs
-        if not is_provable or self.modes is None:
+        has_state = self.thread_id is not None and not self.subgraphs
+        if self.modes is None or not (has_state and PROVABLE.issuperset(self.modes)):
             yield Part((), GAP_MODE, reason)
 
     def survives(self, error: Exception) -> Exception:
@@ -237,11 +191,12 @@ class RunReader:
         """
         if not self.is_open:
             raise error
-        if isinstance(error, (*CUTS, *UNKNOWN)) or not isinstance(error, APIStatusError):
-            return error
-        if error.status_code in TRANSIENT:
-            return error
-        raise self.interrupted(f"the server refused with {error.status_code}") from error
+        if isinstance(error, APIStatusError) and not (
+            isinstance(error, NotFoundError) or is_transient(error)
+        ):
+            why = f"the server refused with {error.status_code}"
+            raise self.interrupted(why) from error
+        return error
 
     def unanswered(self, error: Exception) -> None:
         """Note that the server did not answer what it was asked about the run.
@@ -249,7 +204,7 @@ class RunReader:
         Raises:
             StreamInterrupted: It refuses to.
         """
-        self.error = self.survives(error)
+        self._tries.error = self.survives(error)
 
     def ended(self, error: Exception | None = None) -> Iterator[Part]:
         """Note that a connection has ended.
@@ -257,7 +212,7 @@ class RunReader:
         Args:
             error: What cut it; None if it ended by itself.
         """
-        self.error = error
+        self._tries.error = error
         if isinstance(error, AmbiguousError):
             return
         if isinstance(error, UNKNOWN):
@@ -265,7 +220,8 @@ class RunReader:
                 yield from self.doubted("the server no longer knows the run")
             return
         self._is_clean = error is None
-        has_nothing = self.is_resumable and self.alignment.last_id is None
+        is_empty = self.is_resumable and self.alignment.last_id is None
+        has_nothing = is_empty and not self._tries.is_first
         if error is None and (has_nothing or not self.alignment.has_overlap):
             yield from self.doubted("the server no longer has the events of the run")
         if error is not None and not self.is_resumable:
@@ -274,10 +230,10 @@ class RunReader:
     @property
     def must_ask(self) -> bool:
         """Whether it is time to ask for the status of the run."""
-        if self.has_ended or not self.is_open or isinstance(self.error, UNKNOWN):
+        if self.has_ended or not self.is_open or isinstance(self._tries.error, UNKNOWN):
             return True
-        is_verified = not self.is_resumable or (self._is_rejoined and not self._progress)
-        return self.error is None and is_verified
+        is_verified = not self.is_resumable or not (self._tries.is_first or self._tries.has_told)
+        return self._tries.error is None and is_verified
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
         """End the stream: what the state of the thread proves to be missing.
@@ -293,7 +249,7 @@ class RunReader:
         if status == GONE:
             yield from self.doubted("the server no longer knows the run")
         modes = frozenset(self.modes or ALL_MODES)
-        yield from lost_parts(states, modes, self.updates, self._said, self._unfinished)
+        yield from self._received.lost(states, modes)
         if status == GONE and not is_complete(states):
             raise self.interrupted(
                 "the server no longer knows it, and it is not complete: rolled back, or lost"
@@ -326,37 +282,18 @@ class RunReader:
         Raises:
             StreamInterrupted: There have been too many in vain.
         """
-        is_verification = isinstance(self.error, AmbiguousError)
+        is_verification = isinstance(self._tries.error, AmbiguousError)
         wait_s = VERIFICATION_S if is_verification else self._wait_s()
-        self._progress = 0
-        self._opened_at = None
-        self._is_rejoined = True
+        self._tries.begin()
         self.alignment.rejoin(verifies=is_verification)
         return wait_s
 
     def _wait_s(self) -> float:
-        if self._progress:
-            self._backoff.reset()
-            if self.error is None:
-                return 0
-        elif self._has_held:
-            self._backoff.reset()
-        wait_s = self._backoff.next_s()
+        wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)
         if wait_s is None:
-            why = f"gave up after {self._backoff.tries} connections in vain"
-            raise self.interrupted(why) from self.error
+            why = f"gave up after {self._tries.in_vain} connections in vain"
+            raise self.interrupted(why) from self._tries.error
         return wait_s
-
-    @property
-    def _has_held(self) -> bool:
-        """Whether the connection was good, and there was nothing to say: no try in vain.
-
-        Some proxies end each connection after a time; who comes back no more often than after
-        the longest wait does no harm to a server, however long a node is silent.
-        """
-        if self._opened_at is None or not self.alignment.has_overlap:
-            return False
-        return time.monotonic() - self._opened_at >= max(self.config.max_backoff_s, MIN_HELD_S)
 
     def interrupted(self, why: str) -> StreamInterrupted:
         """The error that says that the run cannot be read to its end."""
@@ -367,13 +304,6 @@ class RunReader:
             last_event_id=self.alignment.last_id,
             position=self.position,
         )
-
-
-def _token(data: Any) -> Any:
-    """The message that a frame of mode `messages` holds, if it needs no validation."""
-    if type(data) is list and len(data) == 2 and type(data[0]) is type(data[1]) is dict:
-        return rebuild_message([*CHUNK, data[0], "model_validate_json"])
-    return None
 
 
 def _is_not_found(data: Any) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing, closing
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import httpx
 from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClient, SyncRunsClient
@@ -15,18 +15,16 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.remote.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.connection import Connection, SyncConnection
 from langgraph_once.remote.frames import Frame
-from langgraph_once.remote.reader import GONE, RunReader, UnknownRunError
-from langgraph_once.remote.reconcile import State, next_page
-from langgraph_once.remote.state import before_of
+from langgraph_once.remote.questions import UNANSWERED, Headers, Questions, outcome
+from langgraph_once.remote.reader import RunReader, UnknownRunError
 from langgraph_once.stream import Part
 
-__all__ = ["Headers", "aread_run", "read_run"]
+__all__ = ["aanswered", "answered", "aread_run", "read_run"]
 
-Headers = Mapping[str, str] | None
+T = TypeVar("T")
 
 ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
-UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
-"""How a question fails; a `ValueError` is no JSON, or another's, as of a proxy's page."""
+"""How a connection ends that does not end by itself."""
 
 UNDER_WAY: Final = frozenset({"pending", "running"})
 
@@ -60,8 +58,7 @@ async def aread_run(
                 yield part
         if reader.must_ask:
             try:
-                status = await _status(client, reader, headers)
-                states = await _history(client, reader, status, headers)
+                status, states = await aanswered(client, outcome(reader, headers))
             except UNANSWERED as error:
                 reader.unanswered(error)
             else:
@@ -103,8 +100,7 @@ def read_run(
             yield from parts
         if reader.must_ask:
             try:
-                status = _status_sync(client, reader, headers)
-                states = _history_sync(client, reader, status, headers)
+                status, states = answered(client, outcome(reader, headers))
             except UNANSWERED as error:
                 reader.unanswered(error)
             else:
@@ -138,77 +134,35 @@ def _joined(runs: Any, reader: RunReader, headers: Headers) -> Any:
     return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
 
 
-async def _status(client: LangGraphClient, reader: RunReader, headers: Headers) -> str:
-    if (known := reader.known_status) is not None:
-        return known
-    try:
-        run = await client.runs.get(str(reader.thread_id), str(reader.run_id), headers=headers)
-    except NotFoundError:
-        return GONE
-    return _status_of(run)
-
-
-def _status_sync(client: SyncLangGraphClient, reader: RunReader, headers: Headers) -> str:
-    if (known := reader.known_status) is not None:
-        return known
-    try:
-        run = client.runs.get(str(reader.thread_id), str(reader.run_id), headers=headers)
-    except NotFoundError:
-        return GONE
-    return _status_of(run)
-
-
-async def _history(
-    client: LangGraphClient, reader: RunReader, status: str, headers: Headers
-) -> list[State]:
-    """The checkpoints of a run, newest first, where they are needed."""
-    states: list[State] = []
-    asked = reader.history_asked(status)
-    while asked is not None:
-        call = {**asked, "before": before_of(asked.get("before"))}
-        try:
-            page = _page_of(await client.threads.get_history(**call, headers=headers))
-        except NotFoundError:
-            return []
-        states += page
-        asked = next_page(asked, page)
-    return states
-
-
-def _history_sync(
-    client: SyncLangGraphClient, reader: RunReader, status: str, headers: Headers
-) -> list[State]:
-    states: list[State] = []
-    asked = reader.history_asked(status)
-    while asked is not None:
-        call = {**asked, "before": before_of(asked.get("before"))}
-        try:
-            page = _page_of(client.threads.get_history(**call, headers=headers))
-        except NotFoundError:
-            return []
-        states += page
-        asked = next_page(asked, page)
-    return states
-
-
-def _status_of(run: Any) -> str:
-    """What an answer tells of the status of a run.
+async def aanswered(client: LangGraphClient, questions: Questions[T]) -> T:
+    """What becomes of questions that a client asks.
 
     Raises:
-        ValueError: Nothing.
+        Exception: One of `UNANSWERED`, if it is not answered.
     """
-    status = run.get("status") if isinstance(run, Mapping) else None
-    if not isinstance(status, str):
-        raise ValueError("expected a run with its status")
-    return status
+    answer: Any = None
+    try:
+        while True:
+            ask = questions.send(answer)
+            try:
+                answer = await ask(client)
+            except NotFoundError:
+                answer = None
+    except StopIteration as stop:
+        found: T = stop.value
+        return found
 
 
-def _page_of(states: Any) -> list[State]:
-    """The checkpoints in an answer.
-
-    Raises:
-        ValueError: It is no list of them.
-    """
-    if not isinstance(states, list) or not all(isinstance(state, Mapping) for state in states):
-        raise ValueError("expected a list of checkpoints")
-    return states
+def answered(client: SyncLangGraphClient, questions: Questions[T]) -> T:
+    """`aanswered`, sync."""
+    answer: Any = None
+    try:
+        while True:
+            ask = questions.send(answer)
+            try:
+                answer = ask(client)
+            except NotFoundError:
+                answer = None
+    except StopIteration as stop:
+        found: T = stop.value
+        return found

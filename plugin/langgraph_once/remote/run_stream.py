@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing, closing
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
-from langgraph_sdk.errors import NotFoundError
 
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
-from langgraph_once.remote.backoff import Backoff
+from langgraph_once.remote.backoff import Backoff, is_transient
 from langgraph_once.remote.call import wire_mode
 from langgraph_once.remote.consumer import Consumer, for_events, new_ledger
-from langgraph_once.remote.reader import CUTS, RunReader
-from langgraph_once.remote.reconnect import aread_run, read_run
+from langgraph_once.remote.questions import UNANSWERED, Questions, run_asked
+from langgraph_once.remote.reader import RunReader
+from langgraph_once.remote.reconnect import aanswered, answered, aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part, StreamModes, mode_set
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
@@ -41,9 +49,12 @@ class Asked:
     create: Mapping[str, Any] | None = None
     """The arguments to begin the run with, apart from those above."""
 
-    def take_modes_of(self, run: Mapping[str, Any]) -> None:
-        """Take the modes of the run that is joined, where the caller named none."""
-        kwargs = run.get("kwargs") or {}
+    def take_modes_of(self, run: Mapping[str, Any] | None) -> None:
+        """Take the modes of the run that is joined, where the caller named none.
+
+        Of one that the server does not know there are none; reading it will say so.
+        """
+        kwargs = (run or {}).get("kwargs") or {}
         self.stream_mode = self.stream_mode or kwargs.get("stream_mode")
         self.subgraphs = bool(kwargs.get("subgraphs"))
 
@@ -78,6 +89,8 @@ class _Stream:
 
     def _begin(self) -> tuple[RunReader, Consumer]:
         asked = self._asked
+        if asked.create is not None:
+            asked.stream_mode = asked.stream_mode or "values"
         modes = _wire_modes(asked.stream_mode)
         consumer = Consumer(
             asked.dedup,
@@ -105,8 +118,11 @@ class _Stream:
         """How long to wait before the run is asked for again.
 
         Raises:
+            APIStatusError: The server refuses to answer.
             StreamInterrupted: It was asked for too often in vain.
         """
+        if not is_transient(error):
+            raise error
         wait_s = tries.next_s()
         if wait_s is None:
             raise StreamInterrupted(
@@ -148,9 +164,20 @@ class _Stream:
     @property
     def _must_ask_modes(self) -> bool:
         asked = self._asked
-        if asked.create is not None:
-            asked.stream_mode = asked.stream_mode or "values"
         return asked.create is None and asked.subgraphs is None and asked.thread_id is not None
+
+    def _run_asked(self) -> Questions[Mapping[str, Any] | None]:
+        asked = self._asked
+        return run_asked(asked.thread_id, asked.run_id, asked.headers)
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """An interrupted stream's error carries what the consumer has."""
+        try:
+            yield
+        except StreamInterrupted as error:
+            error.ledger = self._ledger
+            raise
 
 
 class AsyncRunStream(_Stream, AsyncGenerator[Part, None]):
@@ -194,34 +221,24 @@ class AsyncRunStream(_Stream, AsyncGenerator[Part, None]):
         self._prepare(processor)
         return processor.stream(self)
 
-    async def _joined_run(self) -> Mapping[str, Any]:
-        asked, tries = self._asked, Backoff(self._config)
-        while True:
+    async def _take_modes(self) -> None:
+        tries = Backoff(self._config)
+        while self._must_ask_modes:
             try:
-                return await self._client.runs.get(
-                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
-                )
-            except NotFoundError:
-                return {}  # reading it will say so
-            except CUTS as error:
-                wait_s = self._wait_s(tries, error)
-            await asyncio.sleep(wait_s)
+                self._asked.take_modes_of(await aanswered(self._client, self._run_asked()))
+            except UNANSWERED as error:
+                await asyncio.sleep(self._wait_s(tries, error))
 
     async def _read(self) -> AsyncGenerator[Part]:
         asked = self._asked
-        if self._must_ask_modes:
-            asked.take_modes_of(await self._joined_run())
+        await self._take_modes()
         reader, consumer = self._begin()
-        try:
-            async with aclosing(
-                aread_run(self._client, reader, self._create(), asked.headers)
-            ) as parts:
+        parts = aread_run(self._client, reader, self._create(), asked.headers)
+        with self._ending():
+            async with aclosing(parts):
                 async for part in parts:
                     for new in self._feed(consumer, part):
                         yield new
-        except StreamInterrupted as error:
-            error.ledger = self._ledger
-            raise
         for new in consumer.close():
             yield new
 
@@ -255,31 +272,22 @@ class RunStream(_Stream, Generator[Part, None, None]):
         self._prepare(processor)
         return processor.stream_sync(self)
 
-    def _joined_run(self) -> Mapping[str, Any]:
-        asked, tries = self._asked, Backoff(self._config)
-        while True:
+    def _take_modes(self) -> None:
+        tries = Backoff(self._config)
+        while self._must_ask_modes:
             try:
-                return self._client.runs.get(
-                    str(asked.thread_id), str(asked.run_id), headers=asked.headers
-                )
-            except NotFoundError:
-                return {}  # reading it will say so
-            except CUTS as error:
-                wait_s = self._wait_s(tries, error)
-            time.sleep(wait_s)
+                self._asked.take_modes_of(answered(self._client, self._run_asked()))
+            except UNANSWERED as error:
+                time.sleep(self._wait_s(tries, error))
 
     def _read(self) -> Generator[Part]:
         asked = self._asked
-        if self._must_ask_modes:
-            asked.take_modes_of(self._joined_run())
+        self._take_modes()
         reader, consumer = self._begin()
-        try:
-            with closing(read_run(self._client, reader, self._create(), asked.headers)) as parts:
-                for part in parts:
-                    yield from self._feed(consumer, part)
-        except StreamInterrupted as error:
-            error.ledger = self._ledger
-            raise
+        parts = read_run(self._client, reader, self._create(), asked.headers)
+        with self._ending(), closing(parts):
+            for part in parts:
+                yield from self._feed(consumer, part)
         yield from consumer.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import zlib
 from collections.abc import Callable
@@ -30,7 +31,7 @@ def decoder(encoding: str) -> Callable[[bytes], bytes]:
         # As much of a window as HTTP allows is 2 ** 23; ours must stay far below.
         limit: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 18}
         return zstd.ZstdDecompressor(options=limit).decompress
-    library: Any = pytest.importorskip("brotli", reason="the package brotli is not installed")
+    library: Any = importlib.import_module("brotli")
     decode: Callable[[bytes], bytes] = library.Decompressor().process
     return decode
 

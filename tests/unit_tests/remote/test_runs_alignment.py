@@ -174,6 +174,21 @@ class TestOverlap:
         alignment = received(log[:3])
         alignment.rejoin()
         assert new(alignment, log) == log[3:]
+        alignment.rejoin()
+        assert new(alignment, log) == []
+
+    def test_what_is_said_again_behind_something_new_is_real(self) -> None:
+        log = numbered([1, 2, 2, 2, 2], [0, 7, 8, 9, 8])
+        alignment = received(log[:2])
+        alignment.is_new(*log[2][:2], logged=False)
+        alignment.rejoin()
+        assert new(alignment, [log[1], *log[3:]]) == log[3:]
+
+    def test_a_clock_that_goes_back_loses_nothing(self) -> None:
+        log = numbered([5, 9, 9, 5], [1, 2, 3, 1])
+        alignment = received(log[:2])
+        alignment.rejoin()
+        assert new(alignment, log[1:]) == log[2:]
 
 
 class TestEcho:
@@ -216,6 +231,18 @@ class TestEcho:
             alignment.rejoin(verifies=True)
         assert alignment.is_new("9-0", 7)
         assert alignment.is_new("9-0", 7)
+        alignment.rejoin()  # after a cut that is another matter
+        assert not alignment.is_new("9-0", 7)
+        assert not alignment.is_new("9-0", 7)
+        assert alignment.is_new("10-0", 7)
+        with pytest.raises(AmbiguousError):
+            alignment.is_new("10-0", 7)
+
+    def test_a_long_one_is_known(self) -> None:
+        log = numbered([*range(70_000)])
+        alignment = received(log[:10])
+        alignment.rejoin()
+        assert new(alignment, [*log[9:], *log[69_000:]]) == log[10:]
 
 
 class TestPosition:
@@ -229,6 +256,13 @@ class TestPosition:
         came = list(Server(log).stream(cursor, now=len(log), done=len(log)))
         assert new(alignment, came) == log[len(ids) :]
         assert alignment.has_overlap
+
+    def test_what_the_server_does_not_keep_is_not_asked_of_it(self) -> None:
+        alignment = Alignment()
+        alignment.is_new("2-0", 9, logged=False)
+        again = Alignment.at(alignment.position())
+        again.rejoin()
+        assert again.has_overlap
 
     def test_that_of_nothing_is_empty(self) -> None:
         assert Alignment().position() == ""

@@ -8,25 +8,20 @@ from typing import Any
 import pytest
 from langgraph.pregel.remote import RemoteException
 from langgraph_sdk import get_client, get_sync_client
+from langgraph_sdk.errors import PermissionDeniedError
 
 from langgraph_once import ChannelStreamingProcessor, TokenStreamingConfig
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError, StreamInterrupted
 from langgraph_once.remote import join_run, stream_run
 from langgraph_once.stream import Ledger, Part
+from tests.unit_tests.remote.clients import BEGUN, QUICK, SUCCESS, custom, numbers
 from tests.unit_tests.remote.raw_server import RUN, THREAD, RawServer, answer, events, stream
 
-QUICK = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0)
-BEGUN = ("metadata", {"run_id": RUN, "attempt": 1}, "1-0")
-SUCCESS = answer({"run_id": RUN, "status": "success"})
 RUNNING = answer({"run_id": RUN, "status": "running", "kwargs": {"stream_mode": ["custom"]}})
 PAGE = answer(b"<html>", media_type="text/html")
 BUSY = answer({"detail": "later"}, "503 Service Unavailable")
 FORBIDDEN = answer({"detail": "who?"}, "403 Forbidden")
-
-
-def custom(*numbers: int) -> list[tuple[str, Any, str | None]]:
-    return [("custom", {"n": n}, f"{n + 1}-0") for n in numbers]
 
 
 CUT = stream(events([BEGUN, *custom(1)]), whole=False)
@@ -48,10 +43,6 @@ async def arun(server: RawServer) -> list[Part]:
         return [part async for part in parts]
 
 
-def numbers(parts: list[Part]) -> list[Any]:
-    return [part.data if part.mode == "gap" else part.data["n"] for part in parts]
-
-
 class TestQuestions:
     @pytest.mark.parametrize(
         "bad", [PAGE, answer([1]), answer({}), BUSY], ids=["page", "list", "no status", "busy"]
@@ -63,13 +54,24 @@ class TestQuestions:
         with RawServer(*answers) as server:
             assert numbers(await arun(server)) == [1, 2]
 
-    async def test_a_history_that_is_none_too(self) -> None:
-        answers = (CUT, OTHER, OTHER, SUCCESS, PAGE, OTHER, SUCCESS, answer({}), OTHER, SUCCESS)
+    @pytest.mark.parametrize("bad", [PAGE, answer({}), answer([5])], ids=["page", "one", "items"])
+    async def test_a_history_that_is_none_too(self, bad: bytes) -> None:
+        answers = (CUT, OTHER, OTHER, SUCCESS, bad, OTHER, SUCCESS)
         with RawServer(*answers, answer([])) as server:
             found = numbers(run(server))
         with RawServer(*answers, answer([])) as server:
             assert numbers(await arun(server)) == found
         assert found == [1, "the server no longer has all events of the run", 7]
+
+    async def test_a_history_that_ends_too_early_proves_nothing(self) -> None:
+        task = {"name": "a", "id": "1", "result": {"x": 1}}
+        page = answer([{"checkpoint": {"checkpoint_id": "5"}, "tasks": [task]}] * 20)
+        unknown = answer({"detail": "not found"}, "404 Not Found")
+        cut = stream(events([BEGUN, ("updates", {"b": {}}, "2-0")]), whole=False)
+        other = stream(events([("updates", {"c": {}}, "9-0")]))
+        with RawServer(cut, other, other, SUCCESS, page, unknown) as server:
+            parts = run(server, stream_mode="updates")
+        assert [part.data for part in parts] == [{"b": {}}, {"c": {}}]
 
     @pytest.mark.parametrize("answers", [(CUT, REST, LAST), (CUT, OTHER, OTHER, SUCCESS)])
     async def test_a_refusal_is_told_with_the_ledger(self, answers: Any) -> None:
@@ -129,6 +131,9 @@ class TestQuestions:
         assert caught.value.args == (said,)
 
 
+LAST_OF_ONE = stream(events(custom(1)))
+
+
 class TestJoining:
     """A run that is joined was begun by another stream: a server that is away comes back."""
 
@@ -141,6 +146,44 @@ class TestJoining:
             async with get_client(url=server.url) as client:
                 parts = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
         assert numbers(parts) == [1]
+
+    @pytest.mark.parametrize("bad", [answer({}, "425 Too Early"), PAGE, answer([])])
+    async def test_so_is_one_that_does_not_answer_yet(self, bad: bytes) -> None:
+        answers = (bad, RUNNING, stream(events([BEGUN, *custom(1)])), LAST_OF_ONE, SUCCESS)
+        with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
+            assert numbers(list(join_run(client, THREAD, RUN, remote=QUICK))) == [1]
+        with RawServer(*answers) as server:
+            async with get_client(url=server.url) as client:
+                parts = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
+        assert numbers(parts) == [1]
+
+    def test_of_its_modes_those_are_told_that_are_asked_for(self) -> None:
+        running = answer({"status": "running", "kwargs": {"stream_mode": ["custom", "values"]}})
+        said = stream(events([BEGUN, ("values", {}, "2-0"), *custom(2)]))
+        last = stream(events(custom(2)))
+        answers = (running, said, last, SUCCESS)
+        with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
+            parts = join_run(client, THREAD, RUN, stream_mode="custom", remote=QUICK)
+            assert numbers(list(parts)) == [2]
+
+    async def test_one_that_refuses_is_not(self) -> None:
+        with RawServer(FORBIDDEN) as server:
+            with get_sync_client(url=server.url) as client, pytest.raises(PermissionDeniedError):
+                list(join_run(client, THREAD, RUN, remote=QUICK))
+            async with get_client(url=server.url) as client:
+                with pytest.raises(PermissionDeniedError):
+                    _ = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
+            assert len(server.requests) == 2
+
+    async def test_one_that_does_not_know_the_run_is_asked_for_its_stream(self) -> None:
+        unknown = answer({"detail": "not found"}, "404 Not Found")
+        with RawServer(unknown) as server:
+            with get_sync_client(url=server.url) as client, pytest.raises(StreamInterrupted):
+                list(join_run(client, THREAD, RUN, remote=QUICK))
+            assert "/stream" in server.requests[1]
+            async with get_client(url=server.url) as client:
+                with pytest.raises(StreamInterrupted):
+                    _ = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
 
     async def test_that_is_bounded_and_loses_nothing_of_the_caller(self) -> None:
         ledger = Ledger()
@@ -171,6 +214,33 @@ def test_connections_that_hold_are_not_in_vain() -> None:
         pytest.raises(StreamInterrupted, match="gave up after 2"),
     ):
         run(server, remote=config)
+    assert len(server.requests) == 3  # what holds and does not even repeat is no good
+    rarely = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=9)
+    with (
+        HeldServer(CUT, *held) as server,
+        pytest.raises(StreamInterrupted, match="gave up after 2"),
+    ):
+        run(server, remote=rarely)
+    assert len(server.requests) == 3  # nor is what holds for less than the longest wait
+
+
+def test_connections_that_do_not_hold_are_in_vain_though_they_repeat_what_is_known() -> None:
+    with (
+        RawServer(CUT, stream(events(custom(1)), whole=False)) as server,
+        pytest.raises(StreamInterrupted, match="gave up after 2"),
+    ):
+        run(server)
+    assert len(server.requests) == 3
+
+
+def test_a_connection_that_held_says_nothing_for_those_that_are_not_made() -> None:
+    held = HeldServer.hold(stream(events(custom(1)), whole=False))
+    with (
+        HeldServer(CUT, held, b"") as server,
+        pytest.raises(StreamInterrupted, match="gave up after 2"),
+    ):
+        run(server)
+    assert len(server.requests) == 4
 
 
 class HeldServer(RawServer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 from langchain_core.messages import (
     AIMessage,
@@ -92,10 +93,29 @@ def test_a_gap_is_told_where_no_state_can_fill_it(facts: dict[str, Any], is_told
     assert list(reading.doubted("another")) == []
 
 
+def test_a_run_that_is_known_is_not_taken_for_another() -> None:
+    location = {"content-location": "/threads/other/runs/another"}
+    reading, begun = reader(run_id="r", thread_id=None), reader(thread_id=None)
+    for each in (reading, begun):
+        each.opened(httpx.Response(200, headers=location))
+    assert (reading.thread_id, reading.run_id) == (None, "r")
+    assert (begun.thread_id, begun.run_id) == ("other", "another")
+
+
+def test_a_token_of_another_log_comes_behind_a_gap() -> None:
+    reading = reader()
+    feed(reading, ("messages", [AIMessageChunk(content="Ha", id="a"), META]))
+    reading.rejoin()
+    told = feed(
+        reading, *[("messages", [AIMessageChunk(content=text, id="a"), META]) for text in "bc"]
+    )
+    assert [part.mode for part in told] == ["gap", "messages", "messages"]
+
+
 def test_updates_of_the_root_graph_alone_are_remembered() -> None:
     reading = reader(modes=["updates"])
     feed(reading, ("updates", {"a": {}}), ("updates|team:1", {"a": {}}), ("values", {}))
-    assert len(reading.updates) == 1
+    assert len(reading._received.updates) == 1
 
 
 def test_a_frame_is_bounded_though_it_comes_at_once() -> None:
