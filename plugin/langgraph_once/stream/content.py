@@ -8,7 +8,7 @@ the whole; the rest by value.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from langchain_core.messages import (
@@ -102,26 +102,43 @@ def content_of(message: BaseMessage) -> Content:
 
 
 class StreamedContent:
-    """What the chunks of one message have said so far; cheap to extend by a token."""
+    """What the chunks of one message have said so far; cheap to extend by a token.
 
-    __slots__ = ("_blocks", "_calls", "_content", "_kind", "_texts", "has_usage", "size")
+    Attributes:
+        add_text: `extend` by a chunk that is nothing but text, and not empty.
+        has_usage: Whether one of them told the usage.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_calls",
+        "_content",
+        "_counted",
+        "_kind",
+        "_size",
+        "_texts",
+        "add_text",
+        "has_usage",
+    )
 
     def __init__(self, first: BaseMessageChunk) -> None:
         self._kind = _kind(first)
         self._texts: list[str] = []
+        self.add_text: Callable[[str], None] = self._texts.append
         self._calls: dict[Any, list[str]] = {}
         self._blocks: dict[str, list[str]] = {}
         self._content: Content | None = None
         self.has_usage: bool = False
-        self.size: int = 0
+        self._size = 0
+        self._counted = 0
         self.extend(first)
 
-    def add_text(self, text: str) -> None:
-        """`extend` by a chunk that is nothing but text."""
-        self._content = None
-        if text:
-            self._texts.append(text)
-            self.size += len(text)
+    @property
+    def size(self) -> int:
+        """How many characters they said."""
+        self._size += sum(map(len, self._texts[self._counted :]))
+        self._counted = len(self._texts)
+        return self._size
 
     def extend(self, chunk: BaseMessageChunk) -> None:
         """Add what a chunk says."""
@@ -129,12 +146,11 @@ class StreamedContent:
         content = chunk.content
         if type(content) is str:
             if content:
-                self._texts.append(content)
-                self.size += len(content)
+                self.add_text(content)
         else:
-            self.size += _read_blocks(content, self._texts, self._blocks)
+            self._size += _read_blocks(content, self._texts, self._blocks)
         if chunk.additional_kwargs:
-            self.size += _read_kwargs(chunk.additional_kwargs, self._blocks)
+            self._size += _read_kwargs(chunk.additional_kwargs, self._blocks)
         if type(chunk) is AIMessageChunk:
             if chunk.tool_call_chunks:
                 self._read_calls(chunk.tool_call_chunks)
@@ -164,13 +180,14 @@ class StreamedContent:
 
     def content(self) -> Content:
         """The content so far, comparable with `content_of` a whole message."""
-        if self._content is None:
+        text = "".join(self._texts)
+        if self._content is None or len(text) != len(self._content.text):
             rest = sorted((kind, "".join(said)) for kind, said in self._blocks.items())
             calls = tuple(
                 (id_ or None, name or None, _canonical_json(args))
                 for id_, name, args in self._calls.values()
             )
-            self._content = Content(self._kind, "".join(self._texts), calls, tuple(rest))
+            self._content = Content(self._kind, text, calls, tuple(rest))
         return self._content
 
 
@@ -182,22 +199,21 @@ def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -
     """Sort content into text and other blocks; tool calls are read from `tool_calls`.
 
     Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
-    so the strings under the same keys are joined to compare. Returns how much was said.
+    so the strings under the same keys are joined to compare. Returns how much was said beside
+    the text.
     """
     if isinstance(content, str):
         texts.append(content)
-        return len(content)
+        return 0
     size = 0
     for block in content:
         kind = "text" if isinstance(block, str) else str(block.get("type", ""))
         if kind in CALL_BLOCKS:
             continue
         if kind in TEXT_BLOCKS:
-            said = [block if isinstance(block, str) else str(block.get("text", ""))]
-            texts += said
+            texts.append(block if isinstance(block, str) else str(block.get("text", "")))
         else:
-            said = [_add(blocks, path, words) for path, words in _strings(block, kind)]
-        size += sum(map(len, said))
+            size += sum(len(_add(blocks, path, words)) for path, words in _strings(block, kind))
     return size
 
 

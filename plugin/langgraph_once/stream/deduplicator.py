@@ -125,18 +125,22 @@ class Deduplicator:
         if type(message) is not AIMessageChunk:
             return False
         fields = message.__dict__  # past pydantic, which would cost half of the time
-        if fields["chunk_position"] is not None or self._echoes or self._rivals:
+        if fields["chunk_position"] is not None:
             return False
         if meta is not self._last_meta or fields["id"] != self._last_id:
+            # Echoes and rivals come up in `feed`, which forgets the last message.
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
             if entry is None or not entry.is_of(quick_annotation_of(meta)):
+                return False
+            if self._echoes or self._rivals:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
         content = fields["content"]
         if type(content) is str and not (
             fields["tool_call_chunks"] or fields["usage_metadata"] or fields["additional_kwargs"]
         ):
-            self._last_said.add_text(content)
+            if content:
+                self._last_said.add_text(content)
         else:
             self._last_said.extend(message)
         return True

@@ -263,6 +263,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if is_unnamed:
             metadata[ANNOTATION_KEY]["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))
+            self.seen |= task.inputs.keys()  # which is none of the names it will get
         elif (made_up := self._names.get(str(message.id))) is not None:
             metadata[ANNOTATION_KEY]["id"] = made_up
         self._send(meta[0], message, metadata, task)

@@ -13,11 +13,11 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, RetryPolicy, interrupt
 from typing_extensions import TypedDict
 
-from graphs.models import ScriptedChatModel
 from langgraph_once import ChannelStreamingProcessor, DedupConfig, TokenStreamingConfig, dedup, once
 from langgraph_once.events import MessageCompletedEvent, TokenStreamEvent
 from langgraph_once.stream import v2_part
 from langgraph_once.stream.annotation import annotation_of
+from tests.corpus.models import answers
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
 
 RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
@@ -105,8 +105,7 @@ class TestWhatIsADraft:
 
     def test_a_message_said_again_unchanged_in_a_later_turn_is_none(self) -> None:
         def node(state: Any) -> Any:
-            same = ScriptedChatModel(script=lambda _: AIMessage("ok", id="fixed"))
-            return {"messages": [same.invoke("?")]}
+            return {"messages": [answers(AIMessage("ok", id="fixed")).invoke("?")]}
 
         graph = once(chain(node).copy({"checkpointer": InMemorySaver()}))
         config: Any = {"configurable": {"thread_id": "1"}}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -185,6 +185,12 @@ def said_at_last(state: Any) -> Counter[str]:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4))
+@example(  # a message of an earlier run looks like what the pair became
+    nodes=[
+        ("streams", "ok"),
+        ("graph", [("dies_once", "ok"), ("writes_pair", "ok"), ("edits", "ha ha ha")]),
+    ]
+)
 def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
     graph = once(Script().graph(nodes, checkpointer=InMemorySaver()))
     consumer = Consumer()
