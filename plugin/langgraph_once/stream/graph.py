@@ -152,7 +152,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         before the reducer has named them: nobody could say then that one was edited or removed.
         """
         asked = mode_set(modes)
-        if "messages" in asked or not ("updates" in asked or cuts_states(self.dedup_config, asked)):
+        tells = "values" in asked and cuts_states(self.dedup_config, asked)
+        if "messages" in asked or not ("updates" in asked or tells):
             return config
         return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
