@@ -60,6 +60,9 @@ class Annotation(TypedDict):
     given: NotRequired[bool]
     """The task was given another message under this id, whose place this one takes."""
 
+    wins: NotRequired[bool]
+    """Tasks beside it wrote under its id into the same list, which keeps this one."""
+
     steps: NotRequired[list[int]]
     """For a task inside others: the step in which each runs, outermost first."""
 

@@ -99,10 +99,11 @@ class CachedParts:
             if not self._has_cache:
                 self._goes_on(part, task, message, is_unnamed)
             if self._with_results or not isinstance(message, ToolMessage):
-                if not (self._has_cache or self._ledger.entries(message.id)):
+                is_known = bool(self._ledger.entries(message.id))
+                if not (self._has_cache or is_known):
                     gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
                     yield Part(part.ns, "messages", gone, _meta(node, task, "resume"))
-                meta = _meta(node, task, "node", is_unnamed=is_unnamed)
+                meta = _meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
                 yield Part(part.ns, "messages", _whole(message), meta)
 
     def _goes_on(self, part: Part, task: str, message: BaseMessage, is_unnamed: bool) -> None:
@@ -118,8 +119,12 @@ class CachedParts:
                 self._ledger.deliver_nameless(part.ns, content, had)
 
 
-def _meta(node: str, task: str, source: Source, *, is_unnamed: bool = False) -> dict[str, Any]:
+def _meta(
+    node: str, task: str, source: Source, *, is_unnamed: bool = False, is_known: bool = False
+) -> dict[str, Any]:
     note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+    if is_known:
+        note["given"] = True
     if is_unnamed:
         note["unnamed"] = True
     return annotated({"langgraph_node": node, TASK_NS_KEY: task}, note)

@@ -49,8 +49,9 @@ from langgraph_once.stream.attempts import (
 )
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.stream.returned import Siblings, Written, dropped, known_first
 from langgraph_once.stream.run import Run
-from langgraph_once.stream.walk import Found, found_in_input, found_in_update, messages_given
+from langgraph_once.stream.walk import found_in_input, found_in_update, messages_given
 
 __all__ = ["OnceMessagesHandler"]
 
@@ -67,6 +68,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._tokens: dict[UUID, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
+        self._siblings = Siblings()
 
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
@@ -224,7 +226,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
-        for message in _known_first(found.messages, task):
+        for message in known_first(found.messages, task):
             if (run := task.runs.get(str(message.id))) is not None:
                 run.is_kept = True
             is_unnamed = id(message) in nameless
@@ -233,33 +235,46 @@ class OnceMessagesHandler(StreamMessagesHandler):
             if isinstance(message, RemoveMessage):
                 if message.id != REMOVE_ALL_MESSAGES:
                     self._send_removal(meta, task, message.id, source)
-            elif self._has_changed(task, message):
-                self._send_whole(meta, task, message, source, is_unnamed)
-            elif self.run.config.history == "emit":
-                self._send_whole(meta, task, message, "history")
-            elif task.is_sent and self._is_new(task, message):
-                self._send_whole(meta, task, message, source)
-        for message_id in _dropped(found, task):
+            elif is_unnamed:
+                self._send_whole(Written(task, meta, message, source), is_unnamed=True)
+            else:
+                self._send_written(
+                    Written(task, meta, message, source, self._has_changed(task, message)),
+                    is_listed=id(message) in found.by_id,
+                )
+        for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
+
+    def _send_written(self, written: Written, *, is_listed: bool) -> None:
+        """Send a message that a task returned, if the consumer is to have it now."""
+        task, message = written.task, written.message
+        beside, wins = self._siblings.keep(written) if is_listed else (None, True)
+        if beside is not None and wins:
+            self._send_whole(written, wins=True)
+        elif beside is not None:
+            if message.id in task.runs:  # the consumer has both under one id
+                self._send_whole(beside, wins=True)
+        elif written.is_changed or (task.is_sent and self._is_new(task, message)):
+            self._send_whole(written)
+        elif self.run.config.history == "emit":
+            self._send_whole(written._replace(source="history"))
 
     def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
         gone = RemoveMessage(id=self._names.get(message_id, message_id))
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
     def _send_whole(
-        self,
-        meta: Meta,
-        task: Task,
-        message: BaseMessage,
-        source: Source,
-        is_unnamed: bool = False,
+        self, written: Written, *, is_unnamed: bool = False, wins: bool = False
     ) -> None:
+        task, meta, message, source, _ = written
         run = task.runs.get(str(message.id))
         if isinstance(message, BaseMessageChunk):
             message = message_chunk_to_message(message)  # as the reducer does
         metadata = self._annotate(meta[1], source, task, run=run)
         if message.id in task.inputs and source != "history":
             metadata[ANNOTATION_KEY]["given"] = True
+        if wins:
+            metadata[ANNOTATION_KEY]["wins"] = True
         if is_unnamed:
             metadata[ANNOTATION_KEY]["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))
@@ -340,24 +355,3 @@ def _first_message(response: LLMResult) -> BaseMessage | None:
         if isinstance(generation, ChatGeneration):
             return generation.message
     return None
-
-
-def _known_first(messages: list[BaseMessage], task: Task) -> list[BaseMessage]:
-    """Those that this task has said first, so that no other is taken for their copy."""
-    known = {said.id for said in list(task.said.values())} | task.runs.keys()  # others may say
-    return sorted(messages, key=lambda message: message.id not in known)
-
-
-def _dropped(found: Found, task: Task) -> list[str]:
-    """The ids that the node was given and that are in no list it replaced or cleared."""
-    kept = found.replaced.copy()
-    for at, message in enumerate(found.messages):
-        if isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES:
-            keys = {key for *_, key in task.inputs.values()} - kept.keys()
-            kept |= dict.fromkeys(keys, found.messages[at + 1 :])
-    ids = {key: {message.id for message in messages} for key, messages in kept.items()}
-    return [
-        message_id
-        for message_id, (*_, key) in task.inputs.items()
-        if key in ids and message_id not in ids[key]
-    ]

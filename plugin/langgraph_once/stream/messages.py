@@ -246,6 +246,8 @@ class MessageParts:
         self._ledger.claim(known, said.task)
         self._ledger.alias(known, str(said.message.id))
         known.epoch = self._ledger.epoch
+        if said.note is not None and said.note.get("wins"):
+            return self._won(said, content, known)
         if known.says(str(said.message.id), content):
             return self._finality(said, known)
         missing, had_id = known.content.suffix_of(content), known.id
@@ -262,6 +264,17 @@ class MessageParts:
         yield said.part._replace(data=RemoveMessage(id=known.id))
         self._deliver(said, content)
         yield said.part
+
+    def _won(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
+        """A message for which the list drops those that tasks beside its own have written."""
+        message_id, graph = str(said.message.id), lineage(said.task)[:-1]
+        found = self._ledger.entries(message_id)
+        lost = [entry for entry in found if lineage(entry.task)[:-1] == graph] or [known]
+        if len(lost) == 1 and lost[0].says(message_id, content):
+            return self._finality(said, lost[0])
+        for entry in lost[1:]:
+            self._ledger.drop(entry)
+        return self._replaced(said, content, lost[0])
 
     def _finality(self, said: SaidPart, known: Entry) -> Iterable[Part]:
         """The usage of a message of which the consumer has all else."""

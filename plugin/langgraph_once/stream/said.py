@@ -42,7 +42,7 @@ class SaidPart:
         """
         if entry.epoch < epoch or entry.akin(self.task):
             return True
-        if self.note is not None and self.note.get("given"):
+        if self.note is not None and (self.note.get("given") or self.note.get("wins")):
             return True
         mine, its = lineage(self.task), lineage(entry.task)
         apart = next(

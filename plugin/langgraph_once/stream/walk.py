@@ -44,14 +44,16 @@ class Found:
     Attributes:
         messages: In order; those that the reducer would make of other values are new objects.
         nameless: Those of them that the reducer will make anew, under an id of its own.
+        by_id: The `id()` of those that are in a list of messages, which keeps one for each id.
         replaced: For each key whose list is replaced as a whole, the messages it is left with.
     """
 
-    __slots__ = ("messages", "nameless", "replaced")
+    __slots__ = ("by_id", "messages", "nameless", "replaced")
 
     def __init__(self) -> None:
         self.messages: list[BaseMessage] = []
         self.nameless: list[BaseMessage] = []
+        self.by_id: set[int] = set()
         self.replaced: dict[str, list[BaseMessage]] = {}
 
 
@@ -66,8 +68,10 @@ def found_in_update(response: Any, is_message_key: IsMessageKey) -> Found:
     for key, value in _writes(response):
         before = len(found.messages)
         inner, replaces = overwritten(value)
-        coerce = _has_other_than_messages(inner) and is_message_key(key)
-        _Walk(found, coerce).enter(inner)
+        is_list = is_message_key(key)
+        _Walk(found, is_list and _has_other_than_messages(inner)).enter(inner)
+        if is_list:
+            found.by_id.update(map(id, found.messages[before:]))
         if replaces:
             found.replaced[key] = found.messages[before:]
     return found

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -21,6 +25,10 @@ __all__ = ["SCENARIOS"]
 
 HELLO = "Hello from below."
 SEARCH: Any = {"name": "search", "args": {"query": "cafes in Graz"}, "id": "call_1"}
+TIMEOUT_S = 5.0
+SETTLES_S = 0.05
+"""How long it takes at most until what a node returned is on its way."""
+
 ANSWERED = (Run(ASKED), Run(Command(resume="Yes, go on.")))
 
 
@@ -99,18 +107,31 @@ def beside_a_question(*, child: bool = False) -> Graph:
 
 
 def beside_a_crash() -> Graph:
-    """One of two parallel nodes dies at first; the other waits, so that it is done by then."""
-    model, runs = answers("After the crash."), []
+    """One of two parallel nodes dies at first, when the other is done."""
+    model, runs, is_done = answers("After the crash."), [], threading.Event()
+
+    def is_done_by_then(_: Any) -> None:
+        is_done.wait(TIMEOUT_S)
+        time.sleep(SETTLES_S)
+
+    async def ais_done_by_then(_: Any) -> None:
+        await asyncio.to_thread(is_done_by_then, None)
+
+    def done(state: Any) -> Steps:
+        answer = yield answers(HELLO), "?"
+        is_done.set()
+        return {"messages": [answer]}
 
     def dies(state: Any) -> Steps:
         runs.append(1)
+        yield RunnableLambda(is_done_by_then, ais_done_by_then), None
         answer = yield model, "?"
         if len(runs) == 1:
             raise RuntimeError("the process died")
         return {"messages": [answer]}
 
     builder = StateGraph(MessagesState)
-    builder.add_node("done", says(HELLO))
+    builder.add_node("done", node(done))
     builder.add_node("dies", chain(copies("A step before."), node(dies)))
     builder.add_edge(START, "done")
     builder.add_edge(START, "dies")

@@ -39,14 +39,16 @@ INNER = st.recursive(
     lambda inner: st.tuples(st.just("graph"), st.lists(inner, min_size=1, max_size=3)),
     max_leaves=5,
 )
-# Side by side nothing edits: which edit of one message wins is no matter of streaming.
 BESIDE = st.tuples(
     st.sampled_from(
         ["streams", "copies", "writes", "writes_pair", "fails_once", "dies_once", "asks"]
     ),
     TEXTS,
 )
-SPREAD = st.tuples(st.sampled_from(["branches", "sends"]), st.lists(BESIDE, min_size=2, max_size=3))
+EDITS = st.tuples(st.just("edits"), TEXTS)  # workers are sent nothing to edit
+SPREAD = st.tuples(
+    st.just("branches"), st.lists(BESIDE | EDITS, min_size=2, max_size=3)
+) | st.tuples(st.just("sends"), st.lists(BESIDE, min_size=2, max_size=3))
 NODES = LEAVES | INNER | SPREAD
 MODES = st.lists(st.sampled_from(["messages", "updates", "values"]), min_size=1, unique=True)
 

@@ -1,0 +1,115 @@
+"""Tasks side by side that write under one id into one list, of which the list keeps one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, RemoveMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Send
+
+from langgraph_once import DedupConfig, dedup, once
+from tests.corpus.models import answers
+from tests.unit_tests.stream.scenes import folded
+
+FIRST = AIMessage("The first text.", id="one")
+ASKED: Any = {"messages": [("user", "Please begin.")]}
+
+Node = Callable[[Any], Any]
+
+
+def edits(text: str) -> Node:
+    return lambda _: {"messages": [AIMessage(text, id="one")]}
+
+
+def streams(text: str) -> Node:
+    return lambda _: {"messages": [answers(AIMessage(text, id="one")).invoke("?")]}
+
+
+def returns_it(state: Any) -> Any:
+    return {"messages": state["messages"][-1:]}
+
+
+def side_by_side(order: str, a: Node, b: Node) -> Any:
+    """A graph whose nodes `a` and `b` run side by side and end in this order."""
+    done = {name: threading.Event() for name in order}
+
+    def node(name: str, work: Node) -> Node:
+        def run(state: Any) -> Any:
+            if name == order[1]:
+                done[order[0]].wait(5)
+            result = work(state)
+            done[name].set()
+            return result
+
+        return run
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("begin", lambda _: {"messages": [FIRST]})
+    builder.add_edge(START, "begin")
+    for name, work in (("a", a), ("b", b)):
+        builder.add_node(name, node(name, work))
+        builder.add_edge("begin", name)
+    return builder.compile()
+
+
+def fold(graph: Any, config: DedupConfig | None = None) -> list[str]:
+    return list(folded(once(graph, config).stream(ASKED, stream_mode="messages")).values())
+
+
+def state(graph: Any) -> list[str]:
+    return [message.text for message in graph.invoke(ASKED)["messages"][1:]]
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (edits("From a."), edits("From b.")),
+        (edits("The same."), edits("The same.")),
+        (streams("From a."), streams("From b.")),
+        (streams("From a."), edits("From b.")),
+        (edits("From a."), streams("From b.")),
+        (streams("The same."), streams("The same.")),
+        (edits("From a."), returns_it),
+        (returns_it, edits("From b.")),
+    ],
+)
+def test_the_consumer_has_the_one_that_the_list_keeps(order: str, a: Node, b: Node) -> None:
+    assert fold(side_by_side(order, a, b)) == state(side_by_side(order, a, b))
+
+
+def test_workers_in_the_order_of_their_sends() -> None:
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("worker", lambda sent: edits(sent["text"])(sent))
+    texts = [f"Worker {at}." for at in range(12)]
+    sends = [Send("worker", {"text": text}) for text in texts]
+    builder.add_conditional_edges(START, lambda _: sends, ["worker"])
+    graph = builder.compile()
+    assert fold(graph) == state(graph) == texts[-1:]
+
+
+def test_the_next_step_writes_anew() -> None:
+    graph = side_by_side("ba", edits("From a."), edits("From b."))
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("both", graph)
+    builder.add_node("again", edits("From the last."))
+    builder.add_edge(START, "both").add_edge("both", "again")
+    assert fold(builder.compile()) == ["From the last."]
+
+
+def test_a_second_reader_of_it_has_the_same() -> None:
+    graph = once(side_by_side("ba", streams("From a."), streams("From b.")))
+    chunks = dedup(graph.stream(ASKED, stream_mode="messages"), stream_mode="messages")
+    assert list(folded(chunks).values()) == ["From b."]
+
+
+def test_what_did_not_change_is_said_once() -> None:
+    chunks = list(
+        once(side_by_side("ab", returns_it, returns_it)).stream(ASKED, stream_mode="messages")
+    )
+    assert [str(m.text) for m, _ in chunks] == ["The first text."]
+    assert not [m for m, _ in chunks if isinstance(m, RemoveMessage)]
