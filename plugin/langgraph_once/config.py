@@ -66,7 +66,8 @@ class SerdeConfig:
 
     compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
     """zstd level: higher is smaller and slower. "auto" is 3, and for values above 64 KB, of which
-    compression takes most of the time, something faster than 1."""
+    compression takes most of the time, something faster than 1; above 256 KB it takes less than
+    half the time of 3, for two thirds more bytes. docs/serializer.md counts."""
 
     dictionary: bool = True
     """Compress small values with the zstd dictionary that comes with this package."""
@@ -92,14 +93,21 @@ class SerdeConfig:
     `Opaque` that keeps the raw bytes and writes back unchanged."""
 
     adapters: tuple[TypeName, ...] = ()
-    """Your own adapters and families for types that "once1" does not know, as "module:name"."""
+    """Your own adapters for types that "once1" does not know, each an `Adapter`, a
+    `SubclassAdapter` or a `Family`, as "module:name"."""
 
     aliases: dict[TypeName, TypeName] = Field(default_factory=dict)
     """Classes that moved: their old "module:Name" to the new one."""
 
     upgrades: dict[TypeName, TypeName] = Field(default_factory=dict)
     """Classes that changed: "module:Name" to a function (data, from_version) -> data, as
-    "module:function"."""
+    "module:function". Of dataclasses, attrs classes and pydantic models, the data is a dictionary
+    of their attributes; the version is the class's `__once_version__` when the row was written, 0
+    where it had none. docs/serializer.md has the rest."""
+
+    object_arrays: Literal["raise", "elements"] = "raise"
+    """On writing "once1", a numpy array of Python objects: refuse it, or write each of its elements
+    as a value. Such arrays are read in any case."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked

@@ -100,22 +100,45 @@ class Allowlist:
             raise PayloadError(f"{module}:{name} is not a type", tag=tag)
         return target  # type: ignore[no-any-return]
 
-    def check(self, module: str, name: str, *, tag: str) -> None:
-        """Refuse, report or accept a type that the bytes name, without importing anything."""
+    def check(self, module: str, name: str, *, tag: str, path: str | None = None) -> None:
+        """Refuse, report or accept a type that the bytes name, without importing anything.
+
+        Args:
+            module: Of the type.
+            name: Of the type, without the classes that it is nested in.
+            tag: What the bytes are stored under.
+            path: The name with these classes, where the bytes have it.
+        """
         key = (module, name)
         if key in SAFE_MSGPACK_TYPES or key in self.paths or find_storable(module, (name,)):
             return
+        shown = path or name
         if self.enforcement == "strict":
-            emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": name})
+            emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": shown})
             imported = module in sys.modules
-            raise TypeNotAllowedError(f"{module}:{name}", tag=tag, imported=imported)
-        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": name})
+            raise TypeNotAllowedError(f"{module}:{shown}", tag=tag, imported=imported)
+        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": shown})
         if self.enforcement == "warn" and self._is_news(key):
             logger.warning(
                 "Loaded %s:%s, which is not in `allowed_types`; strict enforcement would refuse it",
                 module,
                 name,
             )
+
+    def report_written(self, name: str) -> None:
+        """Report that a type was written which is not listed: `module:Qual.Name`."""
+        module, _, path = name.partition(":")
+        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": path})
+        if self._is_news((module, path.rpartition(".")[2])):
+            logger.warning(
+                "Stored %s, which is not in `allowed_types`; strict enforcement would refuse it",
+                name,
+            )
+
+    def report_unwritten(self, name: str) -> None:
+        """Report that a type was not written, since reading would refuse it."""
+        module, _, path = name.partition(":")
+        emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
 
     def check_method(self, module: str, name: str, method: str, *, tag: str) -> None:
         """Refuse a call of a method that upstream does not list as safe."""

@@ -1,4 +1,5 @@
-"""What reading met: which types were refused, or would be, and the allowlist that follows."""
+"""What reading and writing met: which types were refused, or would be, and the allowlist that
+follows."""
 
 from __future__ import annotations
 
@@ -42,9 +43,12 @@ class Audit:
             graph.get_state(config)
         print(audit.proposal())
 
-    The names come from the bytes, so whoever can write to the database chooses them: read a
-    proposal before you follow it. A nested class appears without its outer one, `mod:Inner`,
-    and is allowed as `mod:Outer.Inner`.
+    Under "warn" what is written in codec `once1` is heard, too, so that one run of an app names
+    all that its threads hold; under "strict", what is not written. An object may count twice.
+
+    The names that are read come from the bytes, so whoever can write to the database chooses
+    them: read a proposal before you follow it. In what upstream wrote, a nested class appears
+    without its outer one, `mod:Inner`, and is allowed as `mod:Outer.Inner`.
 
     Attributes:
         dropped: Events that were not counted, because they named too many different types.
@@ -81,12 +85,12 @@ class Audit:
 
     @property
     def blocked(self) -> tuple[str, ...]:
-        """The types that were refused, or whose methods were, as `module:Name`, sorted."""
+        """The types that were refused, or whose methods were, as `module:Qual.Name`, sorted."""
         return self._named(_BLOCKED, _METHOD)
 
     @property
     def unregistered(self) -> tuple[str, ...]:
-        """The types that were loaded and that strict enforcement would refuse, sorted."""
+        """The types that strict enforcement would refuse, and that were not refused, sorted."""
         return self._named(_UNREGISTERED)
 
     def proposal(self, *, allowed_types: Iterable[str] = ()) -> str:
@@ -122,7 +126,7 @@ class Audit:
         # How many, and not which: the names are chosen by whoever wrote the bytes.
         logger.log(
             logging.WARNING if self.blocked else logging.INFO,
-            "Serde audit: %d events, %d types refused, %d loaded that are not in `allowed_types`; "
+            "Serde audit: %d events, %d types refused, %d accepted that are not listed; "
             "`Audit.proposal()` names them",
             sum(counts.values()) + self.dropped,
             len(self.blocked),

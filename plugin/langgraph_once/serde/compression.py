@@ -7,6 +7,7 @@ its header which dictionary it needs, so a dictionary is never changed and never
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.resources
 import sys
@@ -30,6 +31,7 @@ _MAX_DICTIONARY_BYTES: Final = 8 * 1024
 
 _ADAPTIVE_LEVEL: Final = 3
 _MAX_ADAPTIVE_BYTES: Final = 64 * 1024
+_MAX_LARGE_BYTES: Final = 256 * 1024
 _LARGE_OPTIONS: Final[dict[int, int]] = {
     zstd.CompressionParameter.compression_level: 1,
     # 16 KB, which fits into the first cache: a quarter sooner than level 3, a sixth larger.
@@ -37,23 +39,44 @@ _LARGE_OPTIONS: Final[dict[int, int]] = {
 }
 """For larger values, of which compression takes most of the time, where no level is asked for."""
 
+_LITERALS: Final = 1002
+"""`ZSTD_c_literalCompressionMode`, which zstd calls experimental; Python has no name for it."""
+_HUGE_OPTIONS: Final[dict[int, int]] = {
+    **_LARGE_OPTIONS,
+    # Look for repetitions at every 17th byte where there are none: a third sooner, two fifths
+    # larger. Negative levels do that too, but leave literals as they are, and are larger still.
+    zstd.CompressionParameter.target_length: 16,
+    _LITERALS: 1,
+}
+"""For those that make everybody wait: a thread of 500 messages, whole, with each step."""
+
 
 class Compression:
     """Compresses where it pays; decompresses up to a bound. Thread-safe."""
 
     def __init__(
-        self, *, level: int | None, min_bytes: int, max_decoded_bytes: int, dictionary: bool = True
+        self,
+        *,
+        level: int | None,
+        min_bytes: int,
+        max_decoded_bytes: int,
+        dictionary: bool = True,
+        checksum: bool = True,
     ) -> None:
         """Set the bounds.
 
         Args:
-            level: zstd's. None is 3, and for values above 64 KB something faster than 1.
+            level: zstd's. None is 3, and for values above 64 KB something faster than 1, above
+                256 KB much faster.
             min_bytes: Smaller values are not compressed.
             max_decoded_bytes: No value is decompressed to more than this.
             dictionary: Write small values with the dictionary; reading needs no permission.
+            checksum: Add four bytes, so that a flipped bit is an error and not another value.
+                What is encrypted as well needs none.
         """
         self._level = level
         self._dictionary = dictionary
+        self._checksum = checksum
         self._min_bytes = min_bytes
         self._max_decoded_bytes = max_decoded_bytes
         # A compressor per thread: making one costs more than compressing a small message.
@@ -106,7 +129,7 @@ class Compression:
         if self._dictionary and size <= _MAX_DICTIONARY_BYTES:
             name = "with_dictionary"
         else:
-            name = "large" if self._level is None and size > _MAX_ADAPTIVE_BYTES else "plain"
+            name = "plain" if self._level is not None else _adaptive_name(size)
         found: zstd.ZstdCompressor | None = getattr(self._local, name, None)
         if found is None:
             found = self._new_compressor(name)
@@ -117,10 +140,13 @@ class Compression:
         dictionary = _dictionary(_DICTIONARIES[-1]) if name == "with_dictionary" else None
         level = _ADAPTIVE_LEVEL if self._level is None else self._level
         options: dict[int, int] = {zstd.CompressionParameter.compression_level: level}
-        if name == "large":
+        options[zstd.CompressionParameter.checksum_flag] = int(self._checksum)
+        if name == "huge":
+            # A zstd that takes no experimental options compresses as for large values.
+            with contextlib.suppress(ValueError, zstd.ZstdError):
+                return zstd.ZstdCompressor(options=options | _HUGE_OPTIONS)
+        if name != "plain" and dictionary is None:
             options |= _LARGE_OPTIONS
-        # Four bytes, so that a flipped bit is an error and not another value.
-        options[zstd.CompressionParameter.checksum_flag] = 1
         return zstd.ZstdCompressor(
             options=options,
             # Digested once for each level, not for each thread.
@@ -134,6 +160,12 @@ class Compression:
             limit_bytes=limit,
             tag=tag,
         )
+
+
+def _adaptive_name(size: int) -> str:
+    if size <= _MAX_ADAPTIVE_BYTES:
+        return "plain"
+    return "large" if size <= _MAX_LARGE_BYTES else "huge"
 
 
 @functools.cache

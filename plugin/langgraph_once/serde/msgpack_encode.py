@@ -9,7 +9,6 @@ upstream would write it is handed to upstream, and its bytes are spliced in.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import re
 from collections import deque
@@ -83,9 +82,14 @@ def encode_msgpack(value: Any) -> bytes:
         TypeError: Upstream cannot write it; the error is upstream's own.
     """
     try:
-        return packb(value, _default, OPTIONS)
+        return quick_encode(value)
     except Exception:
         return _upstream_bytes(value)
+
+
+def quick_encode(value: Any) -> bytes:
+    """Do what `encode_msgpack` does, or raise some exception where that may not."""
+    return packb(value, _default, OPTIONS)
 
 
 def _default(obj: Any) -> Packed:
@@ -248,8 +252,3 @@ _BUILT_IN: Final[dict[type, Encoder]] = {
 }
 _ENCODERS: Final = _Encoders(_BUILT_IN)
 _MODELS: Final = ModelEncoders(_default, _MAX_TYPES)
-
-quick_encode: Final[Callable[[Any], bytes]] = functools.partial(
-    packb, default=_default, option=OPTIONS
-)
-"""Does what `encode_msgpack` does, or raises some exception where that may not."""

@@ -23,10 +23,9 @@ from langgraph_once.serde.json_rows import decode_json
 from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
 from langgraph_once.serde.msgpack_encode import encode_msgpack, quick_encode
 from langgraph_once.serde.once1 import (
-    Adapter,
     Decoder,
     Encoder,
-    Family,
+    Extension,
     Loader,
     Registry,
     encode_error,
@@ -44,9 +43,6 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
-_CONTAINERS: Final = frozenset({dict, list})
-"""What most values are; neither codec has anything to tell them apart by."""
-
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
 
@@ -64,7 +60,7 @@ class OnceSerializer(JsonPlusSerializer):
         self,
         config: SerdeConfig | None = None,
         *,
-        adapters: Iterable[Adapter | Family] = (),
+        adapters: Iterable[Extension] = (),
         upstream_aes_key: SecretStr | None = None,
     ) -> None:
         """Check the configuration.
@@ -76,7 +72,7 @@ class OnceSerializer(JsonPlusSerializer):
 
         Raises:
             ConfigError: A key is malformed, encryption is required and there is no key, two
-                adapters claim one name or type, or what `config` names cannot be imported.
+                adapters claim one name, type or base, or what `config` names cannot be imported.
         """
         super().__init__(allowed_msgpack_modules=None)
         self.config = config or SerdeConfig()
@@ -88,6 +84,7 @@ class OnceSerializer(JsonPlusSerializer):
             min_bytes=self.config.min_compress_bytes,
             max_decoded_bytes=self.config.max_decoded_bytes,
             dictionary=self.config.dictionary,
+            checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each blob.
         self._codec = self.config.codec
@@ -141,8 +138,11 @@ class OnceSerializer(JsonPlusSerializer):
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
-        self._quick_encode: Callable[[Any], bytes | None] = (
-            self._encoder.encode_straight if self._codec == "once1" else quick_encode
+        # What most values are, and how they are written if there is nothing unusual in them.
+        self._quick_encoders: dict[type, Callable[[Any], bytes]] = (
+            {dict: quick_encode, list: quick_encode}
+            if self._codec == "msgpack"
+            else self._encoder.straight
         )
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
@@ -151,18 +151,13 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
-        data = None
-        if type(obj) in _CONTAINERS:
-            try:
-                data = self._quick_encode(obj)
-            except Exception:  # `_encode` tells what is wrong
-                data = None
-        if data is None:
-            tag, data = self._encode(obj)
-        elif self._is_bare:
-            return self._codec, data
-        else:
+        try:
+            data = self._quick_encoders[type(obj)](obj)
+            if self._is_bare:
+                return self._codec, data
             tag = Tag.parse(self._codec)
+        except Exception:  # it takes care; if that does not help, `_encode` tells why
+            tag, data = self._encode(obj)
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:

@@ -19,7 +19,8 @@ def _shown(value: Any) -> Any:
     if isinstance(value, memoryview):
         return value.format, value.shape, value.tobytes()
     if isinstance(value, np.ndarray):
-        return value.dtype, value.strides, value.tobytes()
+        content = repr(value.ravel().tolist()) if value.dtype == object else value.tobytes()
+        return value.dtype, value.strides, content
     if isinstance(value, BaseException):
         return repr(value), getattr(value, "__dict__", None), _shown(value.__cause__)
     return repr(value)

@@ -151,6 +151,11 @@ def _shared() -> list[Any]:
     return [shared, shared]
 
 
+def _tree() -> list[Any]:
+    inner = model.Profile(name="bob", tags=["a"])
+    return [model.Profile(name="ann", inner=inner), model.Profile(name="eve", tags=["b"])]
+
+
 EXTENSIONS: Final[Makers] = {
     "tuple": lambda: (1, ("two", [3])),
     "map": lambda: {1: "x", (2, 3): None, model.Colour.RED: b"y"},
@@ -171,8 +176,24 @@ EXTENSIONS: Final[Makers] = {
     "record": FAMILIES["namedtuple"],
     "model": lambda: model.Fixed("x"),
     "models": lambda: {"thread": [HumanMessage("x", id="1"), model.Fixed("y"), 3]},
+    "tree": _tree,
+    "head": lambda: {"thread": [HumanMessage("x", id="1"), HumanMessage("y"), HumanMessage("z")]},
 }
 """By the name of the extension of codec `once1`, in lower case."""
+
+
+def _objects() -> Any:
+    numpy = importlib.import_module("numpy")
+    made = numpy.empty(4, object)
+    made[:] = [1, "two", None, model.Task("four", (4,))]
+    made[2] = [3, {3}]
+    return made.reshape((2, 2), order="F")
+
+
+FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
+    "numpy-objects": ({"object_arrays": "elements"}, _objects),
+}
+"""What takes a setting to write: the setting and the value."""
 
 ELSEWHERE: Final = {"adapter-windowspath"}
 """What cannot be written where the blobs are written."""

@@ -15,7 +15,14 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.tag import Codec
 from tests.data.blobs import files, model
-from tests.data.blobs.once_values import ADAPTERS, COMMON, EXTENSIONS, FAMILIES, LAYERS
+from tests.data.blobs.once_values import (
+    ADAPTERS,
+    COMMON,
+    EXTENSIONS,
+    FAMILIES,
+    FORMS,
+    LAYERS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +44,7 @@ def wanted() -> dict[str, tuple[dict[str, Any], Callable[[], Any]]]:
         settings = {"codec": "once1", "compression": "none", "on_unknown": "opaque"}
         for kind, makers in (("adapter", ADAPTERS), ("family", FAMILIES), ("ext", EXTENSIONS)):
             rows |= {f"{kind}-{name}": (settings, make) for name, make in makers.items()}
+        rows |= {f"form-{name}": (settings | more, make) for name, (more, make) in FORMS.items()}
     return rows
 
 

@@ -136,8 +136,8 @@ def test_its_memory_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("enforcement", "level", "told"),
     [
-        ("strict", logging.WARNING, "1 events, 1 types refused, 0 loaded"),
-        ("open", logging.INFO, "3 events, 0 types refused, 2 loaded"),
+        ("strict", logging.WARNING, "1 events, 1 types refused, 0 accepted"),
+        ("open", logging.INFO, "3 events, 0 types refused, 2 accepted"),
     ],
 )
 def test_it_logs_one_line_without_what_the_bytes_say(

@@ -28,6 +28,7 @@ class CarefulPacker(Packer):
     seen = 1
     """How often that is written which is being written."""
     has_links = True
+    has_trees = False
 
     def __init__(self, known: Known, counts: Mapping[int, int], *, is_simple: bool) -> None:
         """Take what a packer needs.

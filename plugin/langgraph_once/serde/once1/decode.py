@@ -13,6 +13,7 @@ from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.networks import release
+from langgraph_once.serde.once1.heads import Head, ThreadReader, head_parts, placed
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.locate import locate
 from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
@@ -26,7 +27,8 @@ from langgraph_once.serde.once1.scan import (
     read_token,
 )
 from langgraph_once.serde.once1.table import Table, split
-from langgraph_once.serde.once1.wire import MAX_LEVELS, MAX_OBJECTS, Ext, unpack, unpack_one
+from langgraph_once.serde.once1.trees import TreeMakers, tree_parts
+from langgraph_once.serde.once1.wire import MARKED, MAX_LEVELS, MAX_OBJECTS, Ext, unpack, unpack_one
 
 __all__ = ["Decoder", "decode"]
 
@@ -42,11 +44,17 @@ _SMALL_BYTES: Final = 16 * 1024
 
 _COUNTS: Final = {int(code): n for code, n in VALUES_IN.items() if code != Ext.UNKNOWN}
 _FAMILY: Final = int(Ext.FAMILY)
+_HEAD: Final = int(Ext.HEAD)
+_TREE: Final = int(Ext.TREE)
+_READ_IN_PLACE: Final = MODEL_CODES | {_TREE}
 _CODE_AT: Final = {**dict.fromkeys(range(0xD4, 0xD9), 1), 0xC7: 2, 0xC8: 3, 0xC9: 5}
 """Where an extension has its code, by its first byte."""
 _MOST_MEMBER_BYTES: Final = 256
 _MOST_FREE_BYTES: Final = 1 << 20
 """The work on the models in so many bytes needs no budget."""
+
+_WORK_OF_A_FORM: Final = 4
+"""Reading a `HEAD` or a `TREE` takes as long as to make so many models, without those in it."""
 
 _MOST_LEVELS: Final = 4 * MAX_LEVELS
 _MOST_OBJECTS: Final = MAX_OBJECTS + 2  # an adapter's tuple of scalars is not counted
@@ -74,6 +82,9 @@ class Decoder:
         self.opaque = on_unavailable == "opaque"
         self._small_bytes = min(_SMALL_BYTES, max_objects)  # no value takes less than a byte
         self._makers = loader.known_makers
+        self._heads = loader.known_heads
+        self._trees = loader.known_trees
+        self._threads = ThreadReader(self._heads)
 
     def decode(self, data: bytes, tag: str) -> Any:
         """Return the value that `encode` wrote as `data`, stored under `tag`.
@@ -84,10 +95,18 @@ class Decoder:
             PayloadError: It is damaged, or holds an object that cannot be rebuilt.
         """
         if len(data) <= self._small_bytes:
+            mark = data.find(MARKED)
             try:
-                return unpack_one(data, self._known_models)
-            except Exception:  # noqa: S110  (read with care, it is told what is wrong)
+                if mark < 0:
+                    return unpack_one(data, None)  # plain data, or no objects of the common kinds
+                return self._threads.read(data, mark + len(MARKED))
+            except Exception:  # noqa: S110  (it is something else)
                 pass
+            if mark >= 0:
+                try:
+                    return self._read_known(data)
+                except Exception:  # noqa: S110  (read with care, it is told what is wrong)
+                    pass
         try:
             return _Reader(self, tag).read(data)
         except SizeLimitError:
@@ -95,15 +114,30 @@ class Decoder:
         except SerdeError as error:
             return _read_plain(data, _Reader(self, tag), error)
 
-    def _known_models(self, code: int, content: bytes) -> Any:
-        """Rebuild models that hold no extension, of kinds that were met before.
+    def _read_known(self, data: bytes) -> Any:
+        """Read what holds no objects but models of kinds that were met before.
 
-        Of a small value, most often they are all that there is to rebuild.
+        Most small values are that. Their models hold no extension, as a rule.
         """
-        if code not in MODEL_CODES:
-            raise ValueError
-        array = unpackb(content)
-        return rebuild_models(array, self._makers[array[0]])
+        heads: list[Head] = []
+        known, trees = self._heads, self._trees
+
+        def rebuild(code: int, content: bytes) -> Any:
+            if code == _HEAD:
+                heads.append(head := known[content])
+                return head
+            if code == _TREE:
+                form, indices, value = tree_parts(unpackb(content))
+                if indices:
+                    raise ValueError
+                return trees[form](value)
+            if code not in MODEL_CODES:
+                raise ValueError
+            array = unpackb(content)
+            return rebuild_models(array, self._makers[array[0]])
+
+        value = unpack_one(data, rebuild)
+        return placed(value, len(heads)) if heads else value
 
 
 def decode(
@@ -149,6 +183,10 @@ class _Reader:
     """The first that occurred."""
     failed: tuple[int, bytes] | None = None
     """In which extension."""
+    in_entries = False
+    """Whether the blob is a table, or another extension."""
+    heads = 0
+    """How many threads wait for all of the value to be read."""
     _table: Table | None = None
     _rebuilder: Rebuilder | None = None
 
@@ -178,12 +216,14 @@ class _Reader:
         """Return the value that the blob stands for."""
         try:
             at = _CODE_AT.get(data[0])
-            if at is not None and data[at] not in MODEL_CODES:
+            if at is not None and data[at] not in _READ_IN_PLACE:
                 value = self._read_entries(data)
             else:
                 if len(data) > self.decoder.max_objects:  # no value takes less than a byte
                     self._check_count([data])
                 value = unpack_one(data, self.rebuild)
+            if self.heads:
+                value = placed(value, self.heads)
         except BaseException as error:
             raise self._explain(error)  # noqa: B904  (it has its own cause)
         if self._rebuilder and [net for net in self._rebuilder.networks if release(net)]:
@@ -191,6 +231,7 @@ class _Reader:
         return value
 
     def _read_entries(self, data: bytes) -> Any:
+        self.in_entries = True
         table = self.table
         table.entries = split(data)
         table.linked = self.linked = table.entries[0] is not data
@@ -232,11 +273,15 @@ class _Reader:
         try:
             if self.depth >= _FREE_LEVELS and code in _COUNTS:
                 self._check_depth(content)
+            if code == _HEAD:
+                return self._head(content)
             if code in MODEL_CODES and not self.linked:
                 array = unpackb(content, ext_hook=self.rebuild)
                 if len(content) > _MOST_FREE_BYTES:
-                    self.rebuilder.work_on_models(array)
+                    self.rebuilder.work_on_models(len(array[-2]))
                 return rebuild_models(array, loader.makers(array[0], self.tag))
+            if code == _TREE:
+                return self._tree(unpackb(content, ext_hook=self.rebuild), len(content))
             return self._rebuild_careful(code, content, index)
         except BaseException as error:
             if self.error is None:
@@ -245,6 +290,23 @@ class _Reader:
             raise self.error  # noqa: B904  (it has its own cause)
         finally:
             self.depth -= 1
+
+    def _tree(self, array: Any, size: int) -> Any:
+        self.rebuilder.work_on_models(_WORK_OF_A_FORM)
+        form, indices, value = tree_parts(array)
+        loader = self.decoder.loader
+        work = self.rebuilder.work_on_models if size > _MOST_FREE_BYTES else None
+        makers = TreeMakers(loader, indices, self.tag, work=work, copies=self.linked)
+        reusable = not (indices or work or self.linked)
+        return loader.tree_maker(form, makers, reusable=reusable)(value)
+
+    def _head(self, content: bytes) -> Head:
+        if self.in_entries:
+            raise ValueError("a head where none is written")
+        kinds, indices = head_parts(content)
+        self.rebuilder.work_on_models(len(indices) + _WORK_OF_A_FORM)
+        self.heads += 1
+        return self.decoder.loader.head(content, kinds, indices, self.tag)
 
     def _rebuild_careful(self, code: int, content: bytes, index: int) -> Any:
         count = _COUNTS.get(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import ormsgpack
@@ -37,8 +38,8 @@ class Encoder:
         self._registry = registry
         self._on_unknown: Literal["raise", "opaque"] = on_unknown
         self._fast = FastEncoder(registry)
-        self.encode_straight = self._fast.straight.encode
-        """Does what `encode` does, or returns None, or raises any exception."""
+        self.straight: dict[type, Callable[[Any], bytes]] = self._fast.straight.by_type
+        """What does for values of a type what `encode` does, or raises any exception."""
 
     def encode(self, value: Any) -> bytes:
         """Return the bytes that `value` comes back from, equal and of the same types.

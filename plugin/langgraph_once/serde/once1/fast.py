@@ -34,8 +34,8 @@ class FastEncoder:
             lambda cls: plan_of(cls, _writer(registry, cls), shapes[cls])
         )
         self._known = Known(shapes, plans, {})
-        self.straight = Straight(self._known)
-        """For the most common values; what it has not met, `encode` teaches it."""
+        self.straight = Straight(shapes)
+        """For the most common values."""
 
     def encode(self, value: Any) -> bytes | None:
         """Return the bytes of `value`; None where it takes `encode_slow` to write or refuse it."""

@@ -26,7 +26,7 @@ from langgraph_once.serde.once1.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
     from langgraph_once.serde.once1.registry import Writer
 
@@ -53,6 +53,8 @@ class Kind:
     """One of the kinds that a `bin` of them holds."""
     alone: bytes
     """The content of that `bin` where it is the only one."""
+    parts: tuple[Any, ...]
+    """What `packed` is made of."""
 
 
 class Shape:
@@ -62,17 +64,28 @@ class Shape:
         """Return the kind of an instance; None if it is not simple."""
         raise NotImplementedError
 
+    def common_kind(self, objects: list[Any], values: list[dict[str, Any]]) -> Kind | None:
+        """Return the kind of all of the instances; None if they are not all of one, and simple.
+
+        Args:
+            objects: The instances.
+            values: The values of their fields.
+        """
+        raise NotImplementedError
+
 
 class RecordShape(Shape):
     """Those of a dataclass or an attrs class: there is one."""
 
     def __init__(self, cls: type, names: list[str]) -> None:
         self.names = names
-        packed = pack([name_of(cls)])
-        self.kind = Kind(frozenset(), packed, array([packed]))
+        self.kind = _kind(frozenset(), name_of(cls))
 
     def kind_of(self, obj: Any) -> Kind | None:
         return self.kind if [*obj.__dict__] == self.names else None
+
+    def common_kind(self, objects: list[Any], values: list[dict[str, Any]]) -> Kind | None:
+        return self.kind if [*map(list, values)].count(self.names) == len(objects) else None
 
 
 class ModelShape(Shape):
@@ -97,6 +110,18 @@ class ModelShape(Shape):
             return None
         return kind
 
+    def common_kind(self, objects: list[Any], values: list[dict[str, Any]]) -> Kind | None:
+        kind = self.kind_of(objects[0])
+        extras = [each.__pydantic_extra__ for each in objects]
+        fields_sets = [each.__pydantic_fields_set__ for each in objects]
+        all_alike = (
+            kind is not None
+            and fields_sets.count(kind.fields_set) == len(objects)
+            and extras.count(self.extra) == len(objects)
+            and {*map(len, values)} == {self.size}
+        )
+        return kind if all_alike else None
+
     def _find(self, fields_set: Any) -> Kind | None:
         key = frozenset(fields_set)
         try:
@@ -114,8 +139,12 @@ class ModelShape(Shape):
         if not fields_set <= known:
             return None
         names = None if fields_set == known else [name for name in known if name in fields_set]
-        packed = pack([name_of(self.cls), names, self.extra is not None])
-        return Kind(fields_set, packed, array([packed]))
+        return _kind(fields_set, name_of(self.cls), names, self.extra is not None)
+
+
+def _kind(fields_set: frozenset[str], *parts: Any) -> Kind:
+    packed = pack([*parts])
+    return Kind(fields_set, packed, array([packed]), parts)
 
 
 class MessageShape(ModelShape):
@@ -143,39 +172,47 @@ class MessageShape(ModelShape):
         values = obj.__dict__
         if obj.__pydantic_extra__ != self.extra or len(values) != self.size:
             return None
+        return kind if self.holds_plain(values) else None
+
+    def holds_plain(self, values: dict[str, Any]) -> bool:
+        """Whether these are values of an instance that holds nothing but plain data."""
         content, given = values["content"], values["additional_kwargs"]
         answered = values["response_metadata"]
-        if (type(content) is not str and not _is_plain(content, _OWN_LEVELS)) or (
-            (given or answered) and not _is_plain((given, answered), _OWN_LEVELS)
+        if (
+            (type(content) is not str and not _is_plain(content, _OWN_LEVELS))
+            or (given and not _is_plain(given.values(), _OWN_LEVELS))
+            or (answered and not _is_plain(answered.values(), _OWN_LEVELS))
         ):
-            return None
+            return False
         if self.has_calls:
             for call in values["tool_calls"]:
                 if not _is_plain(call["args"].values(), _OWN_LEVELS):
-                    return None
-        return None if self.has_artifact and values["artifact"] is not None else kind
+                    return False
+        return not (self.has_artifact and values["artifact"] is not None)
 
 
-def _is_plain(values: Iterable[Any], levels: int) -> bool:
+def _is_plain(values: Collection[Any], levels: int) -> bool:
     """Whether msgpack writes `values` rightly, and they are at most so many levels deep."""
+    if ATOMS.issuperset(map(type, values)):
+        return True
     for value in values:
         kind = type(value)
         if kind in ATOMS:
             continue
         if kind is dict:
-            inside: Iterable[Any] = value.values()
+            inside: Collection[Any] = value.values()
         elif kind is list:
             inside = value
         else:
             return False
-        if value and (not levels or not _is_plain(inside, levels - 1)):
+        if not levels or not _is_plain(inside, levels - 1):
             return False
     return True
 
 
 def shape_of(cls: type, writer: Writer | None) -> Shape | None:
     """Return the shape of a class that is written so; None if its instances are not simple."""
-    if writer is None or writer.code is not Ext.FAMILY:
+    if writer is None or writer.code is not Ext.FAMILY or writer.reported:
         return None
     if type(writer.family) is RecordFamily:
         names = plain_names(cls)

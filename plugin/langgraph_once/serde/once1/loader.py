@@ -8,6 +8,7 @@ from typing import Any, Final
 from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
+from langgraph_once.serde.once1.heads import Head
 from langgraph_once.serde.once1.makers import Maker, makers_of
 from langgraph_once.serde.once1.names import (
     MAX_NAME_CHARS,
@@ -18,11 +19,17 @@ from langgraph_once.serde.once1.names import (
 )
 from langgraph_once.serde.once1.parametrised import is_parametrised, parse
 from langgraph_once.serde.once1.protocol import Adapter, Family
-from langgraph_once.serde.once1.registry import Registry, version_of
+from langgraph_once.serde.once1.registry import Registry
+from langgraph_once.serde.once1.trees import TreeMakers, tree_maker
+from langgraph_once.serde.once1.upgrades import version_of
 
 __all__ = ["Loader"]
 
 _MAX_KNOWN: Final = 4096
+
+_MAX_HEADS: Final = 1024
+_MAX_HEAD_BYTES: Final = 1024
+"""Of the heads of short threads, many are the same."""
 
 _MAX_PARAMETRISED: Final = 256
 """Making such a class takes a millisecond, and bytes could name ever new ones."""
@@ -37,6 +44,10 @@ class Loader:
         self._known: dict[tuple[str, str], tuple[Family, type, int]] = {}
         self.known_makers: dict[bytes, list[Maker]] = {}
         """What `makers` has returned, by the kinds."""
+        self.known_trees: dict[bytes, Maker] = {}
+        """What makes trees without indices, by the form."""
+        self.known_heads: dict[bytes, Head] = {}
+        """What `head` has returned, by the content."""
         self.members: dict[bytes, Enum] = {}
         """Enum members, by the content of the `FAMILY` that stands for them."""
         self._parametrised: dict[str, Any] = {}
@@ -91,6 +102,26 @@ class Loader:
                 self.known_makers.clear()
             self.known_makers[kinds] = makers
         return makers
+
+    def head(self, content: bytes, kinds: Any, indices: bytes, tag: str) -> Head:
+        """Return what a `HEAD` stands for; errors are those of `makers_of`."""
+        head = Head(self.makers(kinds, tag), indices)
+        if kinds in self.known_makers and len(content) <= _MAX_HEAD_BYTES:
+            if len(self.known_heads) >= _MAX_HEADS:
+                self.known_heads.clear()
+            self.known_heads[content] = head
+        return head
+
+    def tree_maker(self, form: bytes, makers: TreeMakers, *, reusable: bool) -> Maker:
+        """Return what makes the value of a `TREE`; errors are those of `TreeMakers.part`."""
+        if reusable and form in self.known_trees:
+            return self.known_trees[form]
+        maker = tree_maker(form, makers)
+        if reusable and makers.are_listed:
+            if len(self.known_trees) >= _MAX_KNOWN:
+                self.known_trees.clear()
+            self.known_trees[form] = maker
+        return maker
 
     def remember(self, member: Enum, class_name: str, content: bytes) -> None:
         """Note what `content` stands for, if the allowlist lists the class."""

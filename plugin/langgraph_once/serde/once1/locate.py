@@ -54,7 +54,7 @@ def locate(entries: Sequence[bytes | memoryview], current: int, found: tuple[int
         tokens = iter(range(_MAX_TOKENS))
         steps = _steps_within(bytes(entries[current]), found, tokens)
         return show_path([*_steps_to(entries, current, tokens), *steps])
-    except (ValueError, IndexError, StopIteration):
+    except (ValueError, IndexError):
         return ""
 
 
@@ -95,7 +95,8 @@ def _walk(data: bytes, tokens: Iterator[int]) -> Iterator[tuple[Token, list[_Ope
         if inside.at >= inside.count:
             path.pop()
             continue
-        next(tokens)
+        if next(tokens, None) is None:  # a `StopIteration` cannot leave a generator
+            raise ValueError("too many values to look through")
         start, token = at, read_token(data, at)
         yield token, path
         at = token.after

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "MODEL_CODES",
     "KindParts",
+    "Maker",
+    "NotSimpleError",
     "kind_parts",
+    "maker_of",
     "makers_of",
     "rebuild_linked",
     "rebuild_models",
@@ -130,13 +133,19 @@ def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Maker], boo
     makers: list[Maker] = [_same]
     listed = True
     for parts in kind_parts(kinds):
-        family_name = ModelFamily.name if parts.is_model else RecordFamily.name
-        family, cls, version = loader.family(family_name, parts.class_name, tag=tag)
-        if version:
-            raise NotSimpleError
-        makers.append(_maker(family, cls, parts))
-        listed = listed and loader.is_known(family_name, parts.class_name)
+        maker, is_listed = maker_of(parts, loader, tag=tag)
+        makers.append(maker)
+        listed = listed and is_listed
     return makers, listed
+
+
+def maker_of(parts: KindParts, loader: Loader, *, tag: str) -> tuple[Maker, bool]:
+    """Return what makes objects of one kind; as `makers_of`."""
+    family_name = ModelFamily.name if parts.is_model else RecordFamily.name
+    family, cls, version = loader.family(family_name, parts.class_name, tag=tag)
+    if version:
+        raise NotSimpleError
+    return _maker(family, cls, parts), loader.is_known(family_name, parts.class_name)
 
 
 def _maker(family: Any, cls: type, parts: KindParts) -> Maker:

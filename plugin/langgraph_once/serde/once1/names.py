@@ -110,7 +110,7 @@ def _check(module: str, parts: tuple[str, ...], allowlist: Allowlist, *, tag: st
     if len(listed) > 1 and listed != parts:
         raise refused
     try:
-        allowlist.check(module, parts[-1], tag=tag)
+        allowlist.check(module, parts[-1], tag=tag, path=".".join(parts))
     except TypeNotAllowedError:
         raise refused from None
 

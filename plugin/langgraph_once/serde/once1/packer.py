@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
 from ormsgpack import packb
 
+from langgraph_once.serde.once1.columns import Columns
 from langgraph_once.serde.once1.kinds import Kind, MessageShape, Shape
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.plans import GiveUpError
@@ -28,6 +30,7 @@ from langgraph_once.serde.once1.wire import (
     array,
     buffer_entry,
     entry,
+    pack,
     table,
 )
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Known", "Packer", "ref"]
 
 _MAX_KINDS: Final = 4096
+_VALUES: Final = attrgetter("__dict__")
 _TEXT: Final = frozenset({str})
 _BUFFERS: Final[dict[type, Ext]] = {bytearray: Ext.BYTEARRAY, memoryview: Ext.MEMORYVIEW}
 _NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
@@ -59,6 +63,8 @@ class Packer:
     """What is written as it is. Where it cannot be, ormsgpack says so."""
     is_quick = True
     """Whether messages whose parts are their own need no second look."""
+    has_trees = True
+    """Whether objects in objects are written as maps, if they can be."""
     has_links = False
     """Whether some parts must be referred to: those that `is_shared` tells."""
     levels = 0
@@ -108,7 +114,9 @@ class Packer:
         """
         kind = type(value)
         if kind is list:
-            if value and self.shapes[type(value[0])] is not None:
+            if len(value) > 1 and (shape := self.shapes[type(value[0])]) is not None:
+                if self.has_trees and type(shape) is not MessageShape:
+                    return self._tree(value, level) or self._models(value, level)
                 return self._models(value, level)
             return self._walked(value, enumerate(value), level)
         if kind is dict:
@@ -212,16 +220,48 @@ class Packer:
         kind = shape.kind_of(obj)
         if kind is None:
             return None
+        values = obj.__dict__
+        if (
+            self.has_trees
+            and type(shape) is not MessageShape
+            and not ATOMS.issuperset(map(type, values.values()))
+            and (tree := self._tree(obj, self.levels)) is not None
+        ):
+            return tree
         levels = self.levels
         self.levels += 1
         self.objects += 1
         self.ids.append(id(obj))
-        values = obj.__dict__
         if not (self.is_quick and type(shape) is MessageShape and shape.own_kind_of(obj)):
             values = self._fields(values, self.levels)
         packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
         self._leave(levels)
         return ormsgpack.Ext(Ext.MODEL, packed)
+
+    def _tree(self, value: Any, level: int) -> ormsgpack.Ext | None:
+        """Return the `TREE` for an object, or a list of objects; None if there is none for it."""
+        found = Columns(self.shapes)
+        levels, objects = self.levels, self.objects
+        known = len(self.ids), len(self.pieces), self.entries
+        try:
+            form = pack(found.form([value], 1))
+            if len(form) > MAX_KINDS_BYTES:
+                return None
+            self.ids += found.ids
+            self.levels, self.objects = level + found.level, objects + 1
+            hook = self._inside if found.others else _VALUES
+            packed = packb([form, found.indices, value, MARK], hook, OPTIONS)
+            self._leave(levels)
+        except Exception:  # the parts may be written one by one, without another try for each
+            del self.ids[known[0] :], self.pieces[known[1] :]
+            self.entries, self.levels, self.objects = known[2], levels, objects
+            self.has_trees = False
+            return None
+        return ormsgpack.Ext(Ext.TREE, packed)
+
+    def _inside(self, value: Any) -> Any:
+        """Return what stands in a `TREE` for a value that is not native."""
+        return self.hook(value) if self.shapes[type(value)] is None else value.__dict__
 
     def object(self, obj: Any, code: int, head: bytes, data: Any) -> ormsgpack.Ext:
         """Return the extension for an object that is written as `data`."""

@@ -37,7 +37,7 @@ def plan_of(cls: type, writer: Writer | None, shape: Shape | None) -> Plan:
     general = _of_any(writer)
     if shape is not None:
         return lambda packer, obj: packer.model(obj, shape) or general(packer, obj)
-    if issubclass(cls, Enum) and writer.by_value:
+    if issubclass(cls, Enum) and writer.by_value and not writer.reported:
         return _of_members(general)
     return general
 

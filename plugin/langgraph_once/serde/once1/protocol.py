@@ -1,16 +1,17 @@
 """What codec `once1` asks of whoever teaches it a type.
 
-Two extension points. An `Adapter` knows concrete types (`Fraction`, `range`) and needs no
-class in the bytes: its name stands for them. A `Family` knows a kind of class (dataclasses,
-enums, pydantic models): the bytes name the class beside the data, the allowlist decides
-whether it may be loaded, and the family must recognise it again before anything is made of
-it.
+Three extension points, asked in this order. An `Adapter` knows concrete types (`Fraction`,
+`range`) and needs no class in the bytes: its name stands for them. A `SubclassAdapter` knows
+types and whatever is derived from them. A `Family` knows a kind of class (dataclasses, enums,
+pydantic models). For these two the bytes name the class beside the data, the allowlist decides
+whether it may be loaded, and it must be recognised again before anything is made of it.
 
-Both turn an object into *data*: any value that the codec can write, other objects included,
-which the codec encodes in turn. Neither calls the codec itself.
+All turn an object into *data*: any value that the codec can write, other objects included,
+which the codec encodes in turn. None calls the codec itself.
 
-An `encode` that refuses an object says why with an `UnwritableError`. Of every other error, only
-the type is shown: its message may quote the object.
+An `encode` that refuses an object says why with an `UnwritableError`, a `decode` that refuses
+data with an `UnreadableError`. Of every other error, only the type is shown: its message may
+quote the object.
 """
 
 from __future__ import annotations
@@ -19,11 +20,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Adapter", "CyclicFamily", "Family", "UnwritableError"]
+__all__ = [
+    "Adapter",
+    "CyclicFamily",
+    "EditableFamily",
+    "Family",
+    "SubclassAdapter",
+    "UnreadableError",
+    "UnwritableError",
+]
 
 
 class UnwritableError(ValueError):
     """Why an object cannot be written, in words that quote nothing of it: they are shown."""
+
+
+class UnreadableError(ValueError):
+    """Why data cannot be rebuilt, in words that quote nothing of it: they are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +47,7 @@ class Adapter:
     """Stands for the adapter in the bytes, for ever: short, lower case, never reused."""
 
     types: tuple[type, ...]
-    """The exact types it writes; a subclass is not meant."""
+    """The exact types it writes; for their subclasses there is `SubclassAdapter`."""
 
     encode: Callable[[Any], Any]
     """Object to data. Must not change the object."""
@@ -42,6 +55,29 @@ class Adapter:
     decode: Callable[[Any], Any]
     """Data, as read from untrusted bytes, to object. Checks the shape of the data before it
     calls any constructor, and raises `ValueError` or `TypeError` for any other shape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubclassAdapter:
+    """How values of some types, and of all that is derived from them, are written and rebuilt.
+
+    Of several that know a class, the one whose base is nearest to it writes it. A class that two
+    bases are equally near to is refused: register an `Adapter` for it, or name it as a base.
+    """
+
+    name: str
+    """Stands for the adapter in the bytes, for ever, as the name of an `Adapter`."""
+
+    bases: tuple[type, ...]
+    """Instances of these and of their subclasses are meant; classes that were registered as
+    virtual subclasses are not. Instances of `list`, `dict` and the like themselves never are."""
+
+    encode: Callable[[Any], Any]
+    """Object to data, which must hold all that `decode` needs besides the class."""
+
+    decode: Callable[[Any, Any], Any]
+    """The class, which the bytes name and the allowlist has, and untrusted data to an instance of
+    exactly that class; as `Adapter.decode`. Anything else is refused."""
 
 
 @runtime_checkable
@@ -70,3 +106,14 @@ class CyclicFamily(Family, Protocol):
 
     def fill(self, obj: Any, data: Any) -> None:
         """Give a blank instance its content; `decode` is `blank` and `fill`."""
+
+
+@runtime_checkable
+class EditableFamily(Family, Protocol):
+    """A family that shows upgrade functions a dictionary of attributes, whatever its data is."""
+
+    def fields_of(self, data: Any) -> dict[str, Any]:
+        """The attributes by name, in a new dictionary."""
+
+    def with_fields(self, cls: type, data: Any, fields: dict[str, Any]) -> Any:
+        """`data` with these attributes instead, for `cls` as it is today."""

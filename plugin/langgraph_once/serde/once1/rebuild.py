@@ -14,8 +14,9 @@ from langgraph_once.serde.networks import hold, is_network
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_linked
 from langgraph_once.serde.once1.opaque import Opaque
-from langgraph_once.serde.once1.protocol import CyclicFamily
+from langgraph_once.serde.once1.protocol import CyclicFamily, Family, UnreadableError
 from langgraph_once.serde.once1.table import Table, text_at
+from langgraph_once.serde.once1.upgrades import upgraded
 from langgraph_once.serde.once1.wire import Ext
 
 __all__ = ["Rebuilder"]
@@ -78,9 +79,9 @@ class Rebuilder:
             return self._named(code, content, index)
         raise PayloadError(f"unknown or damaged msgpack extension {code}", tag=self._tag)
 
-    def work_on_models(self, array: list[Any]) -> None:
-        """Take from the budget what the content of `MODEL` or `MODELS` takes to rebuild."""
-        self._left -= _WORK_OF_AN_ITEM * len(array[-2])
+    def work_on_models(self, count: int) -> None:
+        """Take from the budget what it takes to make so many models."""
+        self._left -= _WORK_OF_AN_ITEM * count
         if self._left < 0:
             raise self._too_much()
 
@@ -100,7 +101,7 @@ class Rebuilder:
         if code == Ext.TUPLE:
             return tuple(array)
         if code in MODEL_CODES:
-            self.work_on_models(array)
+            self.work_on_models(len(array[-2]))
             return rebuild_linked(array, self._loader.makers(array[0], self._tag))
         if code == Ext.MAP:
             if len(array) % 2:
@@ -124,7 +125,7 @@ class Rebuilder:
                 if code == Ext.RECORD:
                     data = _tuple(data)
                 if version or code == Ext.VERSIONED:
-                    data = self._upgraded(items, data, version)
+                    data = self._upgraded(items, data, family, cls)
                 if made is None:
                     made = family.decode(cls, data)
                     if isinstance(made, Enum) and code == Ext.FAMILY:
@@ -139,16 +140,16 @@ class Rebuilder:
                 raise
             return self._table.opaque(code, content, class_name, index)
 
-    def _upgraded(self, items: list[Any], data: Any, version: int) -> Any:
-        stored = items[2] if len(items) == 5 else 0
-        if type(stored) is not int:
-            raise TypeError("a version that is not a number")
-        if stored == version:
-            return data
-        generic = items[1].partition("(")[0]  # without its parameters
-        name = self._loader.registry.current_name(generic)
-        upgrade = self._loader.registry.upgrades.get(name)
-        return data if upgrade is None else upgrade(data, stored)
+    def _upgraded(self, items: list[Any], data: Any, family: Family, cls: type) -> Any:
+        registry = self._loader.registry
+        return upgraded(
+            data,
+            items[2] if len(items) == 5 else 0,
+            cls=cls,
+            name=registry.current_name(items[1].partition("(")[0]),  # without its parameters
+            family=family,
+            upgrades=registry.upgrades,
+        )
 
     def _adapted(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         name = items[0]
@@ -201,7 +202,9 @@ class Rebuilder:
         )
 
     def _failure(self, what: str, error: Exception) -> PayloadError:
-        return PayloadError(f"{what} could not be rebuilt ({type(error).__name__})", tag=self._tag)
+        told = isinstance(error, UnreadableError)
+        reason = f": {error}" if told else f" ({type(error).__name__})"
+        return PayloadError(f"{what} could not be rebuilt{reason}", tag=self._tag)
 
 
 def _tuple(items: Any) -> tuple[Any, ...]:

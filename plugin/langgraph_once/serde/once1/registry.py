@@ -5,28 +5,35 @@ from __future__ import annotations
 import copy
 import importlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
+from langgraph_once.serde.once1.adapters.ndarrays import NumpyFamily
+from langgraph_once.serde.once1.bases import Bases, Descendants
 from langgraph_once.serde.once1.names import class_names, is_allowed, name_of
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.protocol import (
     Adapter,
     CyclicFamily,
     Family,
+    SubclassAdapter,
     UnwritableError,
 )
+from langgraph_once.serde.once1.upgrades import Upgrade, version_of
 from langgraph_once.serde.once1.wire import ATOMS, Ext, pack
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
     from langgraph_once.serde.allowlist import Allowlist
 
-__all__ = ["Registry", "Writer", "has_identity", "version_of"]
+__all__ = ["Extension", "Registry", "Writer", "has_identity"]
+
+Extension = Adapter | SubclassAdapter | Family
+"""What teaches the codec a type."""
 
 NATIVE: Final = ATOMS | {
     *(list, dict, tuple, set, frozenset, bytearray, memoryview),
@@ -36,8 +43,6 @@ NATIVE: Final = ATOMS | {
 
 _MAX_WRITERS: Final = 4096
 """Bounds the memory of a process that writes instances of ever new classes."""
-
-Upgrade = Callable[[Any, int], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,8 @@ class Writer:
     """Whether nobody can tell two equal ones apart, so that none needs to be shared."""
     family: Family | None = None
     """The family that knows how; None where an adapter does."""
+    reported: bool = False
+    """Whether each use of `encode` is an event, so that nothing may get around it."""
 
 
 class Registry:
@@ -61,12 +68,13 @@ class Registry:
 
     def __init__(
         self,
-        extensions: Iterable[Adapter | Family] = (),
+        extensions: Iterable[Extension] = (),
         *,
         aliases: Mapping[str, str] | None = None,
         upgrades: Mapping[str, Upgrade] | None = None,
+        object_arrays: Literal["raise", "elements"] = "raise",
     ) -> None:
-        """Check that each name and each type is taken once.
+        """Check that each name, each type and each base is taken once.
 
         Raises:
             ConfigError: It is not, or an alias leads back to itself.
@@ -75,11 +83,14 @@ class Registry:
         self.families: dict[str, Family] = {}
         self.upgrades = dict(upgrades or {})
         self._by_type: dict[type, Adapter] = {}
+        self._bases = Bases()
         for extension in extensions:
             self._add(extension)
-        own_types = set(self._by_type)
+        own_types = {*self._by_type, *self._bases.declared}
         builtin: tuple[Adapter | Family, ...] = (*BUILTIN_ADAPTERS, *BUILTIN_FAMILIES)
         for extension in builtin:
+            if extension.name == NumpyFamily.name and object_arrays == "elements":
+                extension = NumpyFamily(object_arrays=True)
             self._add(extension, but=own_types)
         self._aliases = {old: _follow(old, aliases or {}) for old in aliases or {}}
         self._base: Registry | None = None
@@ -87,9 +98,7 @@ class Registry:
         self._writers: dict[type, Writer | None] = {}
 
     @classmethod
-    def from_config(
-        cls, config: SerdeConfig, extensions: Iterable[Adapter | Family] = ()
-    ) -> Registry:
+    def from_config(cls, config: SerdeConfig, extensions: Iterable[Extension] = ()) -> Registry:
         """Return what `config` describes, `extensions` before its adapters.
 
         Raises:
@@ -104,22 +113,29 @@ class Registry:
             for name, function in config.upgrades.items()
         }
         for value, name, key in named:
-            if isinstance(value, type) or not isinstance(value, (Adapter, Family)):
-                raise ConfigError(key, f"{name} is neither an `Adapter` nor a `Family`")
+            if isinstance(value, type) or not isinstance(value, (Adapter, SubclassAdapter, Family)):
+                raise ConfigError(
+                    key, f"{name} is neither an `Adapter`, a `SubclassAdapter` nor a `Family`"
+                )
         for name, value in upgrades.items():
             if not callable(value):
                 raise ConfigError(
                     f"SerdeConfig.upgrades[{name!r}]", "is not a function (data, from_version)"
                 )
         everything = (*extensions, *(value for value, _, _ in named))
-        return cls(everything, aliases=config.aliases, upgrades=upgrades)
+        return cls(
+            everything,
+            aliases=config.aliases,
+            upgrades=upgrades,
+            object_arrays=config.object_arrays,
+        )
 
     def under(self, allowlist: Allowlist) -> Registry:
-        """Return this registry, refusing to write what could not be read under `allowlist`.
+        """Return this registry, as strict about what it writes as `allowlist` is about reading.
 
-        Only strict enforcement refuses anything.
+        Strict enforcement refuses types, "warn" reports them.
         """
-        if allowlist.enforcement != "strict":
+        if allowlist.enforcement == "open":
             return self
         bound = copy.copy(self)
         bound._base, bound._allowlist = self, allowlist  # noqa: SLF001
@@ -134,7 +150,8 @@ class Registry:
         """Return how instances of `cls` are written; None if nobody knows.
 
         Raises:
-            UnwritableError: A family knows, but no reader would find the class, or may load it.
+            UnwritableError: A family knows, but no reader would find the class, or may load it; or
+                two declared bases are equally near to it.
         """
         try:
             return self._writers[cls]
@@ -148,15 +165,21 @@ class Registry:
     def _find_writer(self, cls: type) -> Writer | None:
         if self._base is not None:
             writer = self._base.writer(cls)
-            if writer is not None and writer.code != Ext.ADAPTER:
-                self.name_of(cls)
-            return writer
+            if writer is None or writer.code == Ext.ADAPTER:
+                return writer
+            unlisted = self._unlisted(name_of(cls))
+            if not unlisted:
+                return writer
+            encode = self._reporting(writer.encode, unlisted)
+            return replace(writer, encode=encode, reported=True)
         adapter = self._by_type.get(cls)
         if adapter is not None:
             return Writer(
                 Ext.ADAPTER, pack(adapter.name), adapter.encode, False, not has_identity(cls)
             )
-        family = next((f for f in self.families.values() if f.matches(cls)), None)
+        family: Family | None = self._bases.nearest(cls)
+        if family is None:
+            family = next((f for f in self.families.values() if f.matches(cls)), None)
         if family is None:
             return None
         head = pack(family.name) + pack(name_of(cls))
@@ -180,22 +203,64 @@ class Registry:
             UnwritableError: No reader would find it, or may load it.
         """
         name = name_of(target)
-        for part in map(self.current_name, class_names(name)):
-            if self._allowlist is not None and not is_allowed(part, self._allowlist):
-                raise UnwritableError(
-                    f"strict enforcement would refuse to read {part}; if it is yours, add "
-                    f'"{part}" to `allowed_types`, or mark it `@storable`'
-                )
+        self._report(self._unlisted(name))
         return name
 
-    def _add(self, extension: Adapter | Family, *, but: Collection[type] = ()) -> None:
+    def _unlisted(self, name: str) -> list[str]:
+        """Return the classes that a value of this name would add to what reading reports.
+
+        Raises:
+            UnwritableError: Reading would refuse them.
+        """
+        allowlist = self._allowlist
+        if allowlist is None:
+            return []
+        parts = map(self.current_name, class_names(name))
+        unlisted = [part for part in parts if not is_allowed(part, allowlist)]
+        if unlisted and allowlist.enforcement == "strict":
+            allowlist.report_unwritten(unlisted[0])
+            raise UnwritableError(
+                f"strict enforcement would refuse to read {unlisted[0]}; if it is yours, add "
+                f'"{unlisted[0]}" to `allowed_types`, or mark it `@storable`'
+            )
+        return unlisted
+
+    def _report(self, unlisted: list[str]) -> None:
+        for name in unlisted:
+            if self._allowlist is not None:
+                self._allowlist.report_written(name)
+
+    def _reporting(self, encode: Callable[[Any], Any], unlisted: list[str]) -> Callable[[Any], Any]:
+        def reporting(obj: Any) -> Any:
+            self._report(unlisted)
+            return encode(obj)
+
+        return reporting
+
+    def _add(self, extension: Extension, *, but: Collection[type] = ()) -> None:
         """Register `extension`, for its types but those."""
         taken: Any = self.adapters.get(extension.name) or self.families.get(extension.name)
         if taken is not None:
             raise _clash(f"the name {extension.name!r}", taken, extension)
-        if not isinstance(extension, Adapter):
+        if isinstance(extension, SubclassAdapter):
+            self._add_bases(extension)
+        elif isinstance(extension, Adapter):
+            self._add_types(extension, but)
+        else:
             self.families[extension.name] = extension
-            return
+
+    def _add_bases(self, extension: SubclassAdapter) -> None:
+        family = self.families[extension.name] = Descendants(extension)
+        if object in extension.bases:
+            raise ConfigError(
+                "adapters", f"{extension.name!r} claims object, which everything is derived from"
+            )
+        taken = self._bases.add(family)
+        if taken is not None:
+            base = next(base for base in extension.bases if base in taken.bases)
+            raise _clash(f"the base {_place(base)}", taken, extension)
+
+    def _add_types(self, extension: Adapter, but: Collection[type]) -> None:
         self.adapters[extension.name] = extension
         for cls in extension.types:
             if cls in NATIVE:
@@ -206,7 +271,7 @@ class Registry:
                 continue
             taken = self._by_type.setdefault(cls, extension)
             if taken is not extension:
-                raise _clash(f"the type {cls.__module__}:{cls.__qualname__}", taken, extension)
+                raise _clash(f"the type {_place(cls)}", taken, extension)
 
 
 def has_identity(cls: type) -> bool:
@@ -215,20 +280,19 @@ def has_identity(cls: type) -> bool:
     return hasher is None or hasher is object.__hash__
 
 
-def version_of(cls: type) -> int:
-    """Return the version of the data that `cls` writes; 0 where it does not say."""
-    version = getattr(cls, "__once_version__", 0)
-    return version if type(version) is int and 0 <= version < 2**63 else 0
-
-
-def _clash(what: str, first: Adapter | Family, second: Adapter | Family) -> ConfigError:
+def _clash(what: str, first: Any, second: Extension) -> ConfigError:
     return ConfigError(
         "adapters", f"{_shown(first)} and {_shown(second)} both claim {what}; remove one"
     )
 
 
-def _shown(extension: Adapter | Family) -> str:
-    source = extension.encode if isinstance(extension, Adapter) else type(extension)
+def _place(cls: type) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _shown(extension: Any) -> str:
+    known = isinstance(extension, (Adapter, SubclassAdapter, Descendants))
+    source = extension.encode if known else type(extension)
     return f"{extension.name!r} (of {getattr(source, '__module__', '?')})"
 
 

@@ -64,6 +64,7 @@ VALUES_IN: Final[dict[int, int]] = {
     Ext.RECORD: 3,
     Ext.MODEL: 1,
     Ext.MODELS: 1,
+    Ext.TREE: 1,
 }
 """How many values the content of an extension is."""
 

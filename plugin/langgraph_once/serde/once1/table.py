@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
@@ -14,7 +15,11 @@ from langgraph_once.serde.once1.wire import NESTED, Ext
 __all__ = ["Table", "split", "text_at"]
 
 _MISSING: Final = object()
+_BYTES_OF_AN_OBJECT: Final = 8
 _COPIED: Final = frozenset({list, dict, tuple, set, frozenset})
+_BUFFERS: Final = frozenset({bytes, str, bytearray, memoryview})
+"""Copied, too, by arrays and the like. So are arrays, by frames and indexes. No writer makes two
+of them of one buffer."""
 
 
 def split(data: bytes) -> list[bytes | memoryview]:
@@ -44,7 +49,7 @@ class Table:
     """What `REF` stands for."""
 
     __slots__ = (
-        *("_blanks", "_left", "_loader", "_opaque", "_tag"),
+        *("_blanks", "_buffers", "_left", "_loader", "_opaque", "_tag"),
         *("entries", "linked", "max_objects", "referred", "values"),
     )
 
@@ -57,6 +62,7 @@ class Table:
         self.referred = 0
         """How long the entries are that were referred to."""
         self._blanks: dict[int, Any] = {}
+        self._buffers: set[int] = set()
         self._loader = loader
         self._opaque = opaque
         self.max_objects = self._left = max_objects
@@ -75,8 +81,8 @@ class Table:
         """Return what entry `index` stands for, empty if its turn is yet to come."""
         if index < len(self.values):
             value = self.values[index]
-            if type(value) in _COPIED:
-                self.referred += len(value)
+            if type(value) in _COPIED or (_is_buffer(value) and self._is_repeated(index)):
+                self.referred += _size(value)
             return value
         blank = self._blanks.get(index, _MISSING)
         if blank is _MISSING:
@@ -91,7 +97,7 @@ class Table:
         Else a kilobyte of objects that each copy one long list would fill the memory.
         """
         try:
-            self._left -= min(len(value), referred)
+            self._left -= min(_size(value), referred)
         except Exception:  # it has no length, or none that can be told
             return
         if self._left < 0:
@@ -128,6 +134,11 @@ class Table:
         made.parts = tuple(self.ref(i) for i in indices)
         return made
 
+    def _is_repeated(self, index: int) -> bool:
+        repeated = index in self._buffers
+        self._buffers.add(index)
+        return repeated
+
     def _blank(self, entry: bytes | memoryview) -> Any:
         top = read_token(entry, 0)
         if top.kind is Kind.ARRAY:
@@ -156,6 +167,22 @@ class Table:
                 raise
         content = entry[top.body :]
         return Opaque(class_name, _local(content, ref_indices(content)), code=top.code)
+
+
+def _is_buffer(value: Any) -> bool:
+    return type(value) in _BUFFERS or _is_array(value)
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and type(value) is numpy.ndarray
+
+
+def _size(value: Any) -> int:
+    if _is_array(value):
+        size: int = max(value.size, value.nbytes // _BYTES_OF_AN_OBJECT)
+        return size
+    return len(value)
 
 
 def _local(content: bytes, indices: list[int]) -> bytes:

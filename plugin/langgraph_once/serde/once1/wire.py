@@ -37,9 +37,11 @@ import ormsgpack
 __all__ = [
     "ATOMS",
     "MARK",
+    "MARKED",
     "MAX_KINDS_BYTES",
     "MAX_LEVELS",
     "MAX_OBJECTS",
+    "MAX_TREE_LEVELS",
     "MIN_BUFFER_BYTES",
     "NESTED",
     "OPTIONS",
@@ -52,6 +54,7 @@ __all__ = [
     "pack",
     "table",
     "unpack",
+    "unpack_items",
     "unpack_one",
 ]
 
@@ -100,11 +103,23 @@ class Ext(IntEnum):
     """An array of four: kinds; a `bin` with a byte for each item; an array of the items; a mark.
     It stands for a list. The byte counts the kinds from one, and the item is a map as in `MODEL`.
     If it is zero, the item stands there as it is."""
+    HEAD = 20
+    """An array of three: kinds; a `bin` as in `MODELS`; a mark. It is no value, but the first item
+    of a native array, and says of the others what `MODELS` says of its items. Such an array is
+    written as the blob, or in maps that are not in anything else, and never in a table."""
+    TREE = 21
+    """An array of four: a `bin` of at most `MAX_KINDS_BYTES`, msgpack of a form; an array of `bin`;
+    a value; a mark. Where the form says so, the maps in the value are objects as in `MODEL`. It is
+    nil, where all stands as it is; an array of one, the form of the items of an array; a map with
+    the key `""`, the form of the values of a map; a kind, and behind it a map with the forms of
+    fields, for an object; or nil and several of these, for an object whose kind the next byte of a
+    `bin` tells, counted from zero. Each such form has one, in the order in which they begin.
+    What is no array, or no map, stands as it is."""
 
 
 NESTED: Final = frozenset(
     {Ext.TUPLE, Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.FAMILY, Ext.VERSIONED}
-    | {Ext.UNKNOWN, Ext.RECORD, Ext.MODEL, Ext.MODELS}
+    | {Ext.UNKNOWN, Ext.RECORD, Ext.MODEL, Ext.MODELS, Ext.TREE}
 )
 """The extensions whose content is msgpack."""
 
@@ -123,7 +138,13 @@ Each of them copies what is in it. So a reader holds at most twice as many copie
 MAX_KINDS_BYTES: Final = 8192
 """Bounds how much longer a blob gets when its models are written as `RECORD`."""
 
+MAX_TREE_LEVELS: Final = 16
+"""How deep containers and objects may stand in each other in a `TREE`."""
+
 MARK: Final = b"once"
+
+MARKED: Final = ormsgpack.packb(MARK)
+"""A mark, as it is written."""
 
 MIN_BUFFER_BYTES: Final = 64 * 1024
 """A memoryview of this size or larger is an entry of its own, so that it is copied once."""
@@ -222,5 +243,14 @@ def unpack_one(content: bytes, ext_hook: Any) -> Any:
     return value
 
 
+def unpack_items(content: bytes, count: int) -> list[Any]:
+    """Return the values of a sequence of up to 14, and one behind them; without extensions."""
+    items: list[Any] = ormsgpack.unpackb(b"".join((_HEADERS[count], content, _END)))
+    mark = items[-1]
+    if type(mark) is not bytes or mark != _MARK:
+        raise ValueError("a sequence with the wrong number of values")
+    return items
+
+
 _PAIR: Final = b"\x92"
-_HEADERS: Final = {count: bytes([0x90 + count + 1]) for count in range(1, 5)}
+_HEADERS: Final = {count: bytes([0x90 + count + 1]) for count in range(1, 15)}

@@ -179,7 +179,10 @@ def _ndarray(value: np.ndarray[Any, Any]) -> Iterator[Part]:
     yield ".dtype", repr((value.dtype, value.dtype.num, value.dtype.isalignedstruct))
     yield ".shape", value.shape
     yield ".order", "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-    yield ".bytes", value.tobytes()
+    if value.dtype == object:
+        yield "[...]", value.ravel().tolist()
+    else:
+        yield ".bytes", value.tobytes()
     yield ".writeable", value.flags.writeable
 
 

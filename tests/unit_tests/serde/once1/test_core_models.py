@@ -7,6 +7,7 @@ from typing import Any
 
 import ormsgpack
 import pytest
+from langchain_core.messages import HumanMessage
 from pydantic import BaseModel, PrivateAttr
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
@@ -70,11 +71,12 @@ def models(*content: Any, code: Ext = Ext.MODELS) -> bytes:
 
 
 def test_a_list_is_written_with_a_byte_for_each_item() -> None:
-    data = encode([Point(1, 2), "text", Before(a=3)], NO_REGISTRY)
-    both = kinds([name(Point)], [name(Before), ["a"], False])
-    items = [{"x": 1, "y": 2}, "text", {"a": 3, "gone": ""}]
+    message = HumanMessage("a", id="1")
+    data = encode([message, "text", Point(1, 2)], NO_REGISTRY)
+    both = kinds([name(HumanMessage), ["content", "id"], True], [name(Point)])
+    items = [vars(message), "text", {"x": 1, "y": 2}]
     assert data == models(both, b"\x01\x00\x02", items, MARK)
-    assert encode(Point(1, 2), NO_REGISTRY) == models(POINT, items[0], MARK, code=Ext.MODEL)
+    assert encode(Point(1, 2), NO_REGISTRY) == models(POINT, items[2], MARK, code=Ext.MODEL)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_a_class_that_has_learned_a_private_attribute_is_read_as_ever() -> None:
 def test_an_upgrade_is_called() -> None:
     registry = Registry(
         aliases={name(Before): name(After)},
-        upgrades={name(After): lambda data, _: ({"a": data[0]["a"]}, *data[1:])},
+        upgrades={name(After): lambda fields, _: {"a": fields["a"]}},
     )
     data = encode([Before(a=1, gone="x")], NO_REGISTRY)
     After.__once_version__ = 1  # type: ignore[attr-defined]  # added for the time of the test

@@ -217,8 +217,7 @@ def test_aliases_are_those_of_the_generic_class() -> None:
 
 
 def upgraded(data: Any, from_version: int) -> Any:
-    values, *rest = data
-    return {"items": [from_version, *values["items"]]}, *rest
+    return {"items": [from_version, *data["items"]]}
 
 
 def test_upgrades_are_those_of_the_generic_class(monkeypatch: pytest.MonkeyPatch) -> None:

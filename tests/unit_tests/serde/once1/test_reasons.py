@@ -22,7 +22,7 @@ from .kinds import Point
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (np.array([object()]), "object type holds addresses; use a list, or another dtype"),
+        (np.array([object()]), "object type holds addresses; use a list or .*`object_arrays`.*"),
         (tuple.__new__(Point, (1,)), "has 2 fields, not 1"),
         (re.compile("a", re.DEBUG), "would print when it is loaded"),
         (MappingProxyType(OrderedDict()), "something else than a dictionary"),

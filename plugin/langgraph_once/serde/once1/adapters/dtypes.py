@@ -29,7 +29,10 @@ def take_dtype(dtype: Any) -> Any:
         UnwritableError: Its values are Python objects, or of a kind that this module does not know.
     """
     if dtype.hasobject:
-        raise UnwritableError("numpy's object type holds addresses; use a list, or another dtype")
+        raise UnwritableError(
+            "numpy's object type holds addresses; use a list or another dtype, or, for an array "
+            'of nothing but objects, set `object_arrays` to "elements"'
+        )
     if dtype.metadata is not None or dtype.itemsize == 0:
         raise UnwritableError(f"the data type {dtype} has metadata, or no size")
     if dtype.subdtype is not None:

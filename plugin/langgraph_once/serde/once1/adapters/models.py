@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydantic import BaseModel, RootModel
+from pydantic_core import PydanticUndefined
 
 from langgraph_once.serde.once1.adapters.shapes import parts
 from langgraph_once.serde.once1.adapters.state import is_plain_subclass, slots_of
-from langgraph_once.serde.once1.protocol import UnwritableError
+from langgraph_once.serde.once1.protocol import UnreadableError, UnwritableError
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -100,9 +101,44 @@ class ModelFamily:
             values[name] = plan.fields[name].get_default(call_default_factory=True)
         object.__setattr__(obj, "__dict__", values)
         object.__setattr__(obj, "__pydantic_fields_set__", fields_set)
+        if private is None and plan.private:  # its class has learned them since
+            private = _new_private(type(obj))
         if not plan.root:
             object.__setattr__(obj, "__pydantic_extra__", extra)
             object.__setattr__(obj, "__pydantic_private__", private)
+
+    def fields_of(self, data: Any) -> dict[str, Any]:
+        values, _, extra, private = parts(data, dict, object, object, object)
+        return {**values, **(extra or {}), **(private or {})}
+
+    def with_fields(self, cls: Any, data: Any, fields: dict[str, Any]) -> Any:
+        plan = model_plan(cls)
+        values, fields_set, extra, _ = data
+        private = {name: fields[name] for name in fields if name in plan.private}
+        given = {name: fields[name] for name in fields if name not in private}
+        added = given.keys() - values.keys() - (extra or {}).keys()
+        was_set = values.keys() if fields_set is None else fields_set
+        rest = {name: given[name] for name in given if name not in plan.fields}
+        if rest and not plan.extra:
+            raise UnreadableError(f"it has no field {min(rest)!r:.80}, which its upgrade returned")
+        return (
+            {name: given[name] for name in plan.fields if name in given},
+            {name for name in given if name in added or name in was_set},
+            rest if plan.extra else None,
+            {**_new_private(cls), **private} if plan.private else None,
+        )
+
+
+def _new_private(cls: type[BaseModel]) -> dict[str, Any]:
+    """Return what the private attributes of a new instance are."""
+    found = {}
+    for name, attribute in cls.__private_attributes__.items():
+        factory = attribute.default_factory
+        if factory is None:
+            found[name] = attribute.get_default()
+        elif not getattr(attribute, "default_factory_takes_validated_data", False):
+            found[name] = cast("Callable[[], Any]", factory)()
+    return {name: value for name, value in found.items() if value is not PydanticUndefined}
 
 
 def _find_plan(cls: type[BaseModel]) -> _Plan:

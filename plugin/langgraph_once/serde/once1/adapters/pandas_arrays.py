@@ -38,9 +38,14 @@ def take_values(values: Any) -> Any:
     pandas, numpy = _pandas(), _numpy()
     if type(values) is pandas.arrays.NumpyExtensionArray:
         values = values.to_numpy()
-    if type(values) is not numpy.ndarray or values.dtype != object:
+    if type(values) is not numpy.ndarray:
         return values
-    return values.tolist()
+    return values.tolist() if values.dtype == object else _view(values)
+
+
+def _view(values: Any) -> Any:
+    # A reader may copy an array: two owners of one get one each, so that this stays bounded.
+    return values[:]
 
 
 def load_values(data: Any) -> Any:
@@ -139,7 +144,7 @@ def _load_categorical(cls: Any, data: Any) -> Any:
 
 def _take_masked(obj: Any) -> Any:
     # Where pandas keeps them: what is under the mask belongs to what comes back.
-    return obj._data, obj._mask  # noqa: SLF001
+    return _view(obj._data), _view(obj._mask)  # noqa: SLF001
 
 
 def _load_masked(cls: Any, data: Any) -> Any:
@@ -164,7 +169,8 @@ def _load_strings(_: Any, data: Any) -> Any:
 
 def _take_dates(obj: Any) -> Any:
     zone = getattr(obj, "tz", None)
-    return obj.to_numpy("M8" if zone is None else f"M8[{obj.unit}]"), zone, _frequency(obj)
+    counts = obj.to_numpy("M8" if zone is None else f"M8[{obj.unit}]")
+    return _view(counts), zone, _frequency(obj)
 
 
 def _load_dates(_: Any, data: Any) -> Any:
@@ -178,7 +184,7 @@ def _load_dates(_: Any, data: Any) -> Any:
 
 
 def _take_durations(obj: Any) -> Any:
-    return obj.to_numpy(), _frequency(obj)
+    return _view(obj.to_numpy()), _frequency(obj)
 
 
 def _load_durations(_: Any, data: Any) -> Any:

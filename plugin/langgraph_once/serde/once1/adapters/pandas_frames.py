@@ -112,6 +112,9 @@ def _load_frame(cls: Any, data: Any) -> Any:
     pandas = _pandas()
     if not isinstance(index, pandas.Index) or len(check_labels(labels)) != len(columns):
         raise ValueError("a frame with more or fewer labels than columns")
+    if len({*map(id, columns)}) != len(columns):
+        # A kilobyte of references to one long column would fill the memory.
+        raise ValueError("a frame in which one column stands twice")
     content = {
         place: _column(pandas.Series, load_values(values), index, None)
         for place, values in enumerate(columns)

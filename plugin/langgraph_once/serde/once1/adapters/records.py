@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from langgraph_once.serde.once1.adapters.shapes import plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
 
 __all__ = ["RecordFamily"]
@@ -37,3 +38,11 @@ class RecordFamily:
 
     def fill(self, obj: Any, data: Any) -> None:
         fill_state(obj, data)
+
+    def fields_of(self, data: Any) -> dict[str, Any]:
+        state = data[0] if type(data) is tuple and data else data
+        return dict(plain(state, dict))
+
+    def with_fields(self, _cls: type, data: Any, fields: dict[str, Any]) -> Any:
+        # The second part, where there is one, says which fields were not set.
+        return (fields, *data[1:]) if type(data) is tuple else fields

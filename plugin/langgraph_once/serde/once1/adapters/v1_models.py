@@ -52,6 +52,20 @@ class V1ModelFamily:
         for name, value in private.items():
             slots[name].__set__(obj, value)
 
+    def fields_of(self, data: Any) -> dict[str, Any]:
+        values, _, private = parts(data, dict, set, dict)
+        return {**values, **private}
+
+    def with_fields(self, cls: type, data: Any, fields: dict[str, Any]) -> Any:
+        values, fields_set, _ = data
+        slots = slots_of(cls).keys() - {_FIELDS_SET}
+        given = {name: fields[name] for name in fields if name not in slots}
+        return (
+            given,
+            {name for name in given if name in fields_set or name not in values},
+            {name: fields[name] for name in fields if name in slots},
+        )
+
 
 def _check(cls: Any, values: dict[Any, Any], fields_set: set[Any], private: Any) -> None:
     if not all(type(name) is str for name in [*values, *fields_set]):

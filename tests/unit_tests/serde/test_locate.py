@@ -1,0 +1,20 @@
+"""Where in a value something is wrong is told; of values too large to look through, it is not."""
+
+from __future__ import annotations
+
+import ormsgpack
+import pytest
+
+from langgraph_once.errors import PayloadError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.once1.wire import Ext, pack
+
+BROKEN = ormsgpack.Ext(Ext.ADAPTER, pack("fraction") + pack(1))
+
+
+@pytest.mark.parametrize(("before", "path"), [(10, "[1]"), (150_000, "")])
+def test_a_large_value_that_is_damaged_is_refused_as_a_small_one(before: int, path: str) -> None:
+    row = "once1", pack([[None] * before, BROKEN])
+    with pytest.raises(PayloadError, match="adapter 'fraction' could not be rebuilt") as caught:
+        OnceSerializer().loads_typed(row)
+    assert caught.value.path == path
