@@ -29,6 +29,7 @@ from tests.integration_tests.sse_proxy import Cut, CuttingProxy
 
 __all__ = [
     "CASES",
+    "FORGOTTEN",
     "MODES",
     "RESTARTS",
     "Case",
@@ -47,6 +48,9 @@ __all__ = [
 
 GRAPHS = "tests.integration_tests.cut_graphs"
 WRAPPED = "langgraph_once.platform.graphs"
+FORGOTTEN_FRAME = 3
+"""Behind which event the reader of such a run is cut off."""
+
 QUICK = RemoteConfig(backoff_s=0.01, max_backoff_s=0.1)
 MODES = ("messages-tuple", "updates", "values")
 
@@ -247,6 +251,14 @@ def _restarts() -> Iterable[Restart]:
 RESTARTS = list(_restarts())
 
 
+FORGOTTEN = [
+    Case(graph, modes, False)
+    for graph in ("drawn", "drawn_plain")
+    for modes in (*((mode,) for mode in MODES), MODES)
+]
+"""Runs that end while their reader is away, on a server that forgets what it sent of them."""
+
+
 class Restarted(NamedTuple):
     """What came of a restart."""
 
@@ -315,10 +327,10 @@ async def _taken(
         await starting
 
 
-async def finished_while_away(server: DevServer, case: Case, frame: int) -> Restarted:
+async def finished_while_away(server: DevServer, case: Case) -> Restarted:
     """Cut a stream, let the run end, and restart the server, which forgets what it sent."""
     parts = list[Part]()
-    with CuttingProxy(server.port, cuts=[Cut(frame, away_s=15)]) as proxy:
+    with CuttingProxy(server.port, cuts=[Cut(FORGOTTEN_FRAME, away_s=15)]) as proxy:
         async with opened(proxy.url) as client, opened(server.url) as direct:
             thread_id = (await direct.threads.create())["thread_id"]
             stream = stream_run(

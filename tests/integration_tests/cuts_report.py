@@ -15,11 +15,13 @@ from pathlib import Path
 from demo.dev_server import DevServer
 from tests.integration_tests.cuts import (
     CASES,
+    FORGOTTEN,
     RESTARTS,
     Case,
     Outcome,
     cut_once,
     cuts_of,
+    finished_while_away,
     outcomes,
     restarted,
     served,
@@ -50,6 +52,16 @@ ledger that it carries. *Folds*: what came, before and after, folds to the state
 |---|---|---|---:|---|---|---|
 """
 
+FORGOTTEN_HEAD = """
+The stream is cut, the run ends while its reader is away, and the server is asked to stop and
+starts again: the log of `langgraph dev`, which it keeps in memory, is lost. The state of the
+thread tells what was not delivered, and where it cannot prove that this was all, as of tokens, a
+gap is told.
+
+| graph | modes | gap told | folds |
+|---|---|---|---|
+"""
+
 
 def main() -> None:
     """Try all, print each row, write the report."""
@@ -68,6 +80,9 @@ def main() -> None:
         text += RESTARTS_HEAD
         for line in _restart_rows(server, runner):
             text += _shown(line)
+        text += FORGOTTEN_HEAD
+        for line in _forgotten_rows(server, runner):
+            text += _shown(line)
     REPORT.write_text(text, encoding="utf-8")
 
 
@@ -84,6 +99,12 @@ def _restart_rows(server: DevServer, runner: asyncio.Runner) -> Iterator[str]:
         facts = (found.gap, found.interrupted, found.folds)
         shown = " | ".join(map(_yes, facts))
         yield f"{_row(restart.case)} {restart.how} | {restart.after} | {shown} |\n"
+
+
+def _forgotten_rows(server: DevServer, runner: asyncio.Runner) -> Iterator[str]:
+    for case in FORGOTTEN:
+        found = runner.run(finished_while_away(server, case))
+        yield f"{_row(case)} {_yes(found.gap)} | {_yes(found.folds)} |\n"
 
 
 def _row(case: Case) -> str:

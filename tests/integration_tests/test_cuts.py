@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from demo.dev_server import DevServer
 from tests.integration_tests.cuts import (
     CASES,
+    FORGOTTEN,
     MODES,
     RESTARTS,
     Case,
@@ -21,6 +23,7 @@ from tests.integration_tests.cuts import (
     restarted,
     served,
 )
+from tests.integration_tests.cuts_report import REPORT
 
 EXACT = Outcome(exact=True, gap=False, folds=True)
 
@@ -65,11 +68,19 @@ async def test_a_server_that_starts_anew_loses_no_text(
 
 
 @pytest.mark.product
-@pytest.mark.parametrize("modes", [MODES[:1], MODES[1:2], MODES], ids="+".join)
-@pytest.mark.parametrize("graph", ["drawn", "drawn_plain"])
+@pytest.mark.parametrize("case", FORGOTTEN, ids=str)
 async def test_what_a_server_has_forgotten_is_told_by_the_state(
-    cut_server: DevServer, graph: str, modes: tuple[str, ...]
+    cut_server: DevServer, case: Case
 ) -> None:
-    found = await finished_while_away(cut_server, Case(graph, modes, False), 3)
+    found = await finished_while_away(cut_server, case)
     assert found.folds
-    assert found.gap == (modes != ("updates",))
+    assert found.gap == ("messages-tuple" in case.modes)
+
+
+def test_the_report_tells_of_all_that_is_tried() -> None:
+    text = REPORT.read_text(encoding="utf-8")
+    told = [line.split(" | ") for line in text.splitlines() if re.match(r"\| \w+, ", line)]
+    assert len(told) == len(CASES) + len(RESTARTS) + len(FORGOTTEN)
+    cut, others = told[: len(CASES)], told[len(CASES) :]
+    assert all(row[-1] == "0 |" for row in cut)  # none was wrong
+    assert all(row[-1] == "yes |" for row in others)  # each folds to the state of the thread

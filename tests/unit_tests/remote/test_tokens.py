@@ -94,6 +94,7 @@ def spoil_value(value: Any) -> None:
 @settings(max_examples=300)
 @given(st.lists(lines, max_size=8))
 @example([line_of("a"), line_of("b").replace(b'"type"', b'"content":"c","type"')])
+@example([line_of(text, response_metadata={"deep": {"er": []}}) for text in "abc"])
 @example([line_of("a"), line_of("b").replace(b"content", b"contenT")])
 @example([line_of("a"), line_of('",'), line_of(REST), line_of("\\"), line_of("x")])
 @example([line_of("a"), line_of("a", {**META, "b": 1}), line_of("b"), line_of("c")])
