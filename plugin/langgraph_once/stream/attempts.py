@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
@@ -22,6 +23,8 @@ __all__ = [
     "is_sent",
     "raised_update",
 ]
+
+MAX_STARTED = 64
 
 PUSH = "__pregel_push"
 """Private upstream (langgraph 1.2.22, langgraph/_internal/_constants.py); `test_upstream_keys`
@@ -73,7 +76,7 @@ class Task:
         inputs: What this attempt was given: for each id the message, its content as it was,
             and the key it was under.
         is_sent: It was given them by a `Send`, and not by the state of its graph.
-        started: What was given to whatever was started in it.
+        started: What was given to what was started in it last: to a graph, perhaps.
         runs: The model runs of this attempt, by the ids they may be known under.
         said: What went out in this attempt, tasks inside this one included.
         stale: What went out inside it in earlier attempts and has not been taken back.
@@ -107,7 +110,7 @@ class Task:
         self.stale: list[Said] = []
         self.models: list[ModelRun] = []
         self.is_sent = False
-        self.started: list[Any] = []
+        self.started: deque[Any] = deque(maxlen=MAX_STARTED)
 
     @property
     def is_running(self) -> bool:
@@ -152,7 +155,7 @@ class Tasks:
         return self._tasks.get(task_ns) or self._tasks.setdefault(task_ns, Task(task_ns))
 
     def start_inside(self, task_ns: str, given: Any) -> None:
-        """Note what something is given that a task starts: a graph, perhaps."""
+        """Note what is given to something that a task starts."""
         if (task := self._tasks.get(task_ns)) is not None:
             task.started.append(given)
 

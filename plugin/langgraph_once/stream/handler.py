@@ -14,6 +14,7 @@ message comes from, in which attempt, and by which model run.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID, uuid4
@@ -69,6 +70,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
+        self._writing = threading.Lock()
 
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
@@ -238,10 +240,10 @@ class OnceMessagesHandler(StreamMessagesHandler):
             elif is_unnamed:
                 self._send_whole(Written(task, meta, message, source), is_unnamed=True)
             else:
-                self._send_written(
-                    Written(task, meta, message, source, self._has_changed(task, message)),
-                    is_listed=id(message) in found.by_id,
-                )
+                is_changed = self._has_changed(task, message)
+                written = Written(task, meta, message, source, is_changed)
+                with self._writing:  # which of two is sent last decides what the consumer has
+                    self._send_written(written, is_listed=id(message) in found.by_id)
         for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
 

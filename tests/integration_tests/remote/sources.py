@@ -76,7 +76,7 @@ def verdicts(
     variant = VARIANTS[source]
     if source in LOCAL:
         return score(scenario, variant, "once")
-    audience = _Audience(scenario, variant, "dedup")
+    audience = _Audience(scenario, variant, "once" if source == "once" else "dedup")
     config = DedupConfig(state=variant.state)
     graph = OnceRemoteGraph(graph_id(scenario.name, source), sync_client=client, dedup=config)
     ledger, thread = Ledger(), functools.cache(lambda _: str(uuid4()))
