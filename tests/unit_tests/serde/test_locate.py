@@ -9,6 +9,8 @@ from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.once1.wire import Ext, pack
 
+from .cpu import least_seconds, within
+
 BROKEN = ormsgpack.Ext(Ext.ADAPTER, pack("fraction") + pack(1))
 
 
@@ -18,3 +20,15 @@ def test_a_large_value_that_is_damaged_is_refused_as_a_small_one(before: int, pa
     with pytest.raises(PayloadError, match="adapter 'fraction' could not be rebuilt") as caught:
         OnceSerializer().loads_typed(row)
     assert caught.value.path == path
+
+
+MILLION = pack({"numbers": [*range(10**6)], "last": "text"})
+
+
+@pytest.mark.parametrize("row", [MILLION[:-3], MILLION[:-5] + pack(BROKEN)], ids=["cut", "wrong"])
+def test_a_million_values_are_refused_in_a_second(row: bytes) -> None:
+    def read() -> None:
+        with pytest.raises(PayloadError):
+            OnceSerializer().loads_typed(("once1", row))
+
+    assert within(least_seconds(read, 1.0), 1.0)

@@ -17,7 +17,7 @@ from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
 from langgraph_once.serde.once1.heads import head_parts
 from langgraph_once.serde.once1.makers import KindParts, kind_parts
-from langgraph_once.serde.once1.scan import VALUES_IN, Kind, Token, read_token
+from langgraph_once.serde.once1.scan import VALUES_IN, Kind, Token, next_opening, read_token
 from langgraph_once.serde.once1.table import split
 from langgraph_once.serde.once1.trees import kind_of_form, tree_parts
 from langgraph_once.serde.once1.wire import MARK, Ext, array, array_header, entry, pack, table
@@ -80,7 +80,7 @@ def _rewritten(data: bytes, budget: _Budget, depth: int) -> bytes:
         raise ValueError("the value is nested too deeply")
     pieces = []
     at = start = 0
-    while at < len(data):
+    while (at := next_opening(data, at)) < len(data):
         token = read_token(data, at)
         if token.kind is Kind.ARRAY and _has_head(data, token):
             pieces.append(data[start:at])

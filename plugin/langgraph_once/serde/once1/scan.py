@@ -21,6 +21,7 @@ __all__ = [
     "count_values",
     "deepest",
     "is_deeper_than",
+    "next_opening",
     "read_token",
     "ref_positions",
 ]
@@ -139,6 +140,33 @@ def _step_over(data: bytes | memoryview, at: int, first: int) -> int:
     return step if first in _FIRST_OF_LONG else step + size
 
 
+def next_opening(data: bytes, at: int) -> int:
+    """Return where the next extension or array is, from the header at `at` on.
+
+    Arrays that begin with anything but an extension are passed over, where one byte tells.
+
+    Raises:
+        ValueError: The last header is cut off.
+    """
+    end = len(data)
+    steps, ext = _PLAIN_STEPS, FIRST_OF_EXT
+    try:
+        while at < end:
+            first = data[at]
+            step = steps[first]
+            if step:
+                at += step
+            elif first in ext or first in _FIRST_OF_ARRAY:
+                if first > _FIXARRAY_15 or data[at + 1 : at + 2] in _EXT_BYTES:
+                    return at
+                at += 1
+            else:
+                at += _step_over(data, at, first)
+    except IndexError:
+        raise ValueError("the msgpack is cut off") from None
+    return end
+
+
 def is_deeper_than(data: bytes, limit: int) -> bool:
     """Whether containers and extensions stand in each other more than `limit` deep."""
     # Text holds no such bytes, so most data is let through at the speed of C.
@@ -221,6 +249,9 @@ _STEPS: Final = [
 """How far the next header is, where the first byte tells."""
 
 _EXT8: Final = 0xC7
+_FIXARRAY_15: Final = 0x9F
+_FIRST_OF_ARRAY: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.ARRAY)
+_PLAIN_STEPS: Final = [0 if b in _FIRST_OF_ARRAY else step for b, step in enumerate(_STEPS)]
 _NESTED: Final = [code in NESTED for code in range(256)]
 _WIDTHS: Final = [width for _, width, _ in _HEADERS]
 _SIZES: Final = [size for _, _, size in _HEADERS]
@@ -229,5 +260,6 @@ _FIRST_OF_LONG: Final = frozenset({0xDC, 0xDD, 0xDE, 0xDF})
 
 FIRST_OF_EXT: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.EXT)
 """The bytes that an extension begins with."""
+_EXT_BYTES: Final = frozenset(bytes([b]) for b in FIRST_OF_EXT)
 
 _NO_HEADERS: Final = bytes(b for b in range(256) if _HEADERS[b][0] is Kind.SCALAR)

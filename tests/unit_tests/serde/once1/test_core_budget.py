@@ -12,10 +12,18 @@ from hypothesis import strategies as st
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SizeLimitError
 from langgraph_once.serde.once1 import encode
-from langgraph_once.serde.once1.scan import count_values, read_token
+from langgraph_once.serde.once1.scan import (
+    FIRST_OF_EXT,
+    Kind,
+    count_values,
+    next_opening,
+    read_token,
+)
 from langgraph_once.serde.once1.table import split
 
 from .core_samples import REGISTRY, TREES, Knot, read
+
+EXT_BYTES = [[first] for first in FIRST_OF_EXT]
 
 
 def array(*values: bytes) -> bytes:
@@ -56,3 +64,22 @@ def test_counting_steps_from_header_to_header_as_reading_tokens_does(value: Any)
         while at < len(entry):
             at, count = read_token(entry, at).after, count + 1
         assert count_values(entry, 10**6) == count
+
+
+@given(TREES | st.binary(min_size=200, max_size=400).map(lambda raw: [raw, [raw, 1], 2**70]))
+def test_the_next_opening_is_the_first_that_reading_tokens_finds(value: Any) -> None:
+    for entry in map(bytes, split(encode(value, REGISTRY))):
+        found, at = [], 0
+        while at < len(entry):
+            token = read_token(entry, at)
+            is_small = token.kind is Kind.ARRAY and token.body == at + 1
+            if is_small and entry[token.body : token.body + 1] not in map(bytes, EXT_BYTES):
+                pass  # passed over
+            elif token.kind in (Kind.ARRAY, Kind.EXT):
+                found.append(at)
+            at = token.after
+        at = 0
+        for opening in found:
+            assert next_opening(entry, at) == opening
+            at = read_token(entry, opening).after
+        assert next_opening(entry, at) >= len(entry)
