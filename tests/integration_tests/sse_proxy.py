@@ -52,14 +52,17 @@ class CuttingProxy:
         port: Where the server listens.
         cuts: For each event stream in turn, after how many bytes of its body it is cut, or at
             which event; those after them are left alone.
+        away_s: How long nobody gets through after the first cut. A server repeats to whoever
+            comes back amid a run what that says in the meantime; a stock client takes it twice.
 
     Attributes:
         bodies: What came of the bodies of the event streams, as on the wire.
     """
 
-    def __init__(self, port: int, *, cuts: Sequence[int | Cut]) -> None:
+    def __init__(self, port: int, *, cuts: Sequence[int | Cut], away_s: float = 0) -> None:
         self._port = port
         self._cuts: list[int | Cut] = list(cuts)
+        self._away_s = away_s
         self._away_until = 0.0
         self.bodies: list[bytearray] = []
         self._loop = asyncio.new_event_loop()
@@ -131,8 +134,9 @@ class CuttingProxy:
             await client.drain()
             if limit is not None and body is not None and len(body) >= limit:
                 await asyncio.sleep(0.05)  # or the reset overtakes what was written
-                if isinstance(cut, Cut) and cut.away_s:
-                    self._away_until = self._loop.time() + cut.away_s
+                away_s = cut.away_s if isinstance(cut, Cut) else self._away_s
+                if away_s:
+                    self._away_s, self._away_until = 0, self._loop.time() + away_s
                 return
 
 

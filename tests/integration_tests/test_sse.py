@@ -176,7 +176,7 @@ class TestTransparency:
     ) -> None:
         headers = {"Accept-Encoding": encoding}
         with (
-            CuttingProxy(sse_server.port, cuts=cuts) as proxy,
+            CuttingProxy(sse_server.port, cuts=cuts, away_s=2) as proxy,
             get_sync_client(url=proxy.url, headers=headers) as client,
         ):
             thread_id = client.threads.create()["thread_id"]
@@ -244,7 +244,7 @@ class TestDeduplication:
 
     def test_a_cut_loses_nothing(self, sse_server: DevServer) -> None:
         """What the connection before delivered is not known, so the copy may come again."""
-        with CuttingProxy(sse_server.port, cuts=[900, 600]) as proxy:
+        with CuttingProxy(sse_server.port, cuts=[900, 600], away_s=2) as proxy:
             parts = self.stream(proxy.url, "1")
             assert len(proxy.bodies) == 3
         assert set(texts(parts)) == {TEXT}

@@ -59,7 +59,7 @@ def test_no_event_is_delayed(sse_server: DevServer, stream: Stream, tmp_path: Pa
 
 
 def test_through_cuts_each_text_comes_once(sse_server: DevServer, stream: Stream) -> None:
-    with CuttingProxy(sse_server.port, cuts=[1500, 400]) as proxy:
+    with CuttingProxy(sse_server.port, cuts=[1500, 400], away_s=2) as proxy:
         told = stream(proxy.url, "slow")
     assert told["texts"] == [TEXT]
     assert told["said"][-1] == TEXT

@@ -233,10 +233,14 @@ def test_connections_that_do_not_hold_are_in_vain_though_they_repeat_what_is_kno
     assert len(server.requests) == 3
 
 
-def test_a_connection_that_held_says_nothing_for_those_that_are_not_made() -> None:
-    held = HeldServer.hold(stream(events(custom(1)), whole=False))
+@pytest.mark.parametrize("event_id", ["2-0", None], ids=["resumable", "not resumable"])
+def test_a_connection_that_held_says_nothing_for_those_that_are_not_made(
+    event_id: str | None,
+) -> None:
+    said = [(*BEGUN[:2], event_id and "1-0"), ("custom", {"n": 1}, event_id)]
+    cut, again = (stream(events(said[at:]), whole=False) for at in (0, 1))
     with (
-        HeldServer(CUT, held, b"") as server,
+        HeldServer(cut, HeldServer.hold(again), b"") as server,
         pytest.raises(StreamInterrupted, match="gave up after 2"),
     ):
         run(server)
