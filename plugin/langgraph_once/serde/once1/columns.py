@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns"]
 
-_TEXT: Final = frozenset({str})
 _LIST: Final = frozenset({list})
 _DICT: Final = frozenset({dict})
 _UNSAFE: Final = frozenset({bytearray, memoryview, ormsgpack.Ext, ormsgpack.Fragment})
@@ -69,8 +68,6 @@ class Columns:
         if dict in types:
             dicts = _of(_DICT, column) if is_mixed else column
             self.ids += map(id, dicts)
-            if not _TEXT.issuperset(map(type, chain.from_iterable(dicts))):
-                raise GiveUpError
             inner = self.form([*chain.from_iterable([each.values() for each in dicts])], level + 1)
             forms.append(inner and {"": inner})
         classes = {cls for cls in types if self._is_simple(cls)}

@@ -51,11 +51,12 @@ _NEVER_MET: Final = (None, 0)
 class Straight:
     """Writes threads. Thread-safe."""
 
-    __slots__ = ("_classes", "_heads", "_numbered", "by_type")
+    __slots__ = ("_classes", "_heads", "_numbered", "_starts", "by_type")
 
     def __init__(self, shapes: dict[type, Shape | None]) -> None:
         self._classes = _Classes(shapes)
         self._numbered = _Numbered()
+        self._starts = self._numbered.heads
         self._heads = _Heads(self._numbered.kinds)
         self.by_type = _ByType(self, shapes)
         """What writes values of a type. It raises an exception of any kind where it does not."""
@@ -77,7 +78,9 @@ class Straight:
         if len(value) == 1:  # no other value is as common as a thread under its key
             [(key, items)] = value.items()
             if type(items) is list and items and type(items[0]) in self._classes:
-                return packb({key: self._list(items)}, None, OPTIONS)
+                lone = len(items) == 1
+                thread = self._lone(items[0], self._starts) if lone else self._thread(items)
+                return packb({key: thread}, None, OPTIONS)
         held: list[Any] = []
         written = self._map(value, held)
         if len(held) > 1:
@@ -119,7 +122,7 @@ class Straight:
         """Return what msgpack writes in the place of a list."""
         if items and type(items[0]) not in ATOMS:
             if len(items) == 1:
-                return self._lone(items[0], self._numbered.heads)
+                return self._lone(items[0], self._starts)
             return self._thread(items)
         if not ATOMS.issuperset(map(type, items)):
             raise GiveUpError
@@ -173,7 +176,7 @@ class Straight:
             raise GiveUpError
         return [starts[number], values]
 
-    def _number_of(self, item: Any, shape: MessageShape, sizes: dict[int, Any]) -> int:
+    def _number_of(self, item: Any, shape: MessageShape, sizes: list[Any]) -> int:
         """Look at a message that is not as the last one was; return the number of its kind."""
         kind = shape.own_kind_of(item)
         if kind is None:
@@ -214,12 +217,7 @@ class _Classes(dict[type, tuple[Any, int, str, MessageShape]]):
         if type(shape) is not MessageShape or shape.extra != {}:
             raise GiveUpError
         own = "tool_calls" if shape.has_calls else "artifact" if shape.has_artifact else _NONE
-        return self.setdefault(cls, (_Sizes(), shape.size, own, shape))
-
-
-class _Sizes(dict[int, Any]):
-    def __missing__(self, size: int) -> Any:
-        return _NEVER_MET
+        return self.setdefault(cls, ([_NEVER_MET] * (shape.size + 1), shape.size, own, shape))
 
 
 class _Numbered:

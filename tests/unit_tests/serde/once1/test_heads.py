@@ -134,10 +134,14 @@ def test_the_start_of_a_thread_is_not_mistaken() -> None:
         good[:start] + good[start : start + 7],
         good[:start] + pack(POINTS[0]),
         good[:start] + pack(POINTS[0]) * 3,
+        good[:5] + bytes([good[5] - 1]) + good[6:],
+        good[:5] + bytes([good[5] + 1]) + good[6:],
         good[:3] + b"\x94" + good[4:],
         good[:3] + b"\x92" + good[4:],
         b"\x81\xa1\xff" + good[3:],
         b"\x81\x90" + good[3:],
+        b"\x81\x05" + good[3:],
+        b"\x81\xc4\x01k" + good[3:],
     ):
         for _ in range(2):
             with pytest.raises(SerdeError):

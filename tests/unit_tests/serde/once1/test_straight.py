@@ -167,6 +167,9 @@ NEEDS_CARE: dict[str, Any] = {
     "a hidden extra value": [with_extra(HumanMessage("a"), {"more": 1})],
     "no place for extra values": [with_extra(HumanMessage("a"), None)],
     "an artifact": [ToolMessage("a", tool_call_id="1", artifact=(1, 2))],
+    "an artifact like calls": [
+        ToolMessage("a", tool_call_id="1", artifact=[{"args": {}, "b": bytearray(b"x")}])
+    ],
     "a mutable buffer": [HumanMessage("a", additional_kwargs={"b": bytearray(b"x")})],
     "a mutable buffer beside calls": [AIMessage("a", additional_kwargs={"b": bytearray(b"x")})],
     "blocks with a buffer": [HumanMessage([{"type": "text", "text": bytearray(b"x")}])],
@@ -188,14 +191,37 @@ NEEDS_CARE: dict[str, Any] = {
 }
 
 
+LIKE_THEM = (
+    HumanMessage("a", additional_kwargs={"a": 1}),
+    AIMessage("a", additional_kwargs={"a": 1}),
+    AIMessage("a", response_metadata={"a": 1}),
+    AIMessage("a", tool_calls=[CALL]),
+    ToolMessage("a", tool_call_id="1"),
+    ToolMessage("a", tool_call_id="1", artifact=None),
+)
+"""Messages that set the same fields as those above, and are plain."""
+
+
 @pytest.mark.parametrize("name", NEEDS_CARE)
 def test_what_needs_care_gets_it(name: str) -> None:
     value = NEEDS_CARE[name]
     for _ in range(2):  # once its kinds are not known, and once they are
         assert straight(value) is None
         straight([HumanMessage("a"), AIMessage("a"), AIMessage("a", additional_kwargs={"a": 1})])
-        straight([ToolMessage("a", tool_call_id="1"), AIMessage("a", tool_calls=[CALL])])
+        assert all(straight([like]) for like in LIKE_THEM)
         assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, value in NEEDS_CARE.items() if type(value) is list and len(value) == 1]
+)
+def test_what_needs_care_gets_it_among_others(name: str) -> None:
+    [odd] = NEEDS_CARE[name]
+    for value in ([odd, HumanMessage("a")], {"k": [AIMessage("a", tool_calls=[CALL]), odd]}):
+        for like in LIKE_THEM:
+            assert straight([like]) is not None  # so that its kind is the one met last
+            assert straight(value) is None
+            assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
 
 
 def test_as_many_fields_set_are_not_the_same_fields() -> None:

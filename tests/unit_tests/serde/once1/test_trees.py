@@ -20,7 +20,7 @@ from langgraph_once.serde.once1.wire import MARK, Ext, entry, pack, table
 from .core_samples import loader, nested, read
 from .sameness import difference
 from .test_core_fast import LOADER as PAGES
-from .test_core_fast import PLAIN, Leaf, Note, Page
+from .test_core_fast import PLAIN, Leaf, Note, Page, changed, with_extra
 from .test_core_models import LOADER, NO_REGISTRY, After, Before, Point, moved, name
 from .test_heads import head
 
@@ -99,6 +99,21 @@ def test_what_is_shared_stays_one(value: list[Any], data: Any) -> None:
         assert difference(read(fast, PAGES), whole) is None
 
 
+@pytest.mark.parametrize(
+    "shared", [[1], [], {"k": 1}, {}, [Point(1)], {"k": Point(1)}, Point(1), {"k": [{}]}]
+)
+def test_what_two_objects_share_stays_one(shared: Any) -> None:
+    for value in (
+        [Note("a", shared), Note("b", [shared]), Note("c", {"k": shared})],
+        Note("root", [Note("a", {"k": shared}), Note("b", [[shared]])]),
+    ):
+        back = read(encode(value, NO_REGISTRY), PAGES_AND_POINTS)
+        assert difference(back, value) is None
+        first, second, *_ = back if isinstance(back, list) else back.more
+        inner = first.more["k"] if isinstance(value, Note) else first.more
+        assert inner is (second.more[0][0] if isinstance(value, Note) else second.more[0])
+
+
 def test_a_form_tells_where_the_objects_are() -> None:
     value = [Note("a", [Point(1), None]), Note("b", [Point(2)]), Note("c", None)]
     maps = [{"x": 1, "y": 0}, None], [{"x": 2, "y": 0}]
@@ -154,6 +169,29 @@ def test_what_no_form_fits_is_written_otherwise(more: Any) -> None:
     value = [Note("a", [Point(1)]), Note("b", more)]
     data = encode(value, NO_REGISTRY)
     assert difference(read(data, PAGES_AND_POINTS), value) is None
+
+
+ODD: list[Any] = [
+    with_extra(Page(title="x")),
+    changed(Page(title="x"), "surplus", 1),
+    changed(Note("x"), "surplus", 1),
+    changed(Note("x", 1), "text"),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=["hidden", "extra", "more", "less"])
+def test_one_that_is_not_as_its_class_says_keeps_what_it_has(odd: Any) -> None:
+    twin = Page(title="y") if isinstance(odd, Page) else Note("y", 1)
+    for value in ([twin, odd], [twin, odd, 1], [odd, twin]):
+        for whole in (value, Note("root", {"k": value})):
+            assert difference(read(encode(whole, NO_REGISTRY), PAGES), whole) is None
+
+
+def test_a_model_with_a_surplus_value_is_refused() -> None:
+    odd = Before(a=2)
+    vars(odd)["surplus"] = 1
+    with pytest.raises(SerdeError):
+        read(encode([Before(a=1), odd], NO_REGISTRY), LOADER)
 
 
 def test_an_extension_in_a_tree_is_not_smuggled_in() -> None:
