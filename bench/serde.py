@@ -89,6 +89,8 @@ def _values() -> dict[str, Any]:
         "100 dataclasses, parts shared": states.shared_dataclasses(),
         "400 enums": states.enums(),
         "50 nested models": states.models(),
+        "a checkpoint with 4 messages": states.checkpoint(4),
+        "the metadata of a checkpoint": {"source": "loop", "step": 3, "parents": {}},
     }
 
 

@@ -11,7 +11,15 @@ from pydantic import BaseModel
 
 from bench.prose import passages
 
-__all__ = ["TYPES", "dataclasses", "enums", "models", "shared_dataclasses", "thread"]
+__all__ = [
+    "TYPES",
+    "checkpoint",
+    "dataclasses",
+    "enums",
+    "models",
+    "shared_dataclasses",
+    "thread",
+]
 
 LONGEST = 1000
 """Messages in the longest thread: no passage is used twice."""
@@ -20,6 +28,25 @@ LONGEST = 1000
 def thread(size: int) -> list[BaseMessage]:
     """A conversation of `size` messages of about 1 KB: questions, calls, results, answers."""
     return [_message(i, prose) for i, prose in enumerate(passages(LONGEST, 800)[:size])]
+
+
+def checkpoint(size: int) -> dict[str, Any]:
+    """A checkpoint whose state holds a thread, as savers that keep it whole write it."""
+    versions = {"__start__": "00000000000000000000000000000002.0.8471"}
+    versions |= {"messages": "00000000000000000000000000000005.0.1274"}
+    return {
+        "v": 4,
+        "ts": "2026-05-01T09:30:00.000000+00:00",
+        "id": "1f0a7c52-9d1e-6b4c-8003-5a1f0d2c7e11",
+        "channel_values": {
+            "messages": thread(size),
+            "topic": "cafes",
+            "todo": ["search", "sum up"],
+        },
+        "channel_versions": versions,
+        "versions_seen": {"__input__": {}, "agent": {"branch:to:agent": versions["__start__"]}},
+        "updated_channels": ["messages"],
+    }
 
 
 def _message(i: int, prose: str) -> BaseMessage:
