@@ -8,7 +8,7 @@ from dataclasses import replace
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream import Deduplicator, Ledger, Part, repairing
+from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part, recognize, repairing
 
 __all__ = ["Consumer", "for_events", "new_ledger"]
 
@@ -40,9 +40,14 @@ class Consumer:
         self.ledger = ledger
         self._dedup = Deduplicator(config or AUTO, ledger=ledger, modes=modes)
         self._begun = _said_again(ledger) if goes_on else set()
+        self._has_gap = False
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
+        if part.mode == GAP_MODE:
+            self._has_gap = True
+        elif self._has_gap and part.mode == "values":
+            recognize(self.ledger, part.data)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
             part = part._replace(meta=repairing(part.meta))  # the ledger holds it for finished
         return self._dedup.feed(part)

@@ -27,6 +27,7 @@ from langgraph_once.stream.intake import (
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
 from langgraph_once.stream.part import GAP_MODE, INTERRUPT_KEY, Part
+from langgraph_once.stream.recognized import recognize
 from langgraph_once.stream.render import event_of, sdk_chunk, writer
 from langgraph_once.stream.resume import (
     InMemoryStreamStateStore,
@@ -81,6 +82,7 @@ __all__ = [
     "mode_set",
     "once",
     "reader",
+    "recognize",
     "repairing",
     "revive",
     "revive_part",

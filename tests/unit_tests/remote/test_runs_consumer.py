@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.consumer import Consumer, new_ledger
-from langgraph_once.stream import Ledger, Part
+from langgraph_once.stream import GAP_MODE, Ledger, Part
 
 MODES = ("messages", "updates")
 META: dict[str, Any] = {"langgraph_checkpoint_ns": "node:1", "ls_model_type": "chat"}
@@ -67,3 +67,32 @@ def test_a_run_that_runs_again_takes_back_what_it_said() -> None:
 
 def test_a_ledger_of_our_own_has_the_bounds_of_the_configuration() -> None:
     assert new_ledger(DedupConfig(max_messages=7)).max_messages == 7
+
+
+GAP = Part((), GAP_MODE, "the server no longer has all events of the run")
+
+
+class TestGaps:
+    """A node that runs anew behind a gap says the same under an id that nobody has seen."""
+
+    def told(self, *parts: Part) -> list[Any]:
+        """The ids that the last of these parts delivers, behind a streamed message `a`."""
+        consumer = Consumer(None, None, {"messages", "values"})
+        streamed = chunk("a", "ok"), chunk("a", "", chunk_position="last")
+        last = fed(consumer, *streamed, *parts)[-1]
+        return [message.id for message in last.data["messages"]]
+
+    def state(self, *ids: str) -> Part:
+        return Part((), "values", {"messages": [AIMessage("ok", id=each) for each in ids]})
+
+    def test_its_message_is_the_one_that_was_streamed(self) -> None:
+        assert self.told(GAP, self.state("b")) == []
+
+    def test_for_each_streamed_one_there_is_one(self) -> None:
+        assert self.told(GAP, self.state("b", "c")) == ["c"]
+
+    def test_what_the_state_holds_itself_is_no_twin(self) -> None:
+        assert self.told(GAP, self.state("a", "b")) == ["b"]
+
+    def test_without_a_gap_it_is_another_message(self) -> None:
+        assert self.told(self.state("b")) == ["b"]
