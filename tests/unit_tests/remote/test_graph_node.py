@@ -50,7 +50,7 @@ class Around:
             stop=9,
             call_counter=itertools.count().__next__,
             interrupt_counter=itertools.count().__next__,
-            get_null_resume=lambda consume: self.taken.append(consume) or answer,  # type: ignore[func-returns-value]
+            get_null_resume=lambda consume: self.taken.append(consume) or answer,  # type: ignore[func-returns-value]  # for its None
             resume=[],
             subgraph_counter=itertools.count(earlier).__next__,
         )

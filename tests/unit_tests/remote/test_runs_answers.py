@@ -137,9 +137,7 @@ LAST_OF_ONE = stream(events(custom(1)))
 class TestJoining:
     """A run that is joined was begun by another stream: a server that is away comes back."""
 
-    async def test_a_server_that_is_away_is_asked_again(self) -> None:
-        begun = stream(events([BEGUN, *custom(1)]))
-        answers = (b"", BUSY, RUNNING, begun, stream(events(custom(1))), SUCCESS)
+    async def check_that_both_read_it(self, *answers: bytes) -> None:
         with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
             assert numbers(list(join_run(client, THREAD, RUN, remote=QUICK))) == [1]
         with RawServer(*answers) as server:
@@ -147,15 +145,15 @@ class TestJoining:
                 parts = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
         assert numbers(parts) == [1]
 
+    async def test_a_server_that_is_away_is_asked_again(self) -> None:
+        begun = stream(events([BEGUN, *custom(1)]))
+        answers = (b"", BUSY, RUNNING, begun, stream(events(custom(1))), SUCCESS)
+        await self.check_that_both_read_it(*answers)
+
     @pytest.mark.parametrize("bad", [answer({}, "425 Too Early"), PAGE, answer([])])
     async def test_so_is_one_that_does_not_answer_yet(self, bad: bytes) -> None:
         answers = (bad, RUNNING, stream(events([BEGUN, *custom(1)])), LAST_OF_ONE, SUCCESS)
-        with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
-            assert numbers(list(join_run(client, THREAD, RUN, remote=QUICK))) == [1]
-        with RawServer(*answers) as server:
-            async with get_client(url=server.url) as client:
-                parts = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
-        assert numbers(parts) == [1]
+        await self.check_that_both_read_it(*answers)
 
     def test_of_its_modes_those_are_told_that_are_asked_for(self) -> None:
         running = answer({"status": "running", "kwargs": {"stream_mode": ["custom", "values"]}})

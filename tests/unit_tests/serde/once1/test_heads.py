@@ -94,8 +94,8 @@ DAMAGED: list[Any] = [
     points(indices=b"\x01"),
     points(indices=b"\x01\x01\x01"),
     points(indices=b"\x01\x02"),
-    points(indices="\x01\x01"),  # type: ignore[arg-type]
-    points(kinds="no kinds"),  # type: ignore[arg-type]
+    points(indices="\x01\x01"),  # type: ignore[arg-type]  # on purpose
+    points(kinds="no kinds"),  # type: ignore[arg-type]  # on purpose
     points(kinds=BEFORE, indices=b"\x01\x01"),
     points([1], [2]),
     [head(POINT, b"\x01\x01"), *POINTS],

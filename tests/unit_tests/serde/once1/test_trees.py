@@ -229,7 +229,7 @@ DAMAGED: list[Any] = [
     tree([POINT], [MAP], mark=b"ecno"),
     tree([BEFORE], [{"a": 1, "z": 2}]),
     tree([POINT], [MAP], b"\x00"),
-    tree([POINT], [MAP], "\x00"),  # type: ignore[arg-type]
+    tree([POINT], [MAP], "\x00"),  # type: ignore[arg-type]  # on purpose
     tree([[None, POINT]], [MAP, MAP], b"\x00"),
     tree([[None, POINT]], [MAP]),
     tree([[None, POINT]], [MAP], b"\x01"),
