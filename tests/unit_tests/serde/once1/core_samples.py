@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1 import Adapter, Family, Loader, Registry, decode, encode
+from langgraph_once.serde.once1.scan import VALUES_IN
+from langgraph_once.serde.once1.table import split
+from langgraph_once.serde.once1.wire import REF_PREFIX, Ext, unpack
 
 TAG = "once1"
 
@@ -222,15 +225,14 @@ TREES = st.recursive(LEAVES, _containers, max_leaves=20)
 
 
 @st.composite
-def graphs(draw: st.DrawFn, *, sets_of_knots: bool = True) -> Any:
+def graphs(draw: st.DrawFn) -> Any:
     """Values whose parts occur more than once, and contain themselves."""
     nodes: list[Any] = [
         draw(st.sampled_from([list, dict, set, Knot]))() for _ in range(draw(st.integers(1, 6)))
     ]
-    everything = [node for node in nodes if type(node) is Knot]
-    for number, knot in enumerate(everything):
+    knots = [node for node in nodes if type(node) is Knot]
+    for number, knot in enumerate(knots):
         knot.label = number
-    knots = everything if sets_of_knots else []
     parts = st.sampled_from(nodes) | st.sampled_from(nodes).map(lambda node: (node, 1)) | TREES
     for _ in range(draw(st.integers(0, 12))):
         into = draw(st.sampled_from(nodes))
@@ -243,3 +245,22 @@ def graphs(draw: st.DrawFn, *, sets_of_knots: bool = True) -> Any:
         else:
             into.links.append(draw(parts))
     return draw(st.sampled_from(nodes))
+
+
+def has_sets_in_any_order(data: bytes) -> bool:
+    """Whether a set in these bytes refers to the table.
+
+    The entries of its parts are in the order in which Python goes through the set, which no two
+    sets need to share. All else that is equal is written as the same bytes.
+    """
+    found = []
+
+    def hook(code: int, content: bytes) -> None:
+        if code in {Ext.SET, Ext.FROZENSET} and REF_PREFIX in content:
+            found.append(code)
+        elif code in VALUES_IN:
+            unpack(content, VALUES_IN[code], hook)
+
+    for entry in split(data):
+        unpack(entry, 1, hook)
+    return bool(found)

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.once1 import Opaque, Registry, encode
@@ -21,6 +21,7 @@ from .core_samples import (
     Slotted,
     Stranger,
     graphs,
+    has_sets_in_any_order,
     loader,
     read,
     shape,
@@ -104,9 +105,10 @@ def test_what_could_be_rebuilt_is_not_opaque_beside_it() -> None:
     assert (type(one), type(box)) == (Knot, Opaque)
 
 
-@given(TREES | graphs(sets_of_knots=False))
+@given(TREES | graphs())
 def test_an_opaque_value_is_written_back_as_it_was_read(value: Any) -> None:
     data = encode(Box([Box(1), value, Knot(2)]), REGISTRY)
+    assume(not has_sets_in_any_order(data))
     again = opaque(data)
     assert type(again) is Opaque
     assert encode(again, REGISTRY) == data

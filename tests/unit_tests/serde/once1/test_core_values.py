@@ -8,7 +8,7 @@ from typing import Any
 
 import ormsgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
@@ -27,6 +27,7 @@ from .core_samples import (
     Outer,
     back,
     graphs,
+    has_sets_in_any_order,
     loader,
     nested,
     read,
@@ -51,9 +52,11 @@ def test_what_came_back_takes_as_many_bytes(value: Any) -> None:
     assert len(encode(back(value), REGISTRY)) == len(encode(value, REGISTRY))
 
 
-@given(TREES | graphs(sets_of_knots=False))
+@given(TREES | graphs())
 def test_what_came_back_is_written_as_before(value: Any) -> None:
-    assert encode(back(value), REGISTRY) == encode(value, REGISTRY)
+    data = encode(value, REGISTRY)
+    assume(not has_sets_in_any_order(data))
+    assert encode(back(value), REGISTRY) == data
 
 
 @given(TREES | graphs())
