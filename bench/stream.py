@@ -7,13 +7,14 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.graph import START, MessagesState, StateGraph
 
-from bench.timing import compare
+from bench.timing import compare, on_one_core, time_us
 from graphs.models import ScriptedChatModel
 from langgraph_once import Deduplicator, once
 from langgraph_once.stream import Part
@@ -21,7 +22,8 @@ from langgraph_once.stream import Part
 __all__ = ["report"]
 
 TOKENS = 2_000
-ROUNDS = 16
+ROUNDS = 32
+KNOWN = (0, 1_000, 100_000)
 FIRST_ROUNDS = 41
 THINKS_S = 0.3
 """What a model of a provider takes at least before it says anything."""
@@ -37,27 +39,35 @@ def report() -> Iterator[str]:
     yield "## Stream"
     yield ""
     yield f"One node streams {TOKENS:,} tokens of a model that takes no time itself; the first"
-    yield "token also of one that takes as long as those of providers."
+    yield "token also of one that takes as long as those of providers. All on one core; the plain"
+    yield "graph beside itself tells how exact that is."
     yield ""
     yield "| what | `stream_mode` | plain ms | ours ms | added |"
     yield "|---|---|---:|---:|---:|"
-    for modes in (["messages"], ["messages", "updates", "values"]):
-        yield _row("stream", modes, _streamed)
-        yield _row("astream", modes, _astreamed)
-    for thinks_s in (0.0, THINKS_S):
-        yield _first_row("stream", _first_ms, thinks_s)
-        yield _first_row("astream", _afirst_ms, thinks_s)
-    yield _row(f"a text of {LARGE_CHARACTERS:,} characters", ["messages"], _returned)
+    with on_one_core():
+        for modes in (["messages"], ["messages", "updates", "values"]):
+            yield _row("stream", modes, _streamed)
+            yield _row("astream", modes, _astreamed)
+        yield _row("stream, plain beside itself", ["messages"], _streamed, wrap=lambda graph: graph)
+        for thinks_s in (0.0, THINKS_S):
+            yield _first_row("stream", _first_ms, thinks_s)
+            yield _first_row("astream", _afirst_ms, thinks_s)
+        yield _row(f"a text of {LARGE_CHARACTERS:,} characters", ["messages"], _returned)
     yield ""
     yield "| messages already in the ledger | µs per token, deduplicator alone |"
     yield "|---:|---:|"
-    for known in (0, 1_000, 100_000):
-        yield f"| {known:,} | {_feed_us(known):.2f} |"
+    for known, us in _feeds_us().items():
+        yield f"| {known:,} | {us:.2f} |"
 
 
-def _row(what: str, modes: list[str], run: Callable[[Graph, list[str]], None]) -> str:
+def _row(
+    what: str,
+    modes: list[str],
+    run: Callable[[Graph, list[str]], None],
+    wrap: Callable[[Graph], Graph] = once,
+) -> str:
     plain = _graph(LARGE_CHARACTERS if run is _returned else 0)
-    wrapped = once(plain)
+    wrapped = wrap(plain)
     both = compare(lambda: run(plain, modes), lambda: run(wrapped, modes), rounds=31)
     added = (1 / both.ratio - 1) * 100
     return (
@@ -132,24 +142,32 @@ def _returned(graph: Graph, modes: Any) -> None:
     _drain(graph.stream(ASKED, stream_mode=modes))
 
 
-def _feed_us(known: int) -> float:
-    """Time of `feed` for one token, beside a loop that only passes the parts on."""
+def _feeds_us() -> dict[int, float]:
+    """Time of `feed` for one token, beside a loop that only passes the parts on.
+
+    By how many messages the ledger knows already. All in turns, so that they compare.
+    """
+    knowing = {known: _knowing(known) for known in KNOWN}
+    times: dict[int, list[float]] = {known: [] for known in KNOWN}
+    for i in range(ROUNDS):
+        parts = _message_parts(i)
+        passing = time_us(partial(_feed, parts, lambda part: (part,)))
+        for known, dedup in knowing.items():
+            feeding = time_us(partial(_feed, parts, dedup.feed))
+            times[known].append((feeding - passing) / TOKENS)
+    return {known: statistics.median(each[1:]) for known, each in times.items()}
+
+
+def _feed(parts: list[Part], feed: Callable[[Part], Iterable[Part]]) -> None:
+    for part in parts:
+        _drain(feed(part))
+
+
+def _knowing(known: int) -> Deduplicator:
     dedup = Deduplicator()
     for i in range(known):
         _drain(dedup.feed(_token(f"old{i}", f"task:{i}", is_last=True)))
-    rounds = iter([_message_parts(i) for i in range(ROUNDS)] * 2)
-    parts = _message_parts(0)
-
-    def feed_all() -> None:
-        for part in next(rounds):
-            _drain(dedup.feed(part))
-
-    def pass_all() -> None:
-        for part in parts:
-            _drain((part,))
-
-    both = compare(pass_all, feed_all, rounds=ROUNDS - 1)
-    return (both.ours_us - both.peer_us) / TOKENS
+    return dedup
 
 
 def _message_parts(at: int) -> list[Part]:

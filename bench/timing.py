@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "on_one_core", "time_us"]
 
 
 class Comparison(NamedTuple):
@@ -35,7 +37,7 @@ def compare(
     """
     peer()
     ours()
-    pairs = [(_time_us(peer, repeat), _time_us(ours, repeat)) for _ in range(rounds)]
+    pairs = [(time_us(peer, repeat), time_us(ours, repeat)) for _ in range(rounds)]
     return Comparison(
         statistics.median(pair[0] for pair in pairs),
         statistics.median(pair[1] for pair in pairs),
@@ -43,7 +45,26 @@ def compare(
     )
 
 
-def _time_us(call: Callable[[], object], repeat: int) -> float:
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Keep all threads on one core, where the system can.
+
+    Threads that take turns by the GIL are no faster on two. How often the system moves them from
+    one to the other differs by more between two runs of one thing than what is to be measured.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def time_us(call: Callable[[], object], repeat: int = 1) -> float:
+    """Time a call, in µs, while no garbage is collected."""
     gc.collect()
     gc.disable()
     try:

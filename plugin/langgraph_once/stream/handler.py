@@ -56,6 +56,9 @@ from langgraph_once.stream.walk import found_in_input, found_in_update, messages
 
 __all__ = ["OnceMessagesHandler"]
 
+_NOBODY: tuple[UUID | None, str, Meta] = None, "", ((), {})
+"""In the place of the model run that sent the last token: its id, that of its message."""
+
 
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
@@ -66,7 +69,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self.run.put = self.stream
         self._tasks = Tasks()
         self._models: dict[UUID, ModelRun] = {}
-        self._tokens: dict[UUID, tuple[str, tuple[str, ...], dict[str, Any]]] = {}
+        self._speaking = _NOBODY
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
@@ -101,13 +104,14 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not isinstance(chunk, ChatGenerationChunk):
             return
         message: BaseMessage = chunk.message
-        plain = self._tokens.get(run_id)
-        if plain is not None and plain[0] == message.__dict__["id"]:  # past pydantic, for speed
-            self.stream((plain[1], "messages", (message, plain[2])))
+        speaker, name, (ns, metadata) = self._speaking
+        # To look a UUID up takes longer than all the rest; so does pydantic.
+        if run_id is speaker and name == message.__dict__["id"]:
+            self.stream((ns, "messages", (message, metadata)))
         elif (run := self._models.get(run_id)) is not None:
             ns, metadata = run.meta
             message = self._under_one_id(run, message)
-            self._tokens[run_id] = run.id, ns, metadata
+            self._speaking = run_id, run.id, run.meta
             self.stream((ns, "messages", (message, metadata)))
 
     def _under_one_id(self, run: ModelRun, message: BaseMessage) -> BaseMessage:
@@ -125,9 +129,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Any:
         """Send the whole message of a model that did not stream."""
-        self.metadata.pop(run_id, None)
-        self._tokens.pop(run_id, None)
-        run = self._models.pop(run_id, None)
+        run = self._ended(run_id)
         message = _first_message(response)
         if run is None or message is None:
             return
@@ -142,12 +144,16 @@ class OnceMessagesHandler(StreamMessagesHandler):
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that what a model has said so far is void."""
-        self.metadata.pop(run_id, None)
-        self._tokens.pop(run_id, None)
-        run = self._models.pop(run_id, None)
+        run = self._ended(run_id)
         if run is not None and run.id:
             # Who closes a stream early has what was wanted.
             run.failed = not isinstance(error, GeneratorExit)
+
+    def _ended(self, run_id: UUID) -> ModelRun | None:
+        self.metadata.pop(run_id, None)
+        if run_id == self._speaking[0]:
+            self._speaking = _NOBODY
+        return self._models.pop(run_id, None)
 
     def on_chain_start(
         self,

@@ -82,8 +82,9 @@ def token_reader(
         try:
             if mode_at is not None and chunk[mode_at] != "messages":
                 return False
-            return passes(*(chunk if data_at is None else chunk[data_at]))
-        except (AttributeError, KeyError, IndexError, TypeError):
+            message, meta = chunk if data_at is None else chunk[data_at]
+            return passes(message, meta)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
             return False  # another shape; the reader will say what is wrong with it
 
     return is_token
