@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import operator
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -16,6 +17,7 @@ from langchain_core.messages import (
     HumanMessage,
     RemoveMessage,
 )
+from langchain_core.runnables import RunnableConfig
 from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -321,6 +323,15 @@ def _breaking(plain: Any) -> Any:
     return Broken
 
 
+class Recorder(BaseCallbackHandler):
+    """Keeps the last token."""
+
+    run_inline = True
+
+    def on_llm_new_token(self, token: Any, **about: Any) -> None:
+        self.last = {**about, "token": token}
+
+
 class Mute(FakeMessagesListChatModel):
     """Cannot stream."""
 
@@ -339,6 +350,20 @@ class TestSemanticsUsersKnow:
             return {"messages": [AIMessage("Public.")]}
 
         assert texts(chain(node)) == ["A draft.", "Public."]
+
+    def test_what_a_model_says_when_it_has_failed_is_not_streamed(self) -> None:
+        broken = _breaking(type(model("")))(script=lambda _: AIMessage("In time."))
+
+        def node(_: Any, config: RunnableConfig) -> Any:
+            recorder, callbacks = Recorder(), cast("CallbackManager", config["callbacks"])
+            callbacks.add_handler(recorder)
+            with contextlib.suppress(ValueError):
+                broken.invoke("?", config)
+            for handler in callbacks.handlers:
+                handler.on_llm_new_token(**recorder.last)
+            return {}
+
+        assert [message.text for message, _ in streamed(chain(node))] == ["In", ""]
 
     def test_without_subgraphs_a_childs_tokens_stay_inside(self) -> None:
         chunks = streamed(nested(says("Hello."), 2))
