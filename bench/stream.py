@@ -9,15 +9,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGenerationChunk
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.pregel._messages import StreamMessagesHandler
 
 from bench.timing import compare, on_one_core, time_us
 from graphs.models import ScriptedChatModel
-from langgraph_once import Deduplicator, once
+from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.stream import Part
+from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.run import PENDING, Run
 
 __all__ = ["report"]
 
@@ -27,6 +32,9 @@ KNOWN = (0, 1_000, 100_000)
 FIRST_ROUNDS = 41
 THINKS_S = 0.3
 """What a model of a provider takes at least before it says anything."""
+SAYS_S = 0.01
+"""What it takes for each token then."""
+FEW_TOKENS = 5
 Graph: TypeAlias = Any
 ASKED: Any = {"messages": [("user", "Count.")]}
 
@@ -54,6 +62,12 @@ def report() -> Iterator[str]:
             yield _first_row("astream", _afirst_ms, thinks_s)
         yield _row(f"a text of {LARGE_CHARACTERS:,} characters", ["messages"], _returned)
     yield ""
+    theirs, ours = _handlers_us()
+    yield "| handler, its own part of a token | µs |"
+    yield "|---|---:|"
+    yield f"| `StreamMessagesHandler` | {theirs:.2f} |"
+    yield f"| `OnceMessagesHandler` | {ours:.2f} |"
+    yield ""
     yield "| messages already in the ledger | µs per token, deduplicator alone |"
     yield "|---:|---:|"
     for known, us in _feeds_us().items():
@@ -78,7 +92,8 @@ def _row(
 
 def _graph(characters: int, thinks_s: float = 0.0) -> Graph:
     """A graph of one node: a model that streams, or a text of so many characters."""
-    model = ScriptedChatModel(script=lambda _: AIMessage(" ".join(["token"] * TOKENS)))
+    text = " ".join(["token"] * (FEW_TOKENS if thinks_s else TOKENS))
+    model = ScriptedChatModel(script=lambda _: AIMessage(text), delay_s=SAYS_S if thinks_s else 0.0)
     large = {"messages": [AIMessage("x" * characters)], "text": "x" * characters}
 
     async def anode(state: MessagesState) -> dict[str, Any]:
@@ -140,6 +155,34 @@ def _afirst_ms(graph: Graph) -> float:
 
 def _returned(graph: Graph, modes: Any) -> None:
     _drain(graph.stream(ASKED, stream_mode=modes))
+
+
+def _handlers_us() -> tuple[float, float]:
+    """Time that upstream's handler and ours take for one token."""
+    graph = _graph(0)
+    PENDING.set(Run(graph, DedupConfig()))
+    own = OnceMessagesHandler(_dropped, subgraphs=False)
+    plain = StreamMessagesHandler(_dropped, subgraphs=False)
+    both = compare(_saying(plain), _saying(own), rounds=ROUNDS)
+    return both.peer_us / TOKENS, both.ours_us / TOKENS
+
+
+def _saying(handler: StreamMessagesHandler) -> Callable[[], None]:
+    """What tells a handler of all tokens of a model run that has begun."""
+    run_id = uuid4()
+    metadata = {"langgraph_checkpoint_ns": "node:1", "langgraph_step": 1}
+    handler.on_chat_model_start({}, [[]], run_id=run_id, metadata=metadata)
+    chunk = ChatGenerationChunk(message=AIMessageChunk(content="token ", id="m"))
+
+    def say() -> None:
+        for _ in range(TOKENS):
+            handler.on_llm_new_token("token ", chunk=chunk, run_id=run_id)
+
+    return say
+
+
+def _dropped(_chunk: object) -> None:
+    return None
 
 
 def _feeds_us() -> dict[int, float]:
