@@ -37,6 +37,8 @@ _MB = 1024 * 1024
 _CAP_BYTES = 3 * 1024 * _MB
 """A reader gets no more address space, so that a failing test does not take the machine."""
 
+_FIXED_SIZES: Final = (1, 2, 4, 8, 16)
+
 
 @dataclass(frozen=True)
 class Attack:
@@ -73,10 +75,24 @@ def arrays(count: int, item: bytes = b"\x90") -> bytes:
 def boxes(levels: int, code: int = 7, payload: bytes = b"") -> bytes:
     """Return extensions in extensions."""
     head = b"\x91" if code == 1 else b""
-    blob = ormsgpack.packb(payload)
+    pieces = [ormsgpack.packb(payload)]
+    size = len(pieces[0])
     for _ in range(levels):
-        blob = ormsgpack.packb(ormsgpack.Ext(code, head + blob))
-    return blob
+        header = extension_header(code, len(head) + size)
+        pieces += head, header
+        size += len(head) + len(header)
+    return b"".join(reversed(pieces))
+
+
+def extension_header(code: int, size: int) -> bytes:
+    """Return what stands before the content of an extension."""
+    if size in _FIXED_SIZES:
+        return bytes([0xD4 + _FIXED_SIZES.index(size), code])
+    if size < 1 << 8:
+        return bytes([0xC7, size, code])
+    if size < 1 << 16:
+        return struct.pack(">BHB", 0xC8, size, code)
+    return struct.pack(">BIB", 0xC9, size, code)
 
 
 def laughs() -> bytes:
