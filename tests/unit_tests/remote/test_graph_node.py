@@ -9,13 +9,22 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
 from langgraph._internal._scratchpad import PregelScratchpad
 from langgraph.errors import GraphInterrupt, ParentCommand
+from langgraph.graph import MessagesState, StateGraph
 from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
 from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Command, Interrupt
 
+from langgraph_once import DedupConfig
 from langgraph_once.remote.node import Caller
 from langgraph_once.remote.reading import Reading, Wanted
-from langgraph_once.stream import GAP_MODE, TASK_NS_KEY, Part, annotation_of
+from langgraph_once.stream import (
+    GAP_MODE,
+    TASK_NS_KEY,
+    OnceMessagesHandler,
+    Part,
+    annotation_of,
+)
+from langgraph_once.stream.run import PENDING, Run
 
 TASK = "team:1|call:2"
 NS = ("team:1", "call:2")
@@ -204,6 +213,22 @@ class TestMessages:
         said = [each for _, _, (each, _) in around.told]
         assert RemoveMessage(id="a") in said
         assert said[-1].content == "Ho"
+
+    def test_what_was_held_and_did_not_come_again_goes_at_the_end(self) -> None:
+        around = Around()
+        caller = Caller(around.config, DedupConfig(reexecution="hold"))
+        about = {"once": {"v": 1, "source": "retry", "attempt": 2}}
+        caller.tell(caller.placed(message(token("Ha"))))
+        caller.tell(caller.placed(message(RemoveMessage(id="a"), **about)))
+        assert len(around.told) == 1
+        caller.finish()
+        assert [said for _, _, (said, _) in around.told][1:] == [RemoveMessage(id="a")]
+
+    def test_what_the_thread_held_our_handler_compares_by_itself(self) -> None:
+        PENDING.set(Run(StateGraph(MessagesState), DedupConfig()))  # type: ignore[arg-type]  # no graph is asked
+        around = Around(handlers=(OnceMessagesHandler,))
+        heard(around, Part((), "values", {"messages": [HumanMessage("Hi", id="x")]}))
+        assert around.handlers[0].seen == set()
 
 
 class TestInterrupts:
