@@ -56,9 +56,6 @@ from langgraph_once.stream.walk import found_in_input, found_in_update, messages
 
 __all__ = ["OnceMessagesHandler"]
 
-_NOBODY: tuple[UUID | None, str, Meta] = None, "", ((), {})
-"""In the place of the model run that sent the last token: its id, that of its message."""
-
 
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
@@ -69,7 +66,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self.run.put = self.stream
         self._tasks = Tasks()
         self._models: dict[UUID, ModelRun] = {}
-        self._speaking = _NOBODY
+        # By `id` of what tells a run: a UUID takes longer to hash than all the rest of a token.
+        self._tokens: dict[int, tuple[UUID, str, Meta]] = {}
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
@@ -104,14 +102,16 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not isinstance(chunk, ChatGenerationChunk):
             return
         message: BaseMessage = chunk.message
-        speaker, name, (ns, metadata) = self._speaking
-        # To look a UUID up takes longer than all the rest; so does pydantic.
-        if run_id is speaker and name == message.__dict__["id"]:
+        known = self._tokens.get(id(run_id))
+        if known is not None and known[1] == message.__dict__["id"]:  # past pydantic, for speed
+            ns, metadata = known[2]
             self.stream((ns, "messages", (message, metadata)))
         elif (run := self._models.get(run_id)) is not None:
             ns, metadata = run.meta
             message = self._under_one_id(run, message)
-            self._speaking = run_id, run.id, run.meta
+            self._tokens.pop(id(run.told_by), None)
+            self._tokens[id(run_id)] = run_id, run.id, run.meta  # which keeps it, and its `id`
+            run.told_by = run_id
             self.stream((ns, "messages", (message, metadata)))
 
     def _under_one_id(self, run: ModelRun, message: BaseMessage) -> BaseMessage:
@@ -151,9 +151,10 @@ class OnceMessagesHandler(StreamMessagesHandler):
 
     def _ended(self, run_id: UUID) -> ModelRun | None:
         self.metadata.pop(run_id, None)
-        if run_id == self._speaking[0]:
-            self._speaking = _NOBODY
-        return self._models.pop(run_id, None)
+        run = self._models.pop(run_id, None)
+        if run is not None:
+            self._tokens.pop(id(run.told_by), None)
+        return run
 
     def on_chain_start(
         self,
