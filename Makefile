@@ -9,10 +9,10 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-slow test-all lint demo bench format docs lock clean
+.PHONY: help dev test test-slow test-product test-all lint demo bench format docs lock clean
 
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "langgraph-once needs Python 3.11 or newer; choose one with make PYTHON=python3.x")'
@@ -31,8 +31,10 @@ test: lint ## Lint, types, import directions and all tests but the slow proofs
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
 
-test-all: test test-slow ## Everything, in every variant, here and over a server
+test-product: $(READY) ## Every variant, here and over a server; takes half an hour
 	$(PYTEST) -m product
+
+test-all: test test-slow test-product ## Everything
 
 lint: $(READY)
 	$(BIN)/ruff check .
