@@ -122,6 +122,13 @@ def test_a_common_thread_is_written_at_once(count: int) -> None:
             assert difference(read(at_once, LOADER), value) is None
 
 
+def test_plain_data_deep_in_the_arguments_of_a_call_is_written_at_once() -> None:
+    call: Any = {**CALL, "args": {"where": {"cities": ["Rome", 1]}, "when": None}}
+    asks = AIMessage("a", tool_calls=[call])
+    for thread in ([asks], [HumanMessage("b"), asks]):
+        assert straight(thread) is not None
+
+
 class Text(str):
     """Text of another type."""
 
