@@ -56,6 +56,9 @@ from langgraph_once.stream.walk import found_in_input, found_in_update, messages
 
 __all__ = ["OnceMessagesHandler"]
 
+_NOBODY: tuple[UUID | None, str, Meta] = None, "", ((), {})
+"""In the place of the model run that sent the last token."""
+
 
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
@@ -68,6 +71,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._models: dict[UUID, ModelRun] = {}
         # By `id` of what tells a run: a UUID takes longer to hash than all the rest of a token.
         self._tokens: dict[int, tuple[UUID, str, Meta]] = {}
+        self._last = _NOBODY
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
@@ -102,9 +106,11 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not isinstance(chunk, ChatGenerationChunk):
             return
         message: BaseMessage = chunk.message
-        known = self._tokens.get(id(run_id))
-        if known is not None and known[1] == message.__dict__["id"]:  # past pydantic, for speed
-            ns, metadata = known[2]
+        last = self._last
+        if last[0] is not run_id:
+            last = self._last = self._tokens.get(id(run_id), _NOBODY)
+        if last[0] is run_id and last[1] == message.__dict__["id"]:  # past pydantic, for speed
+            ns, metadata = last[2]
             self.stream((ns, "messages", (message, metadata)))
         elif (run := self._models.get(run_id)) is not None:
             ns, metadata = run.meta
@@ -154,6 +160,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         run = self._models.pop(run_id, None)
         if run is not None:
             self._tokens.pop(id(run.told_by), None)
+            if self._last[0] is run.told_by:
+                self._last = _NOBODY
         return run
 
     def on_chain_start(
