@@ -116,7 +116,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
             ns, metadata = run.meta
             message = self._under_one_id(run, message)
             self._tokens.pop(id(run.told_by), None)
-            self._tokens[id(run_id)] = run_id, run.id, run.meta  # which keeps it, and its `id`
+            last = run_id, run.id, run.meta  # which keeps the id of the run, and the `id` of that
+            self._last = self._tokens[id(run_id)] = last
             run.told_by = run_id
             self.stream((ns, "messages", (message, metadata)))
 
