@@ -54,14 +54,12 @@ class ModelRun:
         meta: The namespace and the metadata of its tokens.
         failed: It ended in an error, so what it said is void.
         is_kept: Its task returned what it said.
-        told_by: The very object that its last token was told with as the id of the run.
     """
 
-    __slots__ = ("failed", "id", "is_kept", "meta", "run_id", "task", "told_by")
+    __slots__ = ("failed", "id", "is_kept", "meta", "run_id", "task")
 
     def __init__(self, run_id: UUID, task: Task) -> None:
         self.run_id = str(run_id)
-        self.told_by = run_id
         self.task = task
         self.id = ""
         self.meta: Meta = (), {}

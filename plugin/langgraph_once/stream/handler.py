@@ -56,9 +56,6 @@ from langgraph_once.stream.walk import found_in_input, found_in_update, messages
 
 __all__ = ["OnceMessagesHandler"]
 
-_NOBODY: tuple[UUID | None, str, Meta] = None, "", ((), {})
-"""In the place of the model run that sent the last token."""
-
 
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
@@ -69,9 +66,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self.run.put = self.stream
         self._tasks = Tasks()
         self._models: dict[UUID, ModelRun] = {}
-        # By `id` of what tells a run: a UUID takes longer to hash than all the rest of a token.
-        self._tokens: dict[int, tuple[UUID, str, Meta]] = {}
-        self._last = _NOBODY
+        self._last: tuple[UUID | None, ModelRun | None] = None, None
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
@@ -106,20 +101,16 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not isinstance(chunk, ChatGenerationChunk):
             return
         message: BaseMessage = chunk.message
-        last = self._last
-        if last[0] is not run_id:
-            last = self._last = self._tokens.get(id(run_id), _NOBODY)
-        if last[0] is run_id and last[1] == message.__dict__["id"]:  # past pydantic, for speed
-            ns, metadata = last[2]
-            self.stream((ns, "messages", (message, metadata)))
-        elif (run := self._models.get(run_id)) is not None:
-            ns, metadata = run.meta
+        run_told, run = self._last
+        if run_told is not run_id:  # a UUID takes longer to hash than all the rest of a token
+            run = self._models.get(run_id)
+            self._last = run_id, run
+        if run is None:
+            return
+        if not run.id or run.id != message.__dict__["id"]:  # past pydantic, for speed
             message = self._under_one_id(run, message)
-            self._tokens.pop(id(run.told_by), None)
-            last = run_id, run.id, run.meta  # which keeps the id of the run, and the `id` of that
-            self._last = self._tokens[id(run_id)] = last
-            run.told_by = run_id
-            self.stream((ns, "messages", (message, metadata)))
+        ns, metadata = run.meta
+        self.stream((ns, "messages", (message, metadata)))
 
     def _under_one_id(self, run: ModelRun, message: BaseMessage) -> BaseMessage:
         if message.id:
@@ -159,10 +150,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
     def _ended(self, run_id: UUID) -> ModelRun | None:
         self.metadata.pop(run_id, None)
         run = self._models.pop(run_id, None)
-        if run is not None:
-            self._tokens.pop(id(run.told_by), None)
-            if self._last[0] is run.told_by:
-                self._last = _NOBODY
+        if self._last[1] is run:
+            self._last = None, None
         return run
 
     def on_chain_start(
