@@ -9,7 +9,6 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
 from langgraph._internal._scratchpad import PregelScratchpad
 from langgraph.errors import GraphInterrupt, ParentCommand
-from langgraph.graph import MessagesState, StateGraph
 from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
 from langgraph.pregel.protocol import StreamProtocol
 from langgraph.types import Command, Interrupt
@@ -25,6 +24,7 @@ from langgraph_once.stream import (
     annotation_of,
 )
 from langgraph_once.stream.run import PENDING, Run
+from tests.unit_tests.stream.scenes import chain, says
 
 TASK = "team:1|call:2"
 NS = ("team:1", "call:2")
@@ -54,12 +54,17 @@ class Around:
         self.told: list[Any] = []
         self.taken: list[bool] = []
         self.handlers = [kind(self.told.append, True) for kind in handlers]
+
+        def take(consume: bool) -> Any:
+            self.taken.append(consume)
+            return answer
+
         scratchpad = PregelScratchpad(
             step=3,
             stop=9,
             call_counter=itertools.count().__next__,
             interrupt_counter=itertools.count().__next__,
-            get_null_resume=lambda consume: self.taken.append(consume) or answer,  # type: ignore[func-returns-value]  # for its None
+            get_null_resume=take,
             resume=[],
             subgraph_counter=itertools.count(earlier).__next__,
         )
@@ -225,7 +230,7 @@ class TestMessages:
         assert [said for _, _, (said, _) in around.told][1:] == [RemoveMessage(id="a")]
 
     def test_what_the_thread_held_our_handler_compares_by_itself(self) -> None:
-        PENDING.set(Run(StateGraph(MessagesState), DedupConfig()))  # type: ignore[arg-type]  # no graph is asked
+        PENDING.set(Run(chain(says("Hi")), DedupConfig()))
         around = Around(handlers=(OnceMessagesHandler,))
         heard(around, Part((), "values", {"messages": [HumanMessage("Hi", id="x")]}))
         assert around.handlers[0].seen == set()

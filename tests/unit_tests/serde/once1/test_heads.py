@@ -27,7 +27,7 @@ def head(*content: Any) -> ormsgpack.Ext:
     return ormsgpack.Ext(Ext.HEAD, pack([*content]))
 
 
-def points(*items: Any, kinds: bytes = POINT, indices: bytes = b"\x01\x01") -> list[Any]:
+def points(*items: Any, kinds: Any = POINT, indices: Any = b"\x01\x01") -> list[Any]:
     return [head(kinds, indices, MARK), *(items or POINTS)]
 
 
@@ -94,8 +94,8 @@ DAMAGED: list[Any] = [
     points(indices=b"\x01"),
     points(indices=b"\x01\x01\x01"),
     points(indices=b"\x01\x02"),
-    points(indices="\x01\x01"),  # type: ignore[arg-type]  # on purpose
-    points(kinds="no kinds"),  # type: ignore[arg-type]  # on purpose
+    points(indices="\x01\x01"),
+    points(kinds="no kinds"),
     points(kinds=BEFORE, indices=b"\x01\x01"),
     points([1], [2]),
     [head(POINT, b"\x01\x01"), *POINTS],
