@@ -88,9 +88,10 @@ class SerdeConfig:
     """On writing "once1", a value of a type nobody taught the codec: refuse it, or store what
     can be stored and read it back as an `Opaque`."""
 
-    on_unavailable: Literal["raise", "opaque"] = "raise"
-    """On reading "once1", a value whose class is gone or refused: refuse it, or hand out an
-    `Opaque` that keeps the raw bytes and writes back unchanged."""
+    on_unavailable: Literal["raise", "opaque"] = "opaque"
+    """On reading, in either codec and in what upstream wrote, a value whose class is gone or
+    refused: hand out an `Opaque`, which shows what it held, and is written back unchanged; or refuse
+    the whole value."""
 
     adapters: tuple[TypeName, ...] = ()
     """Your own adapters for types that "once1" does not know, each an `Adapter`, a
@@ -113,9 +114,15 @@ class SerdeConfig:
     """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked
     with the decorator `storable` may be, too, once their module is imported."""
 
-    enforcement: Literal["strict", "warn", "open"] = "strict"
-    """What happens to a type that is not allowed: refuse it, load it with a warning, load it.
-    Under "strict", "once1" refuses to write it, too."""
+    enforcement: Literal["safe", "strict", "warn", "open"] = "safe"
+    """Which types may be loaded besides the allowed ones. "safe": classes that are imported, or
+    in the project's own source, and rebuilt without running their code; "strict": none, and
+    "once1" refuses to write them, too; "warn": all, with a warning; "open": all."""
+
+    source: tuple[str, ...] | None = None
+    """Folders of your own source, whose modules reading may import, and files that a server loads
+    graphs from by their path. None: on a server those that `langgraph.json` names, elsewhere
+    none."""
 
     require_encryption: bool = False
     """Refuse to write or read a value that is not encrypted."""

@@ -14,20 +14,27 @@ from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPA
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
+from langgraph_once.serde.lookup import find, nested_classes
+from langgraph_once.serde.project import Project
 from langgraph_once.serde.storable import find_storable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from langgraph_once.config import SerdeConfig
 
-__all__ = ["Allowlist"]
+__all__ = ["Allowlist", "Trust"]
 
 _MAX_WARNED_TYPES: Final = 1000
 """Bounds the memory of a process that reads bytes made to name ever new types."""
 
 Key = tuple[str, str]
 """A type as the bytes name it: `(__module__, __name__)`."""
+
+Trust = Literal["listed", "own", "imported"]
+"""Why a type may be loaded: it is listed (or the enforcement does not ask for that), it is of the
+project's own source, or it is imported already. Of the latter two, under "safe", no code runs; of
+the project's own, defaults may be made and keys hashed."""
 
 logger = logging.getLogger(__name__)
 
@@ -40,17 +47,22 @@ class Allowlist:
         enforcement: What happens to a type that is not listed.
         paths: Where each listed type is found in its module. The bytes name a nested class
             without its outer one: `mod:Outer.Inner` is `("mod", "Inner"): ("Outer", "Inner")`.
+        project: The project's own source.
     """
 
-    enforcement: Literal["strict", "warn", "open"]
+    enforcement: Literal["safe", "strict", "warn", "open"]
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    project: Project = field(default_factory=Project)
     _warned: set[Key] = field(default_factory=set, repr=False, compare=False)
+    _at_start: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @classmethod
     def from_config(cls, config: SerdeConfig) -> Allowlist:
         """Return the allowlist that `config` describes."""
         names = (name.split(":") for name in config.allowed_types)
-        return cls(config.enforcement).extended((module, name) for module, name in names)
+        return cls(config.enforcement, project=Project(config.source or ())).extended(
+            (module, name) for module, name in names
+        )
 
     def extended(self, types: Iterable[tuple[str, ...] | type]) -> Allowlist:
         """Return an allowlist with `types` added; itself when there is nothing new.
@@ -76,60 +88,105 @@ class Allowlist:
                 paths[key] = path
         if paths == self.paths:
             return self
-        return Allowlist(self.enforcement, paths, self._warned)
+        return Allowlist(self.enforcement, paths, self.project, self._warned, self._at_start)
 
-    def resolve(self, module: str, name: str, *, tag: str) -> Callable[..., Any]:
-        """Return the type that the bytes name, importing its module if it may be loaded.
-
-        Raises:
-            TypeNotAllowedError: It may not; nothing was imported.
-            PayloadError: It may, but it is not there.
-        """
-        self.check(module, name, tag=tag)
-        try:
-            target: Any = importlib.import_module(module)
-            for part in self.paths.get((module, name), (name,)):
-                target = getattr(target, part)
-        except Exception as error:
-            raise PayloadError(
-                f"{module}:{name} was not found; if it moved, restore the old name, and if it is "
-                'a nested class, allow it as "module:Outer.Inner"',
-                tag=tag,
-            ) from error
-        if not isinstance(target, type) and (module, name) != ("re", "compile"):
-            raise PayloadError(f"{module}:{name} is not a type", tag=tag)
-        return target  # type: ignore[no-any-return]
-
-    def check(self, module: str, name: str, *, tag: str, path: str | None = None) -> None:
-        """Refuse, report or accept a type that the bytes name, without importing anything.
+    def lists(self, module: str, path: tuple[str, ...]) -> bool:
+        """Whether the type is listed, one of upstream's safe ones, or marked `storable`.
 
         Args:
             module: Of the type.
-            name: Of the type, without the classes that it is nested in.
-            tag: What the bytes are stored under.
-            path: The name with these classes, where the bytes have it.
+            path: Its name, after those of the classes that it is nested in.
         """
-        key = (module, name)
-        if key in SAFE_MSGPACK_TYPES or key in self.paths or find_storable(module, (name,)):
+        if not path:
+            return False
+        key = (module, path[-1])
+        if len(path) == 1 and key in SAFE_MSGPACK_TYPES:
+            return True
+        listed = self.paths.get(key)
+        if listed is None:
+            return find_storable(module, path) is not None
+        return listed == path or len(listed) == 1
+
+    def load(self, module: str, path: tuple[str, ...], *, tag: str) -> tuple[Any, Trust]:
+        """Return the class or function that the bytes name, and why it may be loaded.
+
+        Under "safe", a class that is not listed must not run any code when it is rebuilt; the
+        caller sees to that.
+
+        Raises:
+            TypeNotAllowedError: It may not; nothing was imported but what is the project's own.
+            PayloadError: It may, but it is not there.
+        """
+        if self.lists(module, path):
+            return self._imported(module, path, tag), "listed"
+        if self.enforcement == "safe":
+            found = find(module, path)
+            if found is None:
+                found = self.project.find(module, path)
+            if found is not None:
+                return found, "own" if self.project.owns(found.__module__) else "imported"
+            if module in sys.modules:
+                raise _gone(module, path, tag)
+        self.check(module, path, tag=tag)
+        return self._imported(module, path, tag), "listed"
+
+    def resolve(self, module: str, name: str, *, tag: str) -> tuple[type, Trust]:
+        """Return what `load` returns for a type that the bytes name without its outer classes.
+
+        Raises:
+            TypeNotAllowedError: As `load`.
+            PayloadError: As `load`, or it is no type.
+        """
+        path = self.paths.get((module, name), (name,))
+        if not self.lists(module, path) and find(module, path) is None:
+            nested = nested_classes(module, name)
+            if len(nested) == 1:
+                path = tuple(nested[0].__qualname__.split("."))
+        target, trust = self.load(module, path, tag=tag)
+        if not isinstance(target, type) and (module, name) != ("re", "compile"):
+            raise PayloadError(f"{module}:{name} is not a type", tag=tag)
+        return target, trust
+
+    def check(self, module: str, path: tuple[str, ...], *, tag: str) -> None:
+        """Refuse, report or accept a type that the bytes name, without importing anything.
+
+        Raises:
+            TypeNotAllowedError: It is not listed, and that is enforced.
+        """
+        if self.lists(module, path):
             return
-        shown = path or name
-        if self.enforcement == "strict":
-            emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": shown})
-            imported = module in sys.modules
-            raise TypeNotAllowedError(f"{module}:{shown}", tag=tag, imported=imported)
-        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": shown})
-        if self.enforcement == "warn" and self._is_news(key):
+        name = ".".join(path)
+        if self.enforcement in ("safe", "strict"):
+            raise self.refusal(module, path, tag=tag)
+        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": name})
+        if self.enforcement == "warn" and self._is_news((module, name)):
             logger.warning(
                 "Loaded %s:%s, which is not in `allowed_types`; strict enforcement would refuse it",
                 module,
                 name,
             )
 
+    def refusal(
+        self, module: str, path: tuple[str, ...], *, tag: str, hook: str = ""
+    ) -> TypeNotAllowedError:
+        """Report that a type was refused, and return the error that says so.
+
+        Args:
+            module: Of the type.
+            path: Its name.
+            tag: What the bytes are stored under.
+            hook: What rebuilding it would run.
+        """
+        name = ".".join(path)
+        emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": name})
+        imported = module in sys.modules
+        return TypeNotAllowedError(f"{module}:{name}", tag=tag, imported=imported, hook=hook)
+
     def report_written(self, name: str) -> None:
         """Report that a type was written which is not listed: `module:Qual.Name`."""
         module, _, path = name.partition(":")
         emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": path})
-        if self._is_news((module, path.rpartition(".")[2])):
+        if self._is_news((module, path)):
             logger.warning(
                 "Stored %s, which is not in `allowed_types`; strict enforcement would refuse it",
                 name,
@@ -140,6 +197,25 @@ class Allowlist:
         module, _, path = name.partition(":")
         emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
 
+    def report_unsure(self, name: str, reason: str) -> None:
+        """Warn, once for each type, that a new process may not read what was written.
+
+        Args:
+            name: The type, as `module:Qual.Name`.
+            reason: Why, and what makes it sure.
+        """
+        if self._is_news((name, "")):
+            logger.warning("Stored %s: %s", name, reason)
+
+    def note_start(self) -> None:
+        """Note which modules are imported, if that was not noted before: a process has started."""
+        if not self._at_start:
+            self._at_start.update(sys.modules)
+
+    def was_imported_at_start(self, module: str) -> bool:
+        """Whether a module was imported before the first write, as it will be next time."""
+        return module in self._at_start
+
     def check_method(self, module: str, name: str, method: str, *, tag: str) -> None:
         """Refuse a call of a method that upstream does not list as safe."""
         if (module, name, method) in SAFE_MSGPACK_METHODS:
@@ -147,17 +223,42 @@ class Allowlist:
         emit_serde_event(
             {"kind": "msgpack_method_blocked", "module": module, "name": name, "method": method}
         )
-        self.check(module, name, tag=tag)
+        self.check(module, (name,), tag=tag)
         raise PayloadError(
             f"{module}:{name} is stored as a call of its method {method!r}, which is never made",
             tag=tag,
         )
+
+    def _imported(self, module: str, path: tuple[str, ...], tag: str) -> Any:
+        """Return what a module that may be imported has under a name."""
+        named = self.paths.get((module, path[-1])) == path or len(path) == 1
+        try:
+            target: Any = importlib.import_module(module)
+            if named and self.lists(module, path):
+                # Who lists a name has it where it is, as after a class moved.
+                for part in path:
+                    target = getattr(target, part)
+                return target
+        except Exception as error:
+            raise _gone(module, path, tag) from error
+        target = find(module, path, own_name=self.enforcement not in ("warn", "open"))
+        if target is None:
+            raise _gone(module, path, tag)
+        return target
 
     def _is_news(self, key: Key) -> bool:
         if key in self._warned or len(self._warned) >= _MAX_WARNED_TYPES:
             return False
         self._warned.add(key)
         return True
+
+
+def _gone(module: str, path: tuple[str, ...], tag: str) -> PayloadError:
+    return PayloadError(
+        f"{module}:{'.'.join(path)} was not found; if it moved, say so in `aliases`, and if it is "
+        'a nested class, allow it as "module:Outer.Inner"',
+        tag=tag,
+    )
 
 
 def _locate(entry: tuple[str, ...] | type) -> Iterator[tuple[str, tuple[str, ...]]]:

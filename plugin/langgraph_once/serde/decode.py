@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import secrets
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.jsonplus import (
     EXT_DELTA_SNAPSHOT,
     EXT_METHOD_SINGLE_ARG,
@@ -21,19 +20,26 @@ from langgraph.checkpoint.serde.jsonplus import (
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from ormsgpack import OPT_NON_STR_KEYS, packb, unpackb
 
-from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
+from langgraph_once.errors import (
+    PayloadError,
+    SerdeError,
+    SizeLimitError,
+    TypeNotAllowedError,
+)
 from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.msgpack_arrays import array, array_parts
 from langgraph_once.serde.msgpack_keys import has_large_maps, takes_long
 from langgraph_once.serde.msgpack_scan import count_values, depth, end_of_value, may_nest
 from langgraph_once.serde.networks import hold, is_network, release
+from langgraph_once.serde.once1.opaque import upstream_opaque
 from langgraph_once.serde.rebuild import CONSTRUCTORS
+from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
-    from langgraph_once.serde.allowlist import Allowlist
+    from langgraph_once.serde.allowlist import Allowlist, Trust
 
 __all__ = ["MsgpackDecoder"]
 
@@ -77,7 +83,13 @@ class MsgpackDecoder:
     """Reads what upstream's serializer wrote. Thread-safe."""
 
     def __init__(
-        self, allowlist: Allowlist, *, min_open_bytes: int, max_objects: int = 10_000_000
+        self,
+        allowlist: Allowlist,
+        *,
+        min_open_bytes: int,
+        max_objects: int = 10_000_000,
+        current_name: Callable[[str], str] = str,
+        on_unavailable: Literal["raise", "opaque"] = "raise",
     ) -> None:
         """Take the bounds.
 
@@ -87,10 +99,14 @@ class MsgpackDecoder:
                 proportion to its size.
             max_objects: The most objects that may be made; an extension counts as 20. They are
                 counted only where a blob is long enough to hold more.
+            current_name: From the name of a type in the bytes to what it is called today.
+            on_unavailable: What stands for an object that cannot be rebuilt.
         """
         self.allowlist = allowlist
         self.min_open_bytes = min_open_bytes
         self.max_objects = max_objects
+        self.current_name = current_name
+        self.opaque = on_unavailable == "opaque"
         # What is smaller cannot hold as many values as that, or extensions.
         enough = max_objects * _MIN_EXTENSION_BYTES >= _SMALL_BYTES * _EXTENSION_OBJECTS
         self._small_bytes = _SMALL_BYTES if enough else -1
@@ -114,12 +130,16 @@ class MsgpackDecoder:
         return self._decode_carefully(data, tag)
 
     def _decode_carefully(self, data: bytes, tag: str) -> Any:
-        reader = _Reader(self.allowlist, tag)
+        return self.rebuild(_TOP, data, tag)
+
+    def rebuild(self, code: int, data: bytes, tag: str) -> Any:
+        """Return the value of one extension, or of a whole blob; errors are those of `decode`."""
+        reader = _Reader(self, tag)
         if len(data) > _MAX_LEVELS or len(data) > self.max_objects:
             reader.max_open_bytes = max(self.min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
             reader.limit_objects(len(data), self.max_objects)
             reader.large_maps = has_large_maps(data)
-        value = reader.unpack(_TOP, data)
+        value = reader.unpack(code, data)
         if reader.networks and any(list(map(release, reader.networks))):  # all are released
             raise PayloadError("a network stands where a collection was expected", tag=tag)
         return value
@@ -155,8 +175,9 @@ class _Reader:
     counted_bytes = -1
     unmeasured_bytes = _MAX_LEVELS
 
-    def __init__(self, allowlist: Allowlist, tag: str) -> None:
-        self.allowlist = allowlist
+    def __init__(self, decoder: MsgpackDecoder, tag: str) -> None:
+        self.decoder = decoder
+        self.allowlist = decoder.allowlist
         self.tag = tag
 
     def limit_objects(self, size: int, max_objects: int) -> None:
@@ -199,7 +220,7 @@ class _Reader:
                 content = unpackb(data, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
             if levels is not None:
                 self.leave(levels, data)
-            return content if code == _TOP else self.build(code, content)
+            return content if code == _TOP else self.build(code, content, data)
         except BaseException as error:
             raise self.first(error)  # noqa: B904  (it has its own cause)
 
@@ -282,7 +303,7 @@ class _Reader:
         self.error = error
         return error
 
-    def build(self, code: int, content: Any) -> Any:
+    def build(self, code: int, content: Any, data: bytes) -> Any:
         """Return the value that an extension of kind `code` stands for."""
         if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
             return message
@@ -292,16 +313,35 @@ class _Reader:
             raise PayloadError("a msgpack extension that names no type", tag=self.tag)
         module, name, argument, method = content if len(content) == 4 else (*content, "")
         key = (code, module, name, method)
-        constructor = self.constructors.get(key) or self.constructor(key)
+        self.check_names(module, name, method)
         try:
-            built = constructor(argument)
-        except Exception as error:
-            raise self.failed(f"{module}:{name}", error) from error
+            constructor = self.constructors.get(key) or self.constructor(key)
+            try:
+                built = constructor(argument)
+            except SerdeError:
+                raise
+            except NeedsListError as error:
+                raise self.allowlist.refusal(
+                    module, (name,), tag=self.tag, hook=str(error)
+                ) from error
+            except Exception as error:
+                raise self.failed(f"{module}:{name}", error) from error
+        except (PayloadError, TypeNotAllowedError):
+            if not self.decoder.opaque:
+                raise
+            return upstream_opaque(f"{module}:{name}", code, data, argument)
         if is_network(built):
             hold(built)
             self.networks = self.networks or []
             self.networks.append(built)
         return built
+
+    def check_names(self, *names: Any) -> None:
+        """Refuse what cannot be the names of a module, a type and a method."""
+        if not all(type(part) is str for part in names):
+            raise PayloadError("a msgpack extension that names no type", tag=self.tag)
+        if sum(map(len, names)) > _MAX_NAME_CHARS:
+            raise PayloadError("a msgpack extension with an overlong type name", tag=self.tag)
 
     def build_unnamed(self, code: int, content: Any) -> Any:
         """Return the value of an extension that names no type."""
@@ -317,19 +357,41 @@ class _Reader:
     def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
         """Return the function from an argument to the value, if the type may be loaded."""
         code, module, name, method = key
-        if not all(isinstance(part, str) for part in (module, name, method)):
-            raise PayloadError("a msgpack extension that names no type", tag=self.tag)
-        if len(module) + len(name) + len(method) > _MAX_NAME_CHARS:
-            raise PayloadError("a msgpack extension with an overlong type name", tag=self.tag)
+        module, _, name = self.decoder.current_name(f"{module}:{name}").partition(":")
         if code == EXT_METHOD_SINGLE_ARG:
             self.allowlist.check_method(module, name, method, tag=self.tag)
-        target = self.allowlist.resolve(module, name, tag=self.tag)
+        target, trust = self.allowlist.resolve(module, name, tag=self.tag)
+        is_listed = self.allowlist.lists(module, tuple(name.split(".")))
         if code == EXT_METHOD_SINGLE_ARG:
             target = getattr(target, method)
-        made = CONSTRUCTORS[code](target)
+        if trust == "listed":
+            if not is_listed and not is_of_data(target):
+                raise self.allowlist.refusal(module, (name,), tag=self.tag, hook="its constructor")
+            made = CONSTRUCTORS[code](target)
+        else:
+            made = self.without_code(code, target, trust)
         # Of a type that is not listed, each occurrence is reported.
-        if (module, name) in SAFE_MSGPACK_TYPES or (module, name) in self.allowlist.paths:
+        if is_listed or trust != "listed":
             self.constructors = {**self.constructors, key: made}
+        return made
+
+    def without_code(self, code: int, cls: type, trust: Trust) -> Callable[[Any], Any]:
+        """Return what makes instances of an unlisted class.
+
+        Where that takes its code, only a class in the project's own source is made at all.
+        """
+        def may_run(other: type) -> bool:
+            return self.allowlist.lists(other.__module__, tuple(other.__qualname__.split(".")))
+
+        if trust != "own" or not is_of_data(cls):
+            return structural(code, cls, may_run)
+
+        def made(argument: Any) -> Any:
+            try:
+                return structural(code, cls, may_run)(argument)
+            except NeedsListError:
+                return CONSTRUCTORS[code](cls)(argument)
+
         return made
 
     def failed(self, type_name: str, error: Exception) -> PayloadError:

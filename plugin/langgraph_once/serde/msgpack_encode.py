@@ -47,6 +47,7 @@ from pydantic import BaseModel
 
 from langgraph_once.serde.msgpack_arrays import array_content, is_array_type
 from langgraph_once.serde.msgpack_models import OPTIONS, ModelEncoders
+from langgraph_once.serde.once1.opaque import Opaque, upstream_extension
 
 __all__ = ["encode_msgpack", "quick_encode"]
 
@@ -206,6 +207,15 @@ def _dataclass(cls: type) -> Encoder:
     return encode
 
 
+def _opaque(obj: Opaque) -> Packed:
+    if obj.kind == "upstream":
+        return Ext(*upstream_extension(obj.raw))
+    if type(obj.payload) is not dict:
+        raise TypeError(f"{obj.type_name}, which was read as an `Opaque` of codec once1")
+    content = (*obj.type_name.split(":", 1), obj.payload)
+    return Ext(EXT_CONSTRUCTOR_KW_ARGS, _pack(content))
+
+
 def _delta_snapshot(obj: _DeltaSnapshot) -> Packed:
     return Ext(EXT_DELTA_SNAPSHOT, _pack(obj.value))
 
@@ -249,6 +259,7 @@ _BUILT_IN: Final[dict[type, Encoder]] = {
     datetime: _datetime,
     re.Pattern: _pattern,
     _DeltaSnapshot: _delta_snapshot,
+    Opaque: _opaque,
 }
 _ENCODERS: Final = _Encoders(_BUILT_IN)
 _MODELS: Final = ModelEncoders(_default, _MAX_TYPES)

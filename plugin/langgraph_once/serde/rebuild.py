@@ -18,7 +18,7 @@ from langgraph.types import Send
 
 from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
 
-__all__ = ["CONSTRUCTORS"]
+__all__ = ["CONSTRUCTORS", "from_fields", "from_members", "listed"]
 
 
 Target = Callable[..., Any]
@@ -26,25 +26,25 @@ Target = Callable[..., Any]
 
 def _from_value(target: Target) -> Target:
     if isinstance(target, type) and issubclass(target, deque):
-        return lambda argument: target(_listed(argument))
-    return _from_members(target) if _is_set(target) else target
+        return lambda argument: target(listed(argument))
+    return from_members(target) if _is_set(target) else target
 
 
 def _from_positional(target: Target) -> Target:
     if _is_set(target):
-        made = _from_members(target)
-        return lambda argument: made(*_listed(argument))
-    return _send if target is Send else lambda argument: target(*_listed(argument))
+        made = from_members(target)
+        return lambda argument: made(*listed(argument))
+    return _send if target is Send else lambda argument: target(*listed(argument))
 
 
 def _is_set(target: Target) -> bool:
     return isinstance(target, type) and issubclass(target, (set, frozenset))
 
 
-def _from_members(target: Target) -> Target:
+def from_members(target: Target) -> Target:
     def construct(argument: Any = ()) -> Any:
         # An element of a set was hashable: where a list comes back, a tuple went in.
-        members = [*map(as_tuple, _listed(argument))]
+        members = [*map(as_tuple, listed(argument))]
         if share_hashes(members):
             raise ValueError("too many members share a hash")
         return target(members)
@@ -53,7 +53,7 @@ def _from_members(target: Target) -> Target:
 
 
 def _send(argument: Any) -> Send:
-    args = _listed(argument)
+    args = listed(argument)
     return Send(args[0], args[1], timeout=args[2]) if len(args) == 3 else Send(*args)
 
 
@@ -61,7 +61,7 @@ def _from_keywords(target: Target) -> Target:
     return lambda argument: target(**argument)
 
 
-def _from_fields(target: Target) -> Target:
+def from_fields(target: Target) -> Target:
     """Rebuild a pydantic model; where its dump does not validate, without validation.
 
     Upstream does the same: models whose serializers change their values need it.
@@ -81,7 +81,7 @@ def _from_fields(target: Target) -> Target:
     return construct
 
 
-def _listed(argument: Any) -> list[Any]:
+def listed(argument: Any) -> list[Any]:
     if not isinstance(argument, list):
         raise TypeError(f"expected an array, found {type(argument).__name__}")
     return argument
@@ -92,7 +92,7 @@ CONSTRUCTORS: Final[dict[int, Callable[[Target], Target]]] = {
     EXT_CONSTRUCTOR_POS_ARGS: _from_positional,
     EXT_CONSTRUCTOR_KW_ARGS: _from_keywords,
     EXT_METHOD_SINGLE_ARG: _from_value,
-    EXT_PYDANTIC_V1: _from_fields,
-    EXT_PYDANTIC_V2: _from_fields,
+    EXT_PYDANTIC_V1: from_fields,
+    EXT_PYDANTIC_V2: from_fields,
 }
 """For each kind of extension: from the type that it names to a function of its argument."""

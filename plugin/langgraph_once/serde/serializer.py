@@ -125,25 +125,25 @@ class OnceSerializer(JsonPlusSerializer):
         self._allowlist = allowlist
         self._writers = self._registry.under(allowlist)
         self._encoder = Encoder(self._writers, on_unknown=config.on_unknown)
-        once1 = Decoder(
-            Loader(self._registry, allowlist),
-            max_objects=config.max_decoded_objects,
-            on_unavailable=config.on_unavailable,
-        )
         msgpack = MsgpackDecoder(
             allowlist,
             min_open_bytes=config.max_decoded_bytes,
             max_objects=config.max_decoded_objects,
+            current_name=self._registry.current_name,
+            on_unavailable=config.on_unavailable,
+        )
+        once1 = Decoder(
+            Loader(self._registry, allowlist, msgpack.rebuild),
+            max_objects=config.max_decoded_objects,
+            on_unavailable=config.on_unavailable,
         )
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
-        # What most values are, and how they are written if there is nothing unusual in them.
-        self._quick_encoders: dict[type, Callable[[Any], bytes]] = (
-            {dict: quick_encode, list: quick_encode}
-            if self._codec == "msgpack"
-            else self._encoder.straight
-        )
+        # What most values are, and how they are written if there is nothing unusual in them: none
+        # until the first value, so that nothing but the first has to look whether it is that.
+        self._quick_encoders: dict[type, Callable[[Any], bytes]] = {}
+        self._has_started = False
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """Return the tag and the bytes for `obj`.
@@ -185,7 +185,19 @@ class OnceSerializer(JsonPlusSerializer):
             payload = self._undo(layer, payload, tag=text)
         return self._decode(tag, payload)
 
+    def _start(self) -> None:
+        """Take the first value to be written for the end of the start of the process."""
+        self._has_started = True
+        self._allowlist.note_start()
+        self._quick_encoders = (
+            {dict: quick_encode, list: quick_encode}
+            if self._codec == "msgpack"
+            else self._encoder.straight
+        )
+
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:
+        if not self._has_started:
+            self._start()
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
         plain = type(obj) in _PLAIN
         if plain or (self._codec == "msgpack" and isinstance(obj, (bytes, bytearray))):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
+
+from langgraph_once.serde.lookup import find_class, names_in
 
 __all__ = ["find_storable", "storable"]
 
 _MARK: Final = "__once_storable__"
-
-# The dictionaries themselves: a class or a lazy module may answer `__dict__` with code of its own.
-_names_in_module: Final[Any] = vars(ModuleType)["__dict__"].__get__
-_names_in_class: Final[Any] = vars(type)["__dict__"].__get__
-_qualname_of: Final[Any] = vars(type)["__qualname__"].__get__
 
 C = TypeVar("C", bound=type)
 
@@ -49,16 +44,5 @@ def find_storable(module: str, path: tuple[str, ...]) -> type | None:
 
     No code runs but this, whatever the bytes name: no import, attribute or metaclass is asked.
     """
-    holder: Any = sys.modules.get(module)
-    if not issubclass(type(holder), ModuleType):
-        return None
-    names = _names_in_module(holder)
-    found: Any = None
-    for part in path:
-        found = (names or {}).get(part)
-        if not issubclass(type(found), type):
-            return None
-        names = _names_in_class(found)
-    # Under its own name only, not where others have imported it.
-    its_own = names.get("__module__") == module and _qualname_of(found) == ".".join(path)
-    return found if its_own and names.get(_MARK) is True else None
+    found = find_class(module, path)
+    return found if found is not None and names_in(found).get(_MARK) is True else None

@@ -42,7 +42,7 @@ each extension: a few thousand crash the process.
 _SMALL_BYTES: Final = 16 * 1024
 """What is no longer can be read a second time."""
 
-_COUNTS: Final = {int(code): n for code, n in VALUES_IN.items() if code != Ext.UNKNOWN}
+_COUNTS: Final = {int(code): n for code, n in VALUES_IN.items()}
 _FAMILY: Final = int(Ext.FAMILY)
 _HEAD: Final = int(Ext.HEAD)
 _TREE: Final = int(Ext.TREE)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SerdeError
-from langgraph_once.serde.allowlist import Allowlist
+from langgraph_once.serde.allowlist import Allowlist, Trust
+from langgraph_once.serde.hooks import hook_of, making_hook
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
 from langgraph_once.serde.once1.heads import Head
 from langgraph_once.serde.once1.makers import Maker, makers_of
@@ -21,6 +23,7 @@ from langgraph_once.serde.once1.parametrised import is_parametrised, parse
 from langgraph_once.serde.once1.protocol import Adapter, Family
 from langgraph_once.serde.once1.registry import Registry
 from langgraph_once.serde.once1.trees import TreeMakers, tree_maker
+from langgraph_once.serde.once1.trust import family_without_code, refusing_hook, weakest
 from langgraph_once.serde.once1.upgrades import version_of
 
 __all__ = ["Loader"]
@@ -38,9 +41,23 @@ _MAX_PARAMETRISED: Final = 256
 class Loader:
     """Finds what the bytes name. Remembers only what the allowlist lists. Thread-safe."""
 
-    def __init__(self, registry: Registry, allowlist: Allowlist) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        allowlist: Allowlist,
+        upstream: Callable[[int, bytes, str], Any] | None = None,
+    ) -> None:
+        """Take where the classes are found.
+
+        Args:
+            registry: The families and adapters.
+            allowlist: The classes that may be loaded.
+            upstream: What rebuilds an extension of codec `msgpack`, by its code, its content and
+                the tag.
+        """
         self.registry = registry
         self.allowlist = allowlist
+        self.upstream = upstream or _no_upstream
         self._known: dict[tuple[str, str], tuple[Family, type, int]] = {}
         self.known_makers: dict[bytes, list[Maker]] = {}
         """What `makers` has returned, by the kinds."""
@@ -50,7 +67,7 @@ class Loader:
         """What `head` has returned, by the content."""
         self.members: dict[bytes, Enum] = {}
         """Enum members, by the content of the `FAMILY` that stands for them."""
-        self._parametrised: dict[str, Any] = {}
+        self._parametrised: dict[str, tuple[Any, Trust]] = {}
 
     def adapter(self, name: Any, *, tag: str) -> Adapter:
         """Return the adapter of that name.
@@ -81,11 +98,14 @@ class Loader:
             raise PayloadError(
                 f"no family {name!r:.80} is registered; add it to `adapters`", tag=tag
             )
-        cls = self.loaded_class(class_name, tag=tag)
+        cls, trust = self._class(class_name, tag=tag)
+        hook = refusing_hook(family, cls, trust)  # asked first: nothing of the class may run
+        if hook:
+            raise self._refusal(class_name, hook, tag=tag)
         if not family.matches(cls):
             raise PayloadError(f"{class_name} is not a class of the family {name!r}", tag=tag)
-        found = family, cls, version_of(cls)
-        if self._is_listed(class_name):
+        found = family_without_code(family, trust) or family, cls, version_of(cls)
+        if trust != "listed" or self._is_listed(class_name):
             if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
             self._known[name, class_name] = found
@@ -135,27 +155,35 @@ class Loader:
         return (name, class_name) in self._known
 
     def loaded_class(self, name: Any, *, tag: str) -> type:
-        """Return the class that the bytes call `name`; errors are those of `family`."""
-        found = self._loaded(name, tag=tag)
-        if not isinstance(found, type):
-            raise PayloadError(f"{name} is not a class", tag=tag)
+        """Return the class that stands for itself in the bytes; errors are those of `family`."""
+        found, trust = self._class(name, tag=tag)
+        if trust != "listed":
+            raise self._refusal(name, "whatever calls the class", tag=tag)
         return found
 
     def loaded_function(self, name: Any, *, tag: str) -> Any:
         """Return the function that the bytes call `name`; errors are those of `family`."""
-        found = self._loaded(name, tag=tag)
+        found, trust = self._loaded(name, tag=tag)
         if not is_function(found):
             raise PayloadError(f"{name} is not a function", tag=tag)
+        if trust != "listed":
+            raise self._refusal(name, "whatever calls the function", tag=tag)
         return found
 
-    def _loaded(self, name: Any, *, tag: str) -> Any:
+    def _class(self, name: Any, *, tag: str) -> tuple[type, Trust]:
+        found, trust = self._loaded(name, tag=tag)
+        if not isinstance(found, type):
+            raise PayloadError(f"{name} is not a class", tag=tag)
+        return found, trust
+
+    def _loaded(self, name: Any, *, tag: str) -> tuple[Any, Trust]:
         if type(name) is not str:
             raise PayloadError("a class or function without a name", tag=tag)
         if is_parametrised(name):
             return self._made(name, tag=tag)
         return load(self.registry.current_name(name), self.allowlist, tag=tag)
 
-    def _made(self, name: str, *, tag: str) -> Any:
+    def _made(self, name: str, *, tag: str) -> tuple[Any, Trust]:
         """Return a generic class with parameters, all of which may be loaded."""
         if name in self._parametrised:
             return self._parametrised[name]
@@ -167,18 +195,37 @@ class Loader:
             )
         try:
             # All are found, and so allowed, before any is made of them.
-            found = {part: self._loaded(part, tag=tag) for part in class_names(name)}
-            made = parse(name).make(found.__getitem__)
+            loaded = {part: self._loaded(part, tag=tag) for part in class_names(name)}
+            trust = weakest(trust for _, trust in loaded.values())
+            self._check_making(name, loaded, tag=tag)
+            made = parse(name).make(lambda part: loaded[part][0])
         except SerdeError:
             raise
         except Exception as error:
             raise PayloadError(
                 f"{name} cannot be made ({type(error).__name__})", tag=tag
             ) from error
-        self._parametrised[name] = made
-        return made
+        self._parametrised[name] = made, trust
+        return made, trust
+
+    def _check_making(self, name: str, loaded: dict[str, tuple[Any, Trust]], *, tag: str) -> None:
+        """Refuse to make a class of parts that are only imported, and run code when it is made."""
+        for part, trust in loaded.values():
+            hook = None
+            if trust == "imported" and isinstance(part, type):
+                hook = hook_of(part) or making_hook(part)
+            if hook:
+                raise self._refusal(name.partition("(")[0], hook, tag=tag)
+
+    def _refusal(self, name: str, hook: str, *, tag: str) -> SerdeError:
+        module, _, path = name.partition("(")[0].partition(":")
+        return self.allowlist.refusal(module, tuple(path.split(".")), tag=tag, hook=hook)
 
     def _is_listed(self, name: str) -> bool:
         """Whether loading `name` goes unreported, so that it may be remembered."""
         names = map(self.registry.current_name, class_names(name))
         return all(is_allowed(part, self.allowlist) for part in names)
+
+
+def _no_upstream(_code: int, _data: bytes, tag: str) -> Any:
+    raise PayloadError("codec `msgpack` cannot be read here", tag=tag)

@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from langgraph_once.serde.once1.scan import ref_positions
-from langgraph_once.serde.once1.wire import Ext
+from langgraph_once.serde.once1.wire import Ext, pack, unpack
 
-__all__ = ["KINDS", "Opaque", "OpaqueKind", "ref_indices", "renumbered"]
+__all__ = [
+    "KINDS",
+    "Opaque",
+    "OpaqueKind",
+    "ref_indices",
+    "renumbered",
+    "upstream_extension",
+    "upstream_opaque",
+]
 
-OpaqueKind = Literal["adapter", "family", "class", "function", "unknown"]
-"""What could not be rebuilt; `unknown` was of a type that its writer did not know either."""
+OpaqueKind = Literal["adapter", "family", "class", "function", "unknown", "upstream"]
+"""What could not be rebuilt; `unknown` was of a type that its writer did not know either, and
+`upstream` was written by upstream's serializer, or in codec `msgpack`."""
 
 KINDS: Final[dict[int, OpaqueKind]] = {
     Ext.ADAPTER: "adapter",
@@ -20,13 +29,14 @@ KINDS: Final[dict[int, OpaqueKind]] = {
     Ext.CLASS: "class",
     Ext.FUNCTION: "function",
     Ext.UNKNOWN: "unknown",
+    Ext.UPSTREAM: "upstream",
 }
 
 
 class Opaque:
-    """An object whose class is gone, refused or unknown: its name and its raw bytes.
+    """An object whose class is gone, refused or unknown: its name, its raw bytes, what it held.
 
-    It prints without the bytes, which may be private. It is written back as it was read.
+    It prints without what it held, which may be private. It is written back as it was read.
 
     Attributes:
         type_name: The class as `module:Qual.Name`, or the name of an adapter.
@@ -34,20 +44,31 @@ class Opaque:
             the table of the blob they come from, the numbers are those of `parts` instead.
         kind: What could not be rebuilt.
         parts: The values that `raw` refers to, in the order in which it does.
+        payload: What the object held: of dataclasses, models and the like a dictionary of the
+            attributes by name, else what the bytes have in its place. A copy: what is changed in
+            it is not written.
     """
 
-    __slots__ = ("_code", "parts", "raw", "type_name")
+    __slots__ = ("_code", "parts", "payload", "raw", "type_name")
 
     type_name: str
     raw: bytes
     parts: tuple[Any, ...]
+    payload: Any
 
     def __init__(
-        self, type_name: str, raw: bytes, *, code: int, parts: tuple[Any, ...] = ()
+        self,
+        type_name: str,
+        raw: bytes,
+        *,
+        code: int,
+        parts: tuple[Any, ...] = (),
+        payload: Any = None,
     ) -> None:
         self.type_name = type_name
         self.raw = raw
         self.parts = parts
+        self.payload = payload
         self._code = code
 
     @property
@@ -59,6 +80,15 @@ class Opaque:
     def code(self) -> int:
         """The extension that `raw` is the content of."""
         return self._code
+
+    def _asdict(self) -> Any:
+        # What LangGraph's server and serializer ask for what they do not know: so a client is
+        # shown the content, as it is for an object whose class is there.
+        return self.payload
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> Any:
+        # A `defaultdict` takes nothing for its factory that cannot be called.
+        raise TypeError(f"{self.type_name} cannot be called: it was read as an `Opaque`")
 
     def __repr__(self) -> str:
         return f"<Opaque {self.kind} {self.type_name}, {len(self.raw)} bytes>"
@@ -73,6 +103,23 @@ class Opaque:
 
     def __hash__(self) -> int:
         return hash((self.type_name, self.raw))
+
+
+def upstream_opaque(type_name: str, code: int, data: bytes, payload: Any) -> Opaque:
+    """Return what stands for an extension of codec `msgpack`."""
+    return Opaque(type_name, pack(code) + pack(data), code=Ext.UPSTREAM, payload=payload)
+
+
+def upstream_extension(raw: bytes) -> tuple[int, bytes]:
+    """Return the code and the content of the extension that `upstream_opaque` took.
+
+    Raises:
+        ValueError: These are the bytes of something else.
+    """
+    code, data, _ = unpack(raw, 2)
+    if type(code) is not int or not 0 <= code < 128 or type(data) is not bytes:
+        raise ValueError("no extension of codec `msgpack` where one belongs")
+    return code, data
 
 
 def renumbered(raw: bytes, indices: list[int]) -> bytes:

@@ -13,8 +13,13 @@ from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedEr
 from langgraph_once.serde.networks import hold, is_network
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_linked
-from langgraph_once.serde.once1.opaque import Opaque
-from langgraph_once.serde.once1.protocol import CyclicFamily, Family, UnreadableError
+from langgraph_once.serde.once1.opaque import Opaque, upstream_extension
+from langgraph_once.serde.once1.protocol import (
+    CyclicFamily,
+    EditableFamily,
+    Family,
+    UnreadableError,
+)
 from langgraph_once.serde.once1.table import Table, text_at
 from langgraph_once.serde.once1.upgrades import upgraded
 from langgraph_once.serde.once1.wire import Ext
@@ -73,8 +78,8 @@ class Rebuilder:
             return _SIMPLE[code](content)
         if code == Ext.REF and len(content) == 4:
             return self._table.ref(int.from_bytes(content, "big"))
-        if code == Ext.UNKNOWN:
-            return self._table.opaque(code, content, text_at(content, 0)[0], index)
+        if code == Ext.UPSTREAM:
+            return self._loader.upstream(*upstream_extension(content), self._tag)
         if code in (Ext.CLASS, Ext.FUNCTION):
             return self._named(code, content, index)
         raise PayloadError(f"unknown or damaged msgpack extension {code}", tag=self._tag)
@@ -94,6 +99,8 @@ class Rebuilder:
             return self._object(code, content, items, index)
         if code == Ext.ADAPTER:
             return self._adapted(code, content, items, index)
+        if code == Ext.UNKNOWN:
+            return self._table.opaque(code, content, text_at(content, 0)[0], index, items[1])
         # Not the type of the item: a `REF` to a list would be copied time and again.
         if not (0x90 <= content[0] <= 0x9F or 0xDC <= content[0] <= 0xDD):
             raise PayloadError("an extension that needs an array holds none", tag=self._tag)
@@ -116,8 +123,8 @@ class Rebuilder:
     def _object(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         name, class_name = items[0], items[1]
         made = self._table.blank(index) if index >= 0 else None
-        if isinstance(made, Opaque):
-            return self._table.opaque(code, content, class_name, index)
+        if type(made) is Opaque:
+            return self._table.opaque(code, content, class_name, index, self._shown(code, items))
         try:
             family, cls, version = self._loader.family(name, class_name, tag=self._tag)
             try:
@@ -138,7 +145,16 @@ class Rebuilder:
         except (PayloadError, TypeNotAllowedError):
             if not self._opaque or made is not None or type(class_name) is not str:
                 raise
-            return self._table.opaque(code, content, class_name, index)
+            return self._table.opaque(code, content, class_name, index, self._shown(code, items))
+
+    def _shown(self, code: int, items: list[Any]) -> Any:
+        """Return what an object held, as an `Opaque` shows it."""
+        data = tuple(items[-2]) if code == Ext.RECORD and type(items[-2]) is list else items[-2]
+        family = self._loader.registry.families.get(items[0]) if type(items[0]) is str else None
+        try:
+            return family.fields_of(data) if isinstance(family, EditableFamily) else data
+        except Exception:  # not what such a family writes
+            return data
 
     def _upgraded(self, items: list[Any], data: Any, family: Family, cls: type) -> Any:
         registry = self._loader.registry
@@ -162,7 +178,7 @@ class Rebuilder:
         except PayloadError:
             if not self._opaque or type(name) is not str:
                 raise
-            return self._table.opaque(code, content, name, index)
+            return self._table.opaque(code, content, name, index, items[1])
         if is_network(value):
             hold(value)
             self.networks.append(value)

@@ -14,7 +14,7 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
 from langgraph_once.serde.once1.adapters.ndarrays import NumpyFamily
 from langgraph_once.serde.once1.bases import Bases, Descendants
-from langgraph_once.serde.once1.names import class_names, is_allowed, name_of
+from langgraph_once.serde.once1.names import leads_to, name_of
 from langgraph_once.serde.once1.opaque import Opaque
 from langgraph_once.serde.once1.protocol import (
     Adapter,
@@ -23,6 +23,7 @@ from langgraph_once.serde.once1.protocol import (
     SubclassAdapter,
     UnwritableError,
 )
+from langgraph_once.serde.once1.trust import WriterTrust
 from langgraph_once.serde.once1.upgrades import Upgrade, version_of
 from langgraph_once.serde.once1.wire import ATOMS, Ext, pack
 
@@ -94,7 +95,7 @@ class Registry:
             self._add(extension, but=own_types)
         self._aliases = {old: _follow(old, aliases or {}) for old in aliases or {}}
         self._base: Registry | None = None
-        self._allowlist: Allowlist | None = None
+        self._trust: WriterTrust | None = None
         self._writers: dict[type, Writer | None] = {}
 
     @classmethod
@@ -133,12 +134,13 @@ class Registry:
     def under(self, allowlist: Allowlist) -> Registry:
         """Return this registry, as strict about what it writes as `allowlist` is about reading.
 
-        Strict enforcement refuses types, "warn" reports them.
+        Strict enforcement refuses types, "warn" reports them, and "safe" warns of those that a
+        new process may not read.
         """
         if allowlist.enforcement == "open":
             return self
         bound = copy.copy(self)
-        bound._base, bound._allowlist = self, allowlist  # noqa: SLF001
+        bound._base, bound._trust = self, WriterTrust(allowlist, self)  # noqa: SLF001
         bound._writers = {}  # noqa: SLF001
         return bound
 
@@ -163,15 +165,14 @@ class Registry:
         return writer
 
     def _find_writer(self, cls: type) -> Writer | None:
-        if self._base is not None:
+        if self._base is not None and self._trust is not None:
             writer = self._base.writer(cls)
             if writer is None or writer.code == Ext.ADAPTER:
                 return writer
-            unlisted = self._unlisted(name_of(cls))
-            if not unlisted:
+            report = self._trust.check(cls, name_of(cls), writer.family)
+            if report is None:
                 return writer
-            encode = self._reporting(writer.encode, unlisted)
-            return replace(writer, encode=encode, reported=True)
+            return replace(writer, encode=_reporting(writer.encode, report), reported=True)
         adapter = self._by_type.get(cls)
         if adapter is not None:
             return Writer(
@@ -200,42 +201,19 @@ class Registry:
         """Return what the bytes call a class or function.
 
         Raises:
-            UnwritableError: No reader would find it, or may load it.
+            UnwritableError: No reader could ever find it, or strict enforcement would refuse it.
         """
         name = name_of(target)
-        self._report(self._unlisted(name))
-        return name
-
-    def _unlisted(self, name: str) -> list[str]:
-        """Return the classes that a value of this name would add to what reading reports.
-
-        Raises:
-            UnwritableError: Reading would refuse them.
-        """
-        allowlist = self._allowlist
-        if allowlist is None:
-            return []
-        parts = map(self.current_name, class_names(name))
-        unlisted = [part for part in parts if not is_allowed(part, allowlist)]
-        if unlisted and allowlist.enforcement == "strict":
-            allowlist.report_unwritten(unlisted[0])
+        if not isinstance(target, type) and not leads_to(name, target):
             raise UnwritableError(
-                f"strict enforcement would refuse to read {unlisted[0]}; if it is yours, add "
-                f'"{unlisted[0]}" to `allowed_types`, or mark it `@storable`'
+                f"{name} does not lead back to it; define it at the top of a module, under its "
+                "own name"
             )
-        return unlisted
-
-    def _report(self, unlisted: list[str]) -> None:
-        for name in unlisted:
-            if self._allowlist is not None:
-                self._allowlist.report_written(name)
-
-    def _reporting(self, encode: Callable[[Any], Any], unlisted: list[str]) -> Callable[[Any], Any]:
-        def reporting(obj: Any) -> Any:
-            self._report(unlisted)
-            return encode(obj)
-
-        return reporting
+        if self._trust is not None:
+            report = self._trust.check(target, name, None)
+            if report is not None:
+                report()
+        return name
 
     def _add(self, extension: Extension, *, but: Collection[type] = ()) -> None:
         """Register `extension`, for its types but those."""
@@ -272,6 +250,14 @@ class Registry:
             taken = self._by_type.setdefault(cls, extension)
             if taken is not extension:
                 raise _clash(f"the type {_place(cls)}", taken, extension)
+
+
+def _reporting(encode: Callable[[Any], Any], report: Callable[[], None]) -> Callable[[Any], Any]:
+    def reporting(obj: Any) -> Any:
+        report()
+        return encode(obj)
+
+    return reporting
 
 
 def has_identity(cls: type) -> bool:

@@ -123,8 +123,10 @@ class Table:
             blank.update(value)
         return blank
 
-    def opaque(self, code: int, content: bytes, type_name: str, index: int) -> Opaque:
-        """Return what stands for an extension that cannot be rebuilt."""
+    def opaque(
+        self, code: int, content: bytes, type_name: str, index: int, payload: Any = None
+    ) -> Opaque:
+        """Return what stands for an extension that cannot be rebuilt, and held `payload`."""
         indices = ref_indices(content) if code in NESTED else []
         made = self._blanks.get(index)
         if not isinstance(made, Opaque):
@@ -132,6 +134,7 @@ class Table:
             if index >= 0:
                 self._blanks[index] = made
         made.parts = tuple(self.ref(i) for i in indices)
+        made.payload = payload
         return made
 
     def _is_repeated(self, index: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.protocol import EditableFamily, Family, UnreadableError
 
 __all__ = ["Upgrade", "upgraded", "version_of"]
@@ -19,7 +20,7 @@ Upgrade = Callable[[Any, int], Any]
 
 def version_of(cls: type) -> int:
     """Return the version of the data that `cls` writes; 0 where it does not say."""
-    version = getattr(cls, "__once_version__", 0)
+    version = declared(cls, "__once_version__", 0)
     return version if type(version) is int and 0 <= version < 2**63 else 0
 
 

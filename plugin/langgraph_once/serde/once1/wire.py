@@ -116,6 +116,10 @@ class Ext(IntEnum):
     `bin` tells, counted from zero. Each such form has one, in the order in which they begin.
     What is no array, or no map, stands as it is."""
 
+    UPSTREAM = 22
+    """A sequence of two: the code and the content of an extension of codec `msgpack`, which could
+    not be rebuilt when it was read."""
+
 
 NESTED: Final = frozenset(
     {Ext.TUPLE, Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.FAMILY, Ext.VERSIONED}

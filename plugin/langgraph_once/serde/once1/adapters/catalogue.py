@@ -27,7 +27,7 @@ from langgraph_once.serde.once1.adapters.v1_models import V1ModelFamily
 from langgraph_once.serde.once1.adapters.values import NamedTupleFamily, ValueFamily
 from langgraph_once.serde.once1.protocol import Adapter, Family
 
-__all__ = ["BUILTIN_ADAPTERS", "BUILTIN_FAMILIES"]
+__all__ = ["BUILTIN_ADAPTERS", "BUILTIN_FAMILIES", "CODE_FREE_FAMILIES", "OWN_FAMILIES"]
 
 BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
     *scalars.ADAPTERS,
@@ -58,3 +58,19 @@ BUILTIN_FAMILIES: Final[tuple[Family, ...]] = (
     RecordFamily(),  # whatever else is declared as a dataclass or with attrs
 )
 """For kinds of classes; the first that recognises a class has it."""
+
+CODE_FREE_FAMILIES: Final[dict[str, Family]] = {
+    family.name: family
+    for family in (
+        *(ModelFamily(code_free=True), RecordFamily(code_free=True), EnumFamily(code_free=True)),
+        *(NamedTupleFamily(), ValueFamily(), ContainerFamily(), V1ModelFamily()),
+        *(ExceptionFamily(), ExceptionGroupFamily()),
+    )
+}
+"""Those that rebuild objects without running any code of their classes, by name.
+
+Where one of the others would, to make the default of a field, say, it refuses.
+"""
+
+OWN_FAMILIES: Final = frozenset({*CODE_FREE_FAMILIES})
+"""The names of those that may run what code is left, of classes in the project's own source."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import Enum, Flag
 from typing import Any
 
-from langgraph_once.serde.once1.protocol import UnwritableError
+from langgraph_once.serde.hooks import combination_hook
+from langgraph_once.serde.lookup import declared
+from langgraph_once.serde.once1.protocol import UnreadableError, UnwritableError
 
 __all__ = ["EnumFamily"]
 
@@ -14,6 +16,10 @@ class EnumFamily:
     """Every kind of `enum.Enum`."""
 
     name = "enum"
+
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse combinations of flags whose class has its own way to make them."""
+        self._code_free = code_free
 
     def matches(self, cls: type) -> bool:
         return issubclass(cls, Enum)
@@ -28,12 +34,17 @@ class EnumFamily:
 
     def decode(self, cls: Any, data: Any) -> Any:
         if type(data) is str:
-            member = cls._member_map_.get(data)
+            member = declared(cls, "_member_map_").get(data)
             if member is None:
                 raise ValueError(f"{cls.__qualname__} has no member {data!r:.80}")
             return member
         if type(data) is not int or not issubclass(cls, Flag):
             raise ValueError("expected the name of a member")
+        hook = combination_hook(cls) if self._code_free else None
+        if hook:
+            raise UnreadableError(
+                f"combining its flags runs code ({hook}); add the class to `allowed_types`"
+            )
         made = cls(data)
         if type(made) is not cls or made._value_ != data:
             raise ValueError(f"{cls.__qualname__} has no combination {data:#x}")

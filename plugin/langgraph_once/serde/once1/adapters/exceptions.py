@@ -48,6 +48,7 @@ _FIELDS: Final[dict[type, _Kinds]] = {
 """What built-in exceptions keep beside their arguments, and of which types."""
 
 _ARGS: Final[Any] = vars(BaseException)["args"]
+_LINKS: Final = ("__cause__", "__context__", "__suppress_context__")
 
 
 class ExceptionFamily:
@@ -111,10 +112,10 @@ def fill_links(obj: BaseException, links: Any) -> None:
     """Give an exception what `take_links` returned."""
     cause, context, suppress = parts(links, object, object, bool)
     for link in (cause, context):
-        if link is not None and not isinstance(link, BaseException):
+        if link is not None and not issubclass(type(link), BaseException):
             raise ValueError("raised from something that is not an exception")
-    obj.__cause__, obj.__context__ = cause, context
-    obj.__suppress_context__ = suppress
+    for name, value in zip(_LINKS, (cause, context, suppress), strict=True):
+        vars(BaseException)[name].__set__(obj, value)  # past a `__setattr__` of its class
 
 
 def _take_fields(obj: BaseException) -> dict[str, Any]:

@@ -7,21 +7,32 @@ fields and the fields of subclasses, and let validators that are not idempotent 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydantic import BaseModel, RootModel
 from pydantic_core import PydanticUndefined
 
+from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.shapes import parts
-from langgraph_once.serde.once1.adapters.state import is_plain_subclass, slots_of
+from langgraph_once.serde.once1.adapters.state import (
+    check_factories,
+    is_plain_subclass,
+    slots_of,
+)
 from langgraph_once.serde.once1.protocol import UnreadableError, UnwritableError
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 __all__ = ["ModelFamily", "model_plan"]
+
+
+_ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
+_ENUM_COPY: Final = (None, vars(Enum).get("__deepcopy__"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,10 @@ class ModelFamily:
     """
 
     name = "model"
+
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse where it takes code of the class to make a default."""
+        self._code_free = code_free
 
     def matches(self, cls: type) -> bool:
         return (
@@ -97,11 +112,16 @@ class ModelFamily:
         fields_set = set(values) if fields_set is None else fields_set
         if type(fields_set) is not set or not all(type(name) is str for name in fields_set):
             raise ValueError("expected the names of the fields set")
-        for name in plan.defaulted - values.keys():
+        learned = plan.defaulted - values.keys()
+        if self._code_free:
+            _check_defaults({name: plan.fields[name] for name in learned})
+        for name in learned:
             values[name] = plan.fields[name].get_default(call_default_factory=True)
         object.__setattr__(obj, "__dict__", values)
         object.__setattr__(obj, "__pydantic_fields_set__", fields_set)
         if private is None and plan.private:  # its class has learned them since
+            if self._code_free:
+                _check_defaults(type(obj).__private_attributes__)
             private = _new_private(type(obj))
         if not plan.root:
             object.__setattr__(obj, "__pydantic_extra__", extra)
@@ -127,6 +147,30 @@ class ModelFamily:
             rest if plan.extra else None,
             {**_new_private(cls), **private} if plan.private else None,
         )
+
+
+def _check_defaults(fields: Mapping[str, Any]) -> None:
+    """Refuse fields and private attributes whose default takes code to make, or to copy.
+
+    Raises:
+        UnreadableError: It takes code for one of them.
+    """
+    check_factories(
+        {
+            name: field.default_factory or (list if _is_builtin(field.default) else deepcopy)
+            for name, field in fields.items()
+        }
+    )
+
+
+def _is_builtin(value: Any) -> bool:
+    """Whether copying `value` runs no code but Python's own."""
+    if type(value) in (list, tuple, set, frozenset):
+        return all(map(_is_builtin, value))
+    if type(value) is dict:
+        return all(map(_is_builtin, [*value, *value.values()]))
+    is_member = isinstance(value, Enum) and declared(type(value), "__deepcopy__") in _ENUM_COPY
+    return type(value) in _ATOMS or is_member or value is PydanticUndefined
 
 
 def _new_private(cls: type[BaseModel]) -> dict[str, Any]:
@@ -158,7 +202,7 @@ def _find_plan(cls: type[BaseModel]) -> _Plan:
             if isinstance(value, functools.cached_property)
         ),
         private=frozenset(cls.__private_attributes__),
-        extra=cls.model_config.get("extra") == "allow",
+        extra=declared(cls, "model_config", {}).get("extra") == "allow",
         root=issubclass(cls, RootModel),
     )
 

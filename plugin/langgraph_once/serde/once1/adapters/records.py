@@ -7,11 +7,16 @@ attributes that were added later come back too.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
+from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.shapes import plain
-from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
+from langgraph_once.serde.once1.adapters.state import (
+    fill_state,
+    is_dataclass,
+    is_plain_subclass,
+    take_state,
+)
 
 __all__ = ["RecordFamily"]
 
@@ -21,9 +26,13 @@ class RecordFamily:
 
     name = "record"
 
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse where it takes code of the class to make a default."""
+        self._code_free = code_free
+
     def matches(self, cls: type) -> bool:
-        declared = dataclasses.is_dataclass(cls) or hasattr(cls, "__attrs_attrs__")
-        return declared and is_plain_subclass(cls, object)
+        is_record = is_dataclass(cls) or isinstance(declared(cls, "__attrs_attrs__"), tuple)
+        return is_record and is_plain_subclass(cls, object)
 
     def encode(self, obj: Any) -> Any:
         return take_state(obj)
@@ -37,7 +46,7 @@ class RecordFamily:
         return object.__new__(cls)
 
     def fill(self, obj: Any, data: Any) -> None:
-        fill_state(obj, data)
+        fill_state(obj, data, code_free=self._code_free)
 
     def fields_of(self, data: Any) -> dict[str, Any]:
         state = data[0] if type(data) is tuple and data else data

@@ -110,7 +110,9 @@ _OTHERS: Final = {
 }
 
 SAFE_CLASSES: Final[frozenset[tuple[str, str]]] = frozenset(
-    (m, n) for m, n in SAFE_MSGPACK_TYPES
+    (m, n)
+    for m, n in SAFE_MSGPACK_TYPES
+    if (m, n) != ("re", "compile")  # a function; patterns have an adapter
 ) | {
     (module, name)
     for names in (_PANDAS, _OTHERS)

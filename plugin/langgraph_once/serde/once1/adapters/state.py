@@ -11,15 +11,26 @@ import dataclasses
 import functools
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import Any, Final
 
-from langgraph_once.serde.once1.protocol import UnwritableError
+from langgraph_once.serde.hooks import is_harmless_factory
+from langgraph_once.serde.lookup import MISSING, declared
+from langgraph_once.serde.once1.protocol import UnreadableError, UnwritableError
 
-__all__ = ["fill_state", "is_plain_subclass", "plain_names", "slots_of", "take_state"]
+__all__ = [
+    "check_factories",
+    "fill_state",
+    "is_dataclass",
+    "is_plain_subclass",
+    "plain_names",
+    "slots_of",
+    "take_state",
+]
 
+_GET_ATTRIBUTE: Final = vars(object)["__getattribute__"]
 _HEAP_TYPE: Final = 1 << 9
 _POINTER_BYTES: Final = struct.calcsize("P")
 _CACHED_HASH: Final = "_attrs_cached_hash"
@@ -81,16 +92,20 @@ def plain_names(cls: type) -> list[str] | None:
     names = [field.name for field in _fields(cls)]
     if layout.slots or layout.transient or not layout.has_dict:
         return None
-    getter: Any = cls.__getattribute__
-    if getter is not object.__getattribute__ or not names:
+    if declared(cls, "__getattribute__") is not _GET_ATTRIBUTE or not names:
         return None
     return None if layout.guarded & {*names} or _CACHED_HASH in names else names
 
 
-def fill_state(obj: Any, data: Any) -> None:
+def fill_state(obj: Any, data: Any, *, code_free: bool = False) -> None:
     """Give `obj` the attributes that `take_state` returned.
 
     Attributes that its class has learned since then get their defaults.
+
+    Args:
+        obj: An instance without attributes.
+        data: The attributes.
+        code_free: Whether to refuse where it takes code of the class to make a default.
 
     Raises:
         ValueError: Not attributes that `obj` may have.
@@ -101,7 +116,10 @@ def fill_state(obj: Any, data: Any) -> None:
         raise ValueError("expected attributes by name")
     _check_names(layout, state)
     learned = [name for name in layout.defaulted if name not in state and name not in absent]
-    state = state | {name: layout.defaulted[name]() for name in learned}
+    made = {name: layout.defaulted[name] for name in learned}
+    if code_free:
+        check_factories(made)
+    state = state | {name: make() for name, make in made.items()}
     own = {}
     for name, value in state.items():
         if name in layout.slots:
@@ -112,6 +130,21 @@ def fill_state(obj: Any, data: Any) -> None:
         object.__getattribute__(obj, "__dict__").update(own)
     elif own:
         raise ValueError(f"there is no attribute {min(own)!r}; did its class change?")
+
+
+def check_factories(factories: Mapping[str, Callable[..., Any]]) -> None:
+    """Refuse factories, by the field whose default they make, that may run any code.
+
+    Raises:
+        UnreadableError: One may.
+    """
+    for name, factory in factories.items():
+        is_value = isinstance(factory, functools.partial) and factory.func is _same
+        if not is_value and not is_harmless_factory(factory):
+            raise UnreadableError(
+                f"it was written before its class had {name!r}, whose default is made by code; "
+                "add the class to `allowed_types`"
+            )
 
 
 def is_plain_subclass(cls: type, base: type) -> bool:
@@ -127,7 +160,7 @@ def is_plain_subclass(cls: type, base: type) -> bool:
         for value in vars(part).values()
     )
     # Besides the slots there may be a `__dict__` and a list of weak references.
-    return words <= slots + 2 and not hasattr(cls, "n_sequence_fields")
+    return words <= slots + 2 and declared(cls, "n_sequence_fields") is None
 
 
 def _find_slots(cls: type) -> dict[str, MemberDescriptorType]:
@@ -157,7 +190,7 @@ def _find_layout(cls: type) -> _Layout:
     seen: dict[str, Any] = {}
     for part in reversed(cls.__mro__):
         seen |= vars(part)
-    declared = {field.name for field in _fields(cls)}
+    fields = {field.name for field in _fields(cls)}
     return _Layout(
         slots=slots,
         has_dict=cls.__dictoffset__ != 0,
@@ -167,9 +200,9 @@ def _find_layout(cls: type) -> _Layout:
         guarded=frozenset(
             name
             for name, value in seen.items()
-            if (callable(value) or hasattr(type(value), "__get__"))
+            if (callable(value) or declared(type(value), "__get__") is not None)
             and name not in slots
-            and name not in declared
+            and name not in fields
         ),
         defaulted=_defaults(cls, slots),
     )
@@ -177,9 +210,15 @@ def _find_layout(cls: type) -> _Layout:
 
 def _fields(cls: type) -> tuple[Any, ...]:
     # attrs classes and dataclasses call a field's name, default and factory alike, or nearly so.
-    if hasattr(cls, "__attrs_attrs__"):
-        return tuple(cls.__attrs_attrs__)
-    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    attributes = declared(cls, "__attrs_attrs__", MISSING)
+    if isinstance(attributes, tuple):
+        return tuple(attributes)
+    return dataclasses.fields(cls) if is_dataclass(cls) else ()
+
+
+def is_dataclass(cls: type) -> bool:
+    """Whether `cls` is a dataclass, asked of nothing that may answer with code."""
+    return type(declared(cls, "__dataclass_fields__")) is dict
 
 
 def _defaults(cls: type, slots: dict[str, Any]) -> dict[str, Callable[[], Any]]:
@@ -189,14 +228,14 @@ def _defaults(cls: type, slots: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         factory = getattr(field, "default_factory", dataclasses.MISSING)
         default = field.default
         attr = sys.modules.get("attr")
-        if attr is not None and isinstance(default, attr.Factory):
+        if attr is not None and type(default) is attr.Factory:
             factory = dataclasses.MISSING if default.takes_self else default.factory
         elif attr is not None and default is attr.NOTHING:
             default = dataclasses.MISSING
         if factory is not dataclasses.MISSING:
             made[field.name] = factory
         elif default is not dataclasses.MISSING and (
-            field.name in slots or not hasattr(cls, field.name)
+            field.name in slots or declared(cls, field.name, MISSING) is MISSING
         ):
             made[field.name] = functools.partial(_same, default)
     return made

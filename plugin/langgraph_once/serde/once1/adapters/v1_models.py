@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.shapes import parts
 from langgraph_once.serde.once1.adapters.state import slots_of
 
@@ -70,8 +71,8 @@ class V1ModelFamily:
 def _check(cls: Any, values: dict[Any, Any], fields_set: set[Any], private: Any) -> None:
     if not all(type(name) is str for name in [*values, *fields_set]):
         raise ValueError("expected values by the name of their field")
-    extra = values.keys() - cls.__fields__.keys()
-    if extra and cls.__config__.extra != "allow":
+    extra = values.keys() - declared(cls, "__fields__").keys()
+    if extra and declared(declared(cls, "__config__"), "extra") != "allow":
         raise ValueError(f"{min(extra)!r} is not a field; did the class change?")
     if not private.keys() <= slots_of(cls).keys() - {_FIELDS_SET}:
         raise ValueError("expected private attributes by name")

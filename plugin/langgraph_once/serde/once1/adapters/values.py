@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
 from langgraph_once.serde.once1.protocol import UnwritableError
@@ -34,7 +35,7 @@ class NamedTupleFamily:
     def matches(self, cls: type) -> bool:
         return (
             issubclass(cls, tuple)
-            and type(getattr(cls, "_fields", None)) is tuple
+            and type(declared(cls, "_fields")) is tuple
             and cls.__dictoffset__ == 0
             and is_plain_subclass(cls, tuple)
         )
@@ -49,10 +50,9 @@ class NamedTupleFamily:
         return tuple.__new__(cls, data)
 
     def _check(self, cls: Any, items: tuple[Any, ...]) -> None:
-        if len(items) != len(cls._fields):
-            raise UnwritableError(
-                f"{cls.__qualname__} has {len(cls._fields)} fields, not {len(items)}"
-            )
+        fields = declared(cls, "_fields")
+        if len(items) != len(fields):
+            raise UnwritableError(f"{cls.__qualname__} has {len(fields)} fields, not {len(items)}")
 
 
 class ValueFamily:

@@ -1,0 +1,144 @@
+"""Which code of a class would run when an instance is rebuilt from its parts.
+
+A row may name any class that is imported. That is safe as long as nothing of the class runs: no
+constructor, no descriptor, no metaclass, and nothing when the object is hashed or thrown away.
+`docs/security.md` shows, from the tests, what each family of classes lets a row reach.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import typing
+from abc import ABCMeta
+from collections import Counter, OrderedDict, defaultdict, deque
+from types import FunctionType, GetSetDescriptorType
+from typing import Any, Final
+from uuid import uuid4
+
+from pydantic import BaseModel
+
+from langgraph_once.serde.lookup import MISSING, declared, names_in
+
+__all__ = [
+    "combination_hook",
+    "hash_hook",
+    "hook_of",
+    "is_harmless_factory",
+    "making_hook",
+]
+
+_V1_METACLASS: Final = ("pydantic.v1.main", "ModelMetaclass")
+_METACLASSES: Final = (type, ABCMeta, enum.EnumMeta, type(BaseModel), type(typing.Protocol))
+_AT_CREATION: Final = frozenset({"__new__", "__init__", "__prepare__"})
+"""What a metaclass does when a class is made, not when instances are."""
+_DESCRIPTIVE: Final = frozenset(
+    {
+        *("__module__", "__qualname__", "__doc__", "__annotations__", "__static_attributes__"),
+        *("__firstlineno__", "__annotate__", "__annotate_func__", "__annotations_cache__"),
+        *("__classcell__", "__parameters__", "__orig_bases__", "__abstractmethods__", "_abc_impl"),
+    }
+)
+_FACTORIES: Final = (
+    *(list, dict, set, frozenset, tuple, str, bytes, bytearray, int, float, bool, complex),
+    *(deque, OrderedDict, defaultdict, Counter, uuid4),
+)
+_ENUM_HOOKS: Final = (
+    *("__new__", "_missing_", "_iter_member_", "_iter_member_by_value_", "_iter_member_by_def_"),
+    *("_numeric_repr_", "__hash__", "__eq__", "__contains__", "__or__", "__setattr__"),
+)
+_OF_PYDANTIC: Final = "pydantic._internal._model_construction"
+_GENERATED: Final = ("<string>", "<attrs generated ")
+"""What the code of methods that dataclasses and attrs write says that its file is."""
+
+
+def hook_of(cls: type) -> str | None:
+    """Return the hook through which any instance of `cls` would run code; None if there is none.
+
+    Nothing of `cls` runs to find out.
+    """
+    meta = type(cls)
+    if not _is_known(meta):
+        hook = _own_dunder(meta)
+        if hook is not None:
+            return f"{hook} of its metaclass"
+    if declared(cls, "__del__") is not None:
+        return "__del__"
+    if declared(cls, "__class__") is not vars(object)["__class__"]:
+        return "__class__"
+    attributes = declared(cls, "__dict__", MISSING)
+    if attributes is not MISSING and type(attributes) is not GetSetDescriptorType:
+        return "__dict__"
+    if BaseModel in cls.__mro__:
+        slots = names_in(BaseModel)
+        for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+            if declared(cls, name) is not slots[name]:
+                return name
+    return None
+
+
+def hash_hook(cls: type) -> str | None:
+    """Return the method written by hand that runs when an instance is a key or in a set."""
+    for name in ("__hash__", "__eq__"):
+        method = declared(cls, name)
+        if isinstance(method, FunctionType) and not _is_generated(method):
+            return name
+    return None
+
+
+def combination_hook(cls: type) -> str | None:
+    """Return the method written by hand that runs when flags are combined."""
+    for name in _ENUM_HOOKS:
+        method = declared(cls, name)
+        function = getattr(method, "__func__", method)
+        if isinstance(function, FunctionType) and function.__module__ != "enum":
+            return name
+    return None
+
+
+def making_hook(cls: type) -> str | None:
+    """Return the hook that runs when pydantic makes a class of a generic one and parameters."""
+    for part in cls.__mro__:
+        own = names_in(part)
+        if part is BaseModel or part is object or part is typing.Generic:
+            continue
+        for name in ("__init_subclass__", "__pydantic_init_subclass__", "__class_getitem__"):
+            if name in own:
+                return name
+        if "__get_pydantic_core_schema__" in own or "__get_pydantic_json_schema__" in own:
+            return "__get_pydantic_core_schema__"
+    return None if _is_known(type(cls)) else "its metaclass"
+
+
+def is_harmless_factory(factory: Any) -> bool:
+    """Whether this makes an empty container or the like, and nothing of an application runs."""
+    return any(factory is known for known in _FACTORIES)
+
+
+def _is_known(meta: type) -> bool:
+    if any(meta is known for known in _METACLASSES):
+        return True
+    module = sys.modules.get(_V1_METACLASS[0])
+    return module is not None and meta is vars(module).get(_V1_METACLASS[1])
+
+
+def _own_dunder(meta: type) -> str | None:
+    """Return what a metaclass changes of what Python asks of classes."""
+    if type(meta) is not type:
+        return "a metaclass"
+    for part in meta.__mro__:
+        if _is_known(part) or part is object:
+            continue
+        for name in names_in(part):
+            dunder = name.startswith("__") and name.endswith("__")
+            if dunder and name not in _AT_CREATION and name not in _DESCRIPTIVE:
+                return str(name)
+    return None
+
+
+def _is_generated(method: FunctionType) -> bool:
+    return (
+        method.__code__.co_filename.startswith(_GENERATED)
+        or method.__module__ == _OF_PYDANTIC
+        or method.__module__ == "enum"
+    )

@@ -1,0 +1,111 @@
+"""What a name leads to in the modules that are imported: no import, and no code of what is found.
+
+A class may answer `getattr` with code of its own: a metaclass, a descriptor, a lazy module. So
+names are looked up in the dictionaries themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, Final
+
+__all__ = [
+    "MISSING",
+    "declared",
+    "find",
+    "find_class",
+    "names_in",
+    "names_in_module",
+    "names_of",
+    "nested_classes",
+]
+
+MISSING: Final[Any] = object()
+"""Stands for what is not there."""
+
+_names_in_module: Final[Any] = vars(ModuleType)["__dict__"].__get__
+_names_in_class: Final[Any] = vars(type)["__dict__"].__get__
+_mro_of: Final[Any] = vars(type)["__mro__"].__get__
+_qualname_of: Final[Any] = vars(type)["__qualname__"].__get__
+_module_of: Final[Any] = vars(type)["__module__"].__get__
+
+
+def find(module: str, path: tuple[str, ...], *, own_name: bool = True) -> Any:
+    """Return the class or function of that name; None if there is none.
+
+    It is found in its module, or in classes of it, never through a module inside of a module.
+
+    Args:
+        module: The module.
+        path: The names that lead to it.
+        own_name: Whether it must say itself that this is its name, and not only be imported there.
+    """
+    found: Any = None
+    names = names_in_module(module)
+    for part in path:
+        found = (names or {}).get(part)
+        names = names_in(found) if issubclass(type(found), type) else None
+    if type(found) is staticmethod:
+        found = found.__func__
+    its_module, its_name = names_of(found)
+    is_own = its_module == module and its_name == ".".join(path)
+    return found if is_own or (its_name is not None and not own_name) else None
+
+
+def find_class(module: str, path: tuple[str, ...]) -> type | None:
+    """Return the class of that name; None if there is none, or it is something else."""
+    found = find(module, path)
+    return found if issubclass(type(found), type) else None
+
+
+def names_of(target: Any) -> tuple[Any, Any]:
+    """Return the module and the qualified name that a class or function says it has."""
+    if issubclass(type(target), type):
+        return _module_of(target), _qualname_of(target)
+    if type(target) in (FunctionType, BuiltinFunctionType):
+        return target.__module__, target.__qualname__
+    return None, None
+
+
+def names_in_module(name: str) -> Any:
+    """Return the dictionary of an imported module; None if there is no such module."""
+    module: Any = sys.modules.get(name)
+    return _names_in_module(module) if issubclass(type(module), ModuleType) else None
+
+
+def names_in(cls: type) -> Any:
+    """Return what `vars(cls)` is, whatever its metaclass says."""
+    return _names_in_class(cls)
+
+
+def nested_classes(module: str, name: str) -> list[type]:
+    """Return the classes of that `__name__` that stand in classes of a module, at any depth."""
+    found: list[type] = []
+    seen: set[int] = set()
+    todo = [*_classes_in(names_in_module(module) or {}, module)]
+    for cls in todo:
+        for inner in _classes_in(names_in(cls), module):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                todo.append(inner)
+                path = tuple(_qualname_of(inner).split("."))
+                if path[-1] == name and find_class(module, path) is inner:
+                    found.append(inner)
+    return found
+
+
+def _classes_in(names: Any, module: str) -> Iterator[Any]:
+    for value in [*names.values()]:
+        if issubclass(type(value), type) and _module_of(value) == module:
+            yield value
+
+
+def declared(cls: type, name: str, default: Any = None) -> Any:
+    """Return what `cls` or a base of it declares under `name`, as it stands there."""
+    for part in _mro_of(cls):
+        value = names_in(part).get(name, MISSING)
+        if value is not MISSING:
+            return value
+    return default
