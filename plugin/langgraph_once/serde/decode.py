@@ -380,6 +380,7 @@ class _Reader:
 
         Where that takes its code, only a class in the project's own source is made at all.
         """
+
         def may_run(other: type) -> bool:
             return self.allowlist.lists(other.__module__, tuple(other.__qualname__.split(".")))
 

@@ -91,7 +91,7 @@ def _check_envelope(value: dict[str, Any], inside: bool, allowlist: Allowlist, t
         raise PayloadError("a JSON constructor that names no type", tag=tag)
     *module, name = identity
     if value["lc"] == 2 and _parser(".".join(module), name, value.get("method")) is None:
-        allowlist.check(".".join(module), name, tag=tag)
+        allowlist.check(".".join(module), (name,), tag=tag)
     if inside and name in _NETWORKS:
         raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
 
@@ -109,7 +109,7 @@ def _revive(value: dict[str, Any], allowlist: Allowlist, tag: str) -> Any:
             return parse(text)
         if method not in _PLAIN_METHODS:
             raise ValueError(f"unknown method {method!r}")
-        return _construct(allowlist.resolve(module, name, tag=tag), args, kwargs)
+        return _construct(allowlist.resolve(module, name, tag=tag)[0], args, kwargs)
     except SerdeError:
         raise
     except Exception as error:

@@ -151,7 +151,9 @@ def _member(cls: type, value: Any) -> Any:
     try:
         member = members.get(value)
     except TypeError:  # a value without a hash
-        return next(each for each in declared(cls, "_member_map_").values() if each._value_ == value)
+        return next(
+            each for each in declared(cls, "_member_map_").values() if each._value_ == value
+        )
     if member is None:
         raise NeedsListError("_missing_")
     return member

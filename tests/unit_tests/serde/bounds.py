@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 import ormsgpack
 from langchain_core.messages import HumanMessage
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.strictly import strict_config
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -139,7 +139,7 @@ def same_hash_uuids(count: int) -> bytes:
 HUMAN: Final = f"{HumanMessage.__module__}:HumanMessage"
 NETWORK: Final = ormsgpack.Ext(0, ormsgpack.packb(["ipaddress", "IPv6Network", "::/64"]))
 
-SERDE: Final = OnceSerializer(SerdeConfig(codec="once1", compression="none"))
+SERDE: Final = OnceSerializer(strict_config(codec="once1", compression="none"))
 FEWER: Final[dict[str, Any]] = {"max_decoded_objects": 2_000_000}
 """The default is five times that, and so is the time: about a second."""
 
@@ -242,7 +242,7 @@ ATTACKS: Final[dict[str, Attack]] = {
 
 def measure(attack: Attack, blob: bytes) -> dict[str, Any]:
     """Return what reading raises and costs."""
-    serde = OnceSerializer(SerdeConfig(**attack.settings))
+    serde = OnceSerializer(strict_config(**attack.settings))
     resource.setrlimit(resource.RLIMIT_AS, (_CAP_BYTES, _CAP_BYTES))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.process_time()

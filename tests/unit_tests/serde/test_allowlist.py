@@ -8,9 +8,9 @@ import pytest
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde.allowlist import Allowlist
+from tests.unit_tests.serde.strictly import strict_config
 
 from .samples import Colour, Outer, Task
 
@@ -22,11 +22,11 @@ TAG = "msgpack"
 
 
 def strict(*names: str) -> Allowlist:
-    return Allowlist.from_config(SerdeConfig(allowed_types=names))
+    return Allowlist.from_config(strict_config(allowed_types=names))
 
 
 def lenient(enforcement: Any) -> Allowlist:
-    return Allowlist.from_config(SerdeConfig(enforcement=enforcement))
+    return Allowlist.from_config(strict_config(enforcement=enforcement))
 
 
 @pytest.fixture
@@ -49,14 +49,14 @@ def test_refuses_by_name_and_imports_nothing(events: list[dict[str, Any]]) -> No
 
 def test_the_module_alone_is_not_enough() -> None:
     allowed = strict(f"{Task.__module__}:Task")
-    assert allowed.resolve(Task.__module__, "Task", tag=TAG) is Task
+    assert allowed.resolve(Task.__module__, "Task", tag=TAG)[0] is Task
     with pytest.raises(TypeNotAllowedError):
         allowed.resolve(Task.__module__, "Colour", tag=TAG)
 
 
 def test_every_safe_type_of_upstream_is_allowed_silently(events: list[dict[str, Any]]) -> None:
     for module, name in SAFE_MSGPACK_TYPES:
-        strict().check(module, name, tag=TAG)
+        strict().check(module, (name,), tag=TAG)
     assert events == []
 
 
@@ -66,7 +66,7 @@ def test_warn_loads_and_logs_each_type_once(
     allowed = lenient("warn")
     with caplog.at_level(logging.DEBUG):
         for _ in range(3):
-            assert allowed.resolve(Task.__module__, "Task", tag=TAG) is Task
+            assert allowed.resolve(Task.__module__, "Task", tag=TAG)[0] is Task
         allowed.extended([("a", "B")]).resolve(Task.__module__, "Task", tag=TAG)
         allowed.resolve(Task.__module__, "Colour", tag=TAG)
     assert [
@@ -84,13 +84,13 @@ def test_warn_loads_and_logs_each_type_once(
 def test_the_memory_of_warnings_is_bounded(caplog: pytest.LogCaptureFixture) -> None:
     allowed = lenient("warn")
     for number in range(1200):
-        allowed.check("made.up", f"T{number}", tag=TAG)
+        allowed.check("made.up", (f"T{number}",), tag=TAG)
     assert len(caplog.records) == 1000
 
 
 def test_open_loads_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        assert lenient("open").resolve(Task.__module__, "Task", tag=TAG) is Task
+        assert lenient("open").resolve(Task.__module__, "Task", tag=TAG)[0] is Task
     assert caplog.records == []
 
 
@@ -115,14 +115,14 @@ def test_an_allowed_type_that_is_gone_is_named(name: str) -> None:
 
 def test_a_nested_class_is_found_by_the_name_the_bytes_give() -> None:
     allowed = strict(f"{Outer.__module__}:Outer.Inner")
-    assert allowed.resolve(Outer.__module__, "Inner", tag=TAG) is Outer.Inner
+    assert allowed.resolve(Outer.__module__, "Inner", tag=TAG)[0] is Outer.Inner
 
 
 def test_a_schema_that_names_it_flatly_does_not_hide_it() -> None:
     flat = (Outer.__module__, "Inner")
     allowed = strict(f"{Outer.__module__}:Outer.Inner").extended([flat])
-    assert allowed.resolve(*flat, tag=TAG) is Outer.Inner
-    assert strict().extended([flat, Outer.Inner]).resolve(*flat, tag=TAG) is Outer.Inner
+    assert allowed.resolve(*flat, tag=TAG)[0] is Outer.Inner
+    assert strict().extended([flat, Outer.Inner]).resolve(*flat, tag=TAG)[0] is Outer.Inner
 
 
 def test_two_nested_classes_of_one_name_are_a_mistake() -> None:
@@ -133,10 +133,10 @@ def test_two_nested_classes_of_one_name_are_a_mistake() -> None:
 def test_extending_keeps_what_was_and_returns_itself_when_nothing_is_new() -> None:
     allowed = strict(f"{Task.__module__}:Task")
     more = allowed.extended([Colour])
-    assert more.resolve(Task.__module__, "Task", tag=TAG) is Task
-    assert more.resolve(Colour.__module__, "Colour", tag=TAG) is Colour
+    assert more.resolve(Task.__module__, "Task", tag=TAG)[0] is Task
+    assert more.resolve(Colour.__module__, "Colour", tag=TAG)[0] is Colour
     with pytest.raises(TypeNotAllowedError):
-        allowed.check(Colour.__module__, "Colour", tag=TAG)
+        allowed.check(Colour.__module__, ("Colour",), tag=TAG)
     assert more.extended([Colour, (Task.__module__, "Task"), ("uuid", "UUID")]) is more
     assert more.extended([]) is more
 

@@ -18,9 +18,9 @@ import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import within
 from .samples import Profile, Task, allow, outcome
@@ -85,7 +85,7 @@ def _bounded() -> Iterator[None]:
 def test_a_shell_command_is_not_run(tmp_path: Path, enforcement: Any) -> None:
     proof = tmp_path / "owned"
     blob = pack([Raw(0, "os", "system", f"touch {proof}")])
-    serde = OnceSerializer(SerdeConfig(enforcement=enforcement))
+    serde = OnceSerializer(strict_config(enforcement=enforcement))
     with pytest.raises(PayloadError if enforcement != "strict" else TypeNotAllowedError):
         serde.loads_typed(("msgpack", blob))
     assert not proof.exists()
@@ -125,7 +125,7 @@ def test_a_shell_command_is_not_run(tmp_path: Path, enforcement: Any) -> None:
     ids=lambda raw: f"{raw.code}-{'-'.join(map(str, raw.content[:2]))}",
 )
 def test_nothing_walks_through_a_network(attack: Raw) -> None:
-    serde = OnceSerializer(SerdeConfig(allowed_types=allow(Numbers, Row)))
+    serde = OnceSerializer(strict_config(allowed_types=allow(Numbers, Row)))
     with pytest.raises(PayloadError):
         serde.loads_typed(("msgpack", pack({"messages": [attack]})))
 
@@ -142,7 +142,7 @@ def test_nothing_walks_through_a_network(attack: Raw) -> None:
     ],
 )
 def test_a_network_where_it_belongs_is_an_ordinary_one_again(value: Any) -> None:
-    serde = OnceSerializer(SerdeConfig(allowed_types=allow(Profile, Task)))
+    serde = OnceSerializer(strict_config(allowed_types=allow(Profile, Task)))
     back = serde.loads_typed(serde.dumps_typed(value))
     assert back == value
     if isinstance(value, list):
@@ -152,7 +152,7 @@ def test_a_network_where_it_belongs_is_an_ordinary_one_again(value: Any) -> None
 
 
 def test_a_copy_that_a_constructor_made_is_an_ordinary_network_too() -> None:
-    serde = OnceSerializer(SerdeConfig(allowed_types=allow(Copying)))
+    serde = OnceSerializer(strict_config(allowed_types=allow(Copying)))
     for net in (NETWORK, ipaddress.IPv4Network("10.0.0.0/8")):
         blob = pack(
             Raw(2, Copying.__module__, "Copying", {"net": network(str(net), type(net).__name__)})
@@ -164,7 +164,7 @@ def test_a_copy_that_a_constructor_made_is_an_ordinary_network_too() -> None:
 
 @pytest.mark.parametrize("enforcement", ["strict", "warn", "open"])
 def test_no_method_is_called_but_the_safe_ones(enforcement: Any) -> None:
-    serde = OnceSerializer(SerdeConfig(enforcement=enforcement))
+    serde = OnceSerializer(strict_config(enforcement=enforcement))
     safe = pack(Raw(3, "datetime", "datetime", "2025-01-01", "fromisoformat"))
     assert serde.loads_typed(("msgpack", safe)).year == 2025
     for module, name, method in (
@@ -190,7 +190,7 @@ def test_nothing_walks_through_a_network_in_json(outer: dict[str, Any], key: str
     inner = {"lc": 2, "type": "constructor", "id": ["ipaddress", "IPv6Network"], "args": ["::/64"]}
     blob = json.dumps({"x": [outer | {key: [inner] if key == "args" else {"content": inner}}]})
     with pytest.raises(PayloadError, match="IPv6Network"):
-        OnceSerializer().loads_typed(("json", blob.encode()))
+        OnceSerializer(strict_config()).loads_typed(("json", blob.encode()))
 
 
 def nested(levels: int, payload: int) -> bytes:
@@ -203,11 +203,11 @@ def nested(levels: int, payload: int) -> bytes:
 def test_deep_extensions_are_refused() -> None:
     blob = nested(5000, 10)
     with pytest.raises(PayloadError, match="nested"):
-        OnceSerializer().loads_typed(("msgpack", blob))
+        OnceSerializer(strict_config()).loads_typed(("msgpack", blob))
 
 
 def test_copies_of_nested_data_are_budgeted() -> None:
-    serde = OnceSerializer(SerdeConfig(max_decoded_bytes=1024))
+    serde = OnceSerializer(strict_config(max_decoded_bytes=1024))
     assert serde.loads_typed(("msgpack", nested(10, 500_000)))
     with pytest.raises(SizeLimitError) as caught:
         serde.loads_typed(("msgpack", nested(100, 500_000)))
@@ -216,7 +216,7 @@ def test_copies_of_nested_data_are_budgeted() -> None:
 
 
 def test_the_budget_is_for_what_is_open_at_once() -> None:
-    serde = OnceSerializer(SerdeConfig(max_decoded_bytes=1024))
+    serde = OnceSerializer(strict_config(max_decoded_bytes=1024))
     for payload in (1000, 3000):
         branch = nested(30, payload)
         wide = pack([ormsgpack.Ext(7, branch) for _ in range(100)])
@@ -237,14 +237,14 @@ def test_the_budget_is_for_what_is_open_at_once() -> None:
 )
 def test_absurd_lengths_and_depths_are_refused(blob: bytes) -> None:
     with pytest.raises(PayloadError):
-        OnceSerializer().loads_typed(("msgpack", blob))
+        OnceSerializer(strict_config()).loads_typed(("msgpack", blob))
 
 
 @pytest.mark.parametrize("tag", ["null", "bytes", "bytearray", "msgpack", "json", "pickle"])
 @pytest.mark.parametrize("layers", ["", "+zstd", "+aesgcm", "+zstd+aesgcm", "+aes"])
 def test_garbage_under_any_tag_is_our_error_or_a_value(tag: str, layers: str) -> None:
     for blob in (b"", b"\x00", b"\x01\x00" + b"x" * 60, b'{"lc": 2}', b"\xff" * 100, b"[" * 90_000):
-        result = outcome(OnceSerializer(), (tag + layers, blob))
+        result = outcome(OnceSerializer(strict_config()), (tag + layers, blob))
         if isinstance(result, SerdeError):
             assert str(result.tag).startswith(tag)
 
@@ -259,7 +259,7 @@ def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack(
     start = bytes([0x91 + harmless])  # an array of these, and what is hostile
     program = f"""
 import threading, ormsgpack
-from langgraph_once import OnceSerializer
+from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import PayloadError
 data = b"\\xc0"
 for _ in range({levels}):
@@ -269,7 +269,8 @@ harmless = ormsgpack.packb(ormsgpack.Ext(7, ormsgpack.packb("x" * 3000)))
 data = {start!r} + harmless * {harmless} + data
 def read():
     try:
-        OnceSerializer().loads_typed(("msgpack", data))
+        config = SerdeConfig(enforcement="strict", on_unavailable="raise")
+        OnceSerializer(config).loads_typed(("msgpack", data))
     except PayloadError:
         print("refused")
 if {place == "main thread"}:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from langchain_core.messages import HumanMessage
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError, SerdeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.encryption import KeyRing
 from langgraph_once.serde.tag import Codec, Tag
+from tests.unit_tests.serde.strictly import strict_config
 
 from .samples import Task, allow, outcome
 
@@ -29,7 +29,7 @@ TAGS = [codec + layers for codec in get_args(Codec) for layers in LAYERS]
 
 
 def serde(**settings: Any) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(allowed_types=allow(Task), **settings))
+    return OnceSerializer(strict_config(allowed_types=allow(Task), **settings))
 
 
 def shell(command: str, lc: Any = 2) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_pickle_is_refused_below_every_layer(envelope: str) -> None:
     if envelope.endswith("+zstd"):
         data = data_of(serde(min_compress_bytes=0).dumps_typed(data * 9))
     if envelope.endswith("+aesgcm"):
-        data = KeyRing(SerdeConfig(encryption_keys=KEYS).encryption_keys).encrypt(
+        data = KeyRing(strict_config(encryption_keys=KEYS).encryption_keys).encrypt(
             data, tag=envelope
         )
     with pytest.raises(PayloadError, match="pickle is refused"):

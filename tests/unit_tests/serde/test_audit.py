@@ -10,10 +10,10 @@ import pytest
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.audit import Audit
+from tests.unit_tests.serde.strictly import strict_config
 
 from .samples import Colour, Task, allow, outcome
 
@@ -22,7 +22,7 @@ ROW = JsonPlusSerializer().dumps_typed([Task("the secret text"), Task("x"), Colo
 
 
 def strict(*allowed_types: str) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(allowed_types=allowed_types))
+    return OnceSerializer(strict_config(allowed_types=allowed_types))
 
 
 def emit(name: str, kind: str = "msgpack_blocked") -> None:
@@ -52,7 +52,7 @@ def test_it_counts_what_is_refused() -> None:
 
 def test_it_counts_what_is_loaded_and_strict_enforcement_would_refuse() -> None:
     with Audit() as audit:
-        OnceSerializer(SerdeConfig(enforcement="open")).loads_typed(ROW)
+        OnceSerializer(strict_config(enforcement="open")).loads_typed(ROW)
     assert audit.counts == {
         ("msgpack_unregistered_allowed", TASK): 2,
         ("msgpack_unregistered_allowed", COLOUR): 1,
@@ -63,7 +63,7 @@ def test_it_counts_what_is_loaded_and_strict_enforcement_would_refuse() -> None:
 
 def test_what_it_proposes_lets_the_value_be_read() -> None:
     with Audit() as audit:
-        OnceSerializer(SerdeConfig(enforcement="open")).loads_typed(ROW)
+        OnceSerializer(strict_config(enforcement="open")).loads_typed(ROW)
     assert proposed(audit) == [COLOUR, TASK]
     assert strict(*proposed(audit)).loads_typed(ROW)[2] is Colour.RED
 
@@ -144,7 +144,7 @@ def test_it_logs_one_line_without_what_the_bytes_say(
     enforcement: Any, level: int, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO), Audit():
-        outcome(OnceSerializer(SerdeConfig(enforcement=enforcement)), ROW)
+        outcome(OnceSerializer(strict_config(enforcement=enforcement)), ROW)
     (record,) = caplog.records
     assert (record.levelno, told in record.getMessage()) == (level, True)
     assert "secret" not in record.getMessage()

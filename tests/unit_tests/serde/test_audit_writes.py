@@ -17,12 +17,12 @@ from langgraph.graph.message import add_messages
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import Audit, OnceSerializer, storable
+from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__
-WARN = OnceSerializer(SerdeConfig(enforcement="warn"))
+WARN = OnceSerializer(strict_config(enforcement="warn"))
 
 
 @dataclass
@@ -77,7 +77,7 @@ def test_every_type_that_is_written_is_heard() -> None:
 
 @pytest.mark.parametrize("value", ALL, ids=lambda value: getattr(value, "__name__", repr(value)))
 def test_it_is_heard_each_time_and_not_only_the_first(value: Any) -> None:
-    once = OnceSerializer(SerdeConfig(enforcement="warn"))
+    once = OnceSerializer(strict_config(enforcement="warn"))
     for _ in range(3):
         once.dumps_typed([value, value])
         once.dumps_typed({"a": [HumanMessage("x"), value]})
@@ -89,7 +89,7 @@ def test_it_is_heard_each_time_and_not_only_the_first(value: Any) -> None:
 @pytest.mark.parametrize("value", [*ALL, [Task("x")] * 2, [Colour.RED, {Colour.RED}]])
 def test_what_is_written_so_comes_back(value: Any) -> None:
     kept = {"it": value, "again": [value, HumanMessage("x", id="1")]}
-    once = OnceSerializer(SerdeConfig(allowed_types=NAMES))
+    once = OnceSerializer(strict_config(allowed_types=NAMES))
     back = once.loads_typed(WARN.dumps_typed(kept))
     assert type(back["it"]) is type(value)
     assert isinstance(value, Exception) or back == kept
@@ -124,11 +124,11 @@ def test_one_run_of_an_app_proposes_all_that_its_threads_hold() -> None:
         app(WARN).invoke({"messages": []}, config)
     wanted = [f"{HERE}:{name}" for name in ("Colour", "Home.Room", "Person", "Task")]
     assert proposed(audit) == wanted
-    strict = app(OnceSerializer(SerdeConfig(allowed_types=tuple(proposed(audit)))))
+    strict = app(OnceSerializer(strict_config(allowed_types=tuple(proposed(audit)))))
     strict.invoke({"messages": []}, config)
     assert strict.get_state(config).values["room"] == {Colour.RED: Home.Room(1)}
     with pytest.raises(EncodeError):
-        app(OnceSerializer()).invoke({"messages": []}, config)
+        app(OnceSerializer(strict_config())).invoke({"messages": []}, config)
 
 
 def test_reading_and_writing_give_a_nested_class_the_same_name() -> None:
@@ -142,15 +142,15 @@ def test_what_strict_enforcement_does_not_write_is_heard_as_blocked() -> None:
     with Audit() as audit:
         for value in (Home.Room(1), Colour.RED, Task):
             with pytest.raises(EncodeError):
-                OnceSerializer().dumps_typed({"it": value})
+                OnceSerializer(strict_config()).dumps_typed({"it": value})
     assert audit.blocked == tuple(f"{HERE}:{name}" for name in ("Colour", "Home.Room", "Task"))
-    once = OnceSerializer(SerdeConfig(allowed_types=tuple(proposed(audit))))
+    once = OnceSerializer(strict_config(allowed_types=tuple(proposed(audit))))
     assert once.loads_typed(once.dumps_typed(Home.Room(1))) == Home.Room(1)
 
 
 @pytest.mark.parametrize("enforcement", ["strict", "warn"])
 def test_what_is_allowed_is_no_event(enforcement: Literal["strict", "warn"]) -> None:
-    once = OnceSerializer(SerdeConfig(allowed_types=NAMES, enforcement=enforcement))
+    once = OnceSerializer(strict_config(allowed_types=NAMES, enforcement=enforcement))
     with Audit() as audit:
         once.loads_typed(once.dumps_typed([*ALL, Marked("x")]))
     assert audit.counts == {}
@@ -158,7 +158,7 @@ def test_what_is_allowed_is_no_event(enforcement: Literal["strict", "warn"]) -> 
 
 def test_what_is_allowed_is_written_as_under_strict_enforcement() -> None:
     warn, strict = (
-        OnceSerializer(SerdeConfig(allowed_types=NAMES, enforcement=enforcement))
+        OnceSerializer(strict_config(allowed_types=NAMES, enforcement=enforcement))
         for enforcement in ("warn", "strict")
     )
     value = {"tasks": [Task("x"), Task("y"), Colour.RED], "page": HumanMessage("x", id="1")}
@@ -166,7 +166,7 @@ def test_what_is_allowed_is_written_as_under_strict_enforcement() -> None:
 
 
 def test_an_allowlist_that_grows_ends_the_events() -> None:
-    once = OnceSerializer(SerdeConfig(enforcement="warn"))
+    once = OnceSerializer(strict_config(enforcement="warn"))
     once.dumps_typed(Page(number=1))
     with Audit() as audit:
         once.with_msgpack_allowlist([Page]).dumps_typed(Page(number=1))
@@ -176,7 +176,7 @@ def test_an_allowlist_that_grows_ends_the_events() -> None:
 def test_the_log_names_each_type_once_and_nothing_of_its_content(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    once = OnceSerializer(SerdeConfig(enforcement="warn"))
+    once = OnceSerializer(strict_config(enforcement="warn"))
     for _ in range(2):
         once.loads_typed(once.dumps_typed([Task("a secret"), Task("a secret")]))
     (record,) = caplog.records

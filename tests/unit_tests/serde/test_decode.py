@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.strictly import strict_config
 
 from .labels import label
 from .samples import (
@@ -32,7 +32,7 @@ from .samples import (
 UPSTREAM = JsonPlusSerializer(
     allowed_msgpack_modules=[tuple(name.split(":")) for name in OWN_TYPES]
 )
-PLAIN = SerdeConfig(compression="none", allowed_types=OWN_TYPES)
+PLAIN = strict_config(compression="none", allowed_types=OWN_TYPES)
 
 
 def ext(code: int, *content: Any) -> bytes:
@@ -40,7 +40,9 @@ def ext(code: int, *content: Any) -> bytes:
 
 
 def load(blob: bytes, *allowed: type) -> Any:
-    return OnceSerializer(SerdeConfig(allowed_types=allow(*allowed))).loads_typed(("msgpack", blob))
+    return OnceSerializer(strict_config(allowed_types=allow(*allowed))).loads_typed(
+        ("msgpack", blob)
+    )
 
 
 def same(one: Any, other: Any) -> bool:
@@ -62,21 +64,21 @@ def same(one: Any, other: Any) -> bool:
 def test_safe_values_come_back_as_upstream_returns_them(value: Any) -> None:
     blob = UPSTREAM.dumps_typed(value)
     expected = UPSTREAM.loads_typed(blob)
-    assert same(OnceSerializer().loads_typed(blob), expected)
+    assert same(OnceSerializer(strict_config()).loads_typed(blob), expected)
 
 
 @pytest.mark.parametrize("value", OWN_VALUES, ids=label)
 def test_own_values_come_back_where_their_types_are_allowed(value: Any) -> None:
     blob = UPSTREAM.dumps_typed(value)
     assert same(OnceSerializer(PLAIN).loads_typed(blob), UPSTREAM.loads_typed(blob))
-    open_to_all = OnceSerializer(SerdeConfig(enforcement="open"))
+    open_to_all = OnceSerializer(strict_config(enforcement="open"))
     assert same(open_to_all.loads_typed(blob), UPSTREAM.loads_typed(blob))
 
 
 @pytest.mark.parametrize("value", OWN_VALUES, ids=label)
 def test_own_values_are_refused_where_they_are_not(value: Any) -> None:
     with pytest.raises(TypeNotAllowedError) as caught:
-        OnceSerializer().loads_typed(UPSTREAM.dumps_typed(value))
+        OnceSerializer(strict_config()).loads_typed(UPSTREAM.dumps_typed(value))
     assert caught.value.type_name in OWN_TYPES
     assert caught.value.tag == "msgpack"
 
@@ -84,7 +86,7 @@ def test_own_values_are_refused_where_they_are_not(value: Any) -> None:
 @given(VALUES)
 def test_any_value_comes_back_as_upstream_returns_it(value: Any) -> None:
     blob = UPSTREAM.dumps_typed(value)
-    assert same(OnceSerializer().loads_typed(blob), UPSTREAM.loads_typed(blob))
+    assert same(OnceSerializer(strict_config()).loads_typed(blob), UPSTREAM.loads_typed(blob))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -93,7 +95,7 @@ def test_arrays_come_back_as_upstream_returns_them(order: Any, dtype: str) -> No
     np = pytest.importorskip("numpy")
     array = np.array([[1, 0], [0, 3]], dtype=dtype, order=order)
     blob = UPSTREAM.dumps_typed(array)
-    ours, theirs = OnceSerializer().loads_typed(blob), UPSTREAM.loads_typed(blob)
+    ours, theirs = OnceSerializer(strict_config()).loads_typed(blob), UPSTREAM.loads_typed(blob)
     assert (ours.dtype, ours.shape, ours.flags.f_contiguous) == (
         theirs.dtype,
         theirs.shape,
@@ -106,7 +108,7 @@ def test_a_set_of_tuples_stays_one_where_upstream_returns_lists() -> None:
     value = {(1, (2, "a")), (3, 4)}
     blob = UPSTREAM.dumps_typed(value)
     assert UPSTREAM.loads_typed(blob) != value
-    assert OnceSerializer().loads_typed(blob) == value
+    assert OnceSerializer(strict_config()).loads_typed(blob) == value
 
 
 def test_a_root_model_stays_one_where_upstream_returns_a_list() -> None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import SecretStr
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.tag import Tag
 from tests.data.blobs import files, model
 from tests.data.blobs.once_values import KEY
 from tests.data.blobs.upstream_values import AES_KEY
+from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import least_seconds, within
 from .mutate import mutate
@@ -75,9 +75,9 @@ def readers() -> list[OnceSerializer]:
     settings: dict[str, Any] = {"allowed_types": types, "encryption_keys": KEY}
     key = SecretStr(AES_KEY.decode())
     return [
-        OnceSerializer(SerdeConfig(**settings), upstream_aes_key=key),
-        OnceSerializer(SerdeConfig(on_unavailable="opaque", **settings), upstream_aes_key=key),
-        OnceSerializer(SerdeConfig(max_decoded_bytes=1024, max_decoded_objects=1024, **settings)),
+        OnceSerializer(strict_config(**settings), upstream_aes_key=key),
+        OnceSerializer(strict_config(on_unavailable="opaque", **settings), upstream_aes_key=key),
+        OnceSerializer(strict_config(max_decoded_bytes=1024, max_decoded_objects=1024, **settings)),
     ]
 
 

@@ -7,7 +7,6 @@ from typing import Any, get_args
 
 import pytest
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncryptionError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.tag import Codec
@@ -15,6 +14,7 @@ from tests.data.blobs import model
 from tests.data.blobs.compare import alike
 from tests.data.blobs.once_values import ADAPTERS, ELSEWHERE, EXTENSIONS, FAMILIES, KEY
 from tests.data.blobs.write_once import stored, wanted
+from tests.unit_tests.serde.strictly import strict_config
 
 ROWS = stored()
 WRITES_ONCE1 = "once1" in get_args(Codec)
@@ -24,7 +24,7 @@ only_once1 = pytest.mark.skipif(not WRITES_ONCE1, reason="codec once1 is not wri
 
 def reader(**settings: Any) -> OnceSerializer:
     defaults = {"encryption_keys": KEY, "allowed_types": model.ALLOWED_TYPES}
-    return OnceSerializer(SerdeConfig(**(defaults | settings)))
+    return OnceSerializer(strict_config(**(defaults | settings)))
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -10,12 +10,12 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from tests.data.blobs import files, model
 from tests.data.blobs.compare import alike
 from tests.data.blobs.upstream_values import AES_KEY, VALUES
+from tests.unit_tests.serde.strictly import strict_config
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Importing Send from langgraph.constants"),
@@ -31,7 +31,7 @@ TYPES: Final = (
 )
 
 READER: Final = OnceSerializer(
-    SerdeConfig(allowed_types=TYPES), upstream_aes_key=SecretStr(AES_KEY.decode())
+    strict_config(allowed_types=TYPES), upstream_aes_key=SecretStr(AES_KEY.decode())
 )
 NEWEST_UPSTREAM: Final = EncryptedSerializer.from_pycryptodome_aes(
     JsonPlusSerializer(
@@ -123,7 +123,7 @@ def test_a_row_that_names_own_types_needs_them_allowed(
     version: str, name: str, row: tuple[str, bytes]
 ) -> None:
     with pytest.raises(TypeNotAllowedError, match=model.__name__) as caught:
-        OnceSerializer().loads_typed(row)
+        OnceSerializer(strict_config()).loads_typed(row)
     assert caught.value.tag == row[0]
 
 

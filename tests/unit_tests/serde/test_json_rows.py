@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from langgraph_once import OnceSerializer, SerdeConfig
+from langgraph_once import OnceSerializer
 from langgraph_once.errors import PayloadError, TypeNotAllowedError
 from tests.data.blobs import model
+from tests.unit_tests.serde.strictly import strict_config
 
 
 def envelope(name: str, *args: Any, **changes: Any) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def envelope(name: str, *args: Any, **changes: Any) -> dict[str, Any]:
 
 
 def read(value: Any, *allowed: str) -> Any:
-    serializer = OnceSerializer(SerdeConfig(allowed_types=allowed))
+    serializer = OnceSerializer(strict_config(allowed_types=allowed))
     return serializer.loads_typed(("json", json.dumps(value).encode()))
 
 

@@ -16,7 +16,6 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.types import Interrupt
 from pydantic import SecretStr
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import (
     ConfigError,
     EncryptionError,
@@ -25,6 +24,7 @@ from langgraph_once.errors import (
     TypeNotAllowedError,
 )
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.strictly import strict_config
 
 from .labels import label
 from .samples import SAFE_VALUES, Task, allow, outcome
@@ -42,7 +42,7 @@ def envelope(cls: type, *args: Any, **kwargs: Any) -> dict[str, Any]:
 
 
 def load_json(content: Any, *allowed: type) -> Any:
-    serde = OnceSerializer(SerdeConfig(allowed_types=allow(*allowed)))
+    serde = OnceSerializer(strict_config(allowed_types=allow(*allowed)))
     return serde.loads_typed(("json", json.dumps(content).encode()))
 
 
@@ -68,7 +68,7 @@ def test_json_envelopes_of_own_types_are_rebuilt_where_allowed() -> None:
 
 
 def test_a_schema_allows_types_in_json_too() -> None:
-    serde = OnceSerializer().with_msgpack_allowlist([Task])
+    serde = OnceSerializer(strict_config()).with_msgpack_allowlist([Task])
     blob = json.dumps(envelope(Task, name="x")).encode()
     assert serde.loads_typed(("json", blob)) == Task("x")
 
@@ -83,7 +83,7 @@ def test_json_names_are_not_imported() -> None:
 @pytest.mark.parametrize("blob", [b"", b"{", b"\xff\xfe\xfd", b"[" * 100_000, b'{"a": 1} x'])
 def test_damaged_json_is_refused(blob: bytes) -> None:
     with pytest.raises(PayloadError) as caught:
-        OnceSerializer().loads_typed(("json", blob))
+        OnceSerializer(strict_config()).loads_typed(("json", blob))
     assert caught.value.tag == "json"
 
 
@@ -93,7 +93,7 @@ JSON = json.dumps([envelope(set, [1]), dumpd(HumanMessage("hi")), envelope(Task,
 @given(st.integers(0, len(JSON) - 1), st.characters(max_codepoint=127))
 def test_changed_json_yields_a_value_or_our_error(position: int, character: str) -> None:
     changed = JSON[:position] + character + JSON[position + 1 :]
-    result = outcome(OnceSerializer(), ("json", changed.encode()))
+    result = outcome(OnceSerializer(strict_config()), ("json", changed.encode()))
     if isinstance(result, SerdeError):
         assert result.tag == "json"
 
@@ -103,7 +103,7 @@ def aes(key: str = KEY) -> EncryptedSerializer:
 
 
 def reader(key: str = KEY, **config: Any) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(**config), upstream_aes_key=SecretStr(key))
+    return OnceSerializer(strict_config(**config), upstream_aes_key=SecretStr(key))
 
 
 @pytest.mark.parametrize("value", [None, b"raw", *SAFE_VALUES[20:40]], ids=label)
@@ -132,7 +132,7 @@ def test_a_wrong_key_or_a_damaged_row_is_refused(row: tuple[str, bytes]) -> None
 
 def test_a_missing_key_is_named() -> None:
     with pytest.raises(EncryptionError, match="set LANGGRAPH_AES_KEY"):
-        OnceSerializer().loads_typed(("msgpack+aes", b"x" * 50))
+        OnceSerializer(strict_config()).loads_typed(("msgpack+aes", b"x" * 50))
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

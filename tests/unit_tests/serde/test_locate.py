@@ -8,6 +8,7 @@ import pytest
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.once1.wire import Ext, pack
+from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import least_seconds, within
 
@@ -18,7 +19,7 @@ BROKEN = ormsgpack.Ext(Ext.ADAPTER, pack("fraction") + pack(1))
 def test_a_large_value_that_is_damaged_is_refused_as_a_small_one(before: int, path: str) -> None:
     row = "once1", pack([[None] * before, BROKEN])
     with pytest.raises(PayloadError, match="adapter 'fraction' could not be rebuilt") as caught:
-        OnceSerializer().loads_typed(row)
+        OnceSerializer(strict_config()).loads_typed(row)
     assert caught.value.path == path
 
 
@@ -29,6 +30,6 @@ MILLION = pack({"numbers": [*range(10**6)], "last": "text"})
 def test_a_million_values_are_refused_in_a_second(row: bytes) -> None:
     def read() -> None:
         with pytest.raises(PayloadError):
-            OnceSerializer().loads_typed(("once1", row))
+            OnceSerializer(strict_config()).loads_typed(("once1", row))
 
     assert within(least_seconds(read, 1.0), 1.0)

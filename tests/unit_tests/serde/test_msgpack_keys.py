@@ -16,8 +16,9 @@ from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.msgpack_keys import _keys, share_hashes, takes_long
 from langgraph_once.serde.msgpack_scan import keys_of_large_maps
+from tests.unit_tests.serde.strictly import strict_config
 
-SERDE = OnceSerializer()
+SERDE = OnceSerializer(strict_config())
 TWINS = [*islice(product((-1, -2), repeat=14), 12_000)]
 
 PAIRS = st.tuples(st.integers(0, 300), st.text(max_size=40))

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.once1 import wire
 from langgraph_once.serde.once1.wire import Ext, pack
+from tests.unit_tests.serde.strictly import strict_config
 
 from .once1.sameness import difference
 
@@ -34,7 +34,7 @@ class Note:
 def serde(**settings: Any) -> OnceSerializer:
     names = (f"{HERE}:Note",)
     return OnceSerializer(
-        SerdeConfig(**({"allowed_types": names, "object_arrays": "elements"} | settings))
+        strict_config(**({"allowed_types": names, "object_arrays": "elements"} | settings))
     )
 
 
@@ -104,13 +104,13 @@ def test_what_is_shared_stays_one_object() -> None:
 
 def test_it_is_off_by_default_and_the_error_names_the_setting() -> None:
     with pytest.raises(EncodeError, match="set `object_arrays` to") as caught:
-        OnceSerializer().dumps_typed({"a": objects(1)})
+        OnceSerializer(strict_config()).dumps_typed({"a": objects(1)})
     assert caught.value.path == '["a"]'
 
 
 def test_what_was_written_is_read_whatever_the_setting() -> None:
     row = serde().dumps_typed(objects(1, (2,)))
-    assert OnceSerializer().loads_typed(row).tolist() == [1, (2,)]
+    assert OnceSerializer(strict_config()).loads_typed(row).tolist() == [1, (2,)]
 
 
 def test_an_element_that_cannot_be_written_is_named_with_its_place() -> None:
@@ -124,7 +124,7 @@ def test_a_type_that_is_not_allowed_is_refused_in_an_array_too() -> None:
     with pytest.raises(EncodeError, match="Note"):
         serde(allowed_types=()).dumps_typed(objects(Note("n")))
     with pytest.raises(SerdeError):
-        OnceSerializer().loads_typed(serde().dumps_typed(objects(Note("n"))))
+        OnceSerializer(strict_config()).loads_typed(serde().dumps_typed(objects(Note("n"))))
 
 
 def test_one_that_contains_itself_is_refused() -> None:
@@ -141,8 +141,8 @@ def test_structures_with_objects_in_them_are_refused_as_ever() -> None:
 
 def test_columns_of_pandas_are_written_by_element_whatever_the_setting() -> None:
     frame = pd.DataFrame({"any": [(1, 2), {3}, None]}, dtype=object)
-    row = OnceSerializer().dumps_typed([frame, frame["any"]])
-    back, column = OnceSerializer().loads_typed(row)
+    row = OnceSerializer(strict_config()).dumps_typed([frame, frame["any"]])
+    back, column = OnceSerializer(strict_config()).loads_typed(row)
     assert difference(frame, back) is None
     assert column.tolist() == [(1, 2), {3}, None]
 
@@ -221,7 +221,7 @@ def test_few_bytes_do_not_become_many_copies(row: tuple[str, bytes]) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(SerdeError):
-            OnceSerializer().loads_typed(row)
+            OnceSerializer(strict_config()).loads_typed(row)
         assert tracemalloc.get_traced_memory()[1] < 150_000_000
     finally:
         tracemalloc.stop()
@@ -230,7 +230,7 @@ def test_few_bytes_do_not_become_many_copies(row: tuple[str, bytes]) -> None:
 def test_what_writers_share_is_not_taken_for_an_attack() -> None:
     column = pd.Series(np.zeros(6_000_000, "u1"))
     twins = [column, column.rename("b"), column.copy(deep=False)]
-    once = OnceSerializer(SerdeConfig(compression="none"))
+    once = OnceSerializer(strict_config(compression="none"))
     back = once.loads_typed(once.dumps_typed([*twins, *twins]))
     assert [len(it) for it in back] == [6_000_000] * 6
     numbers = pd.array(np.zeros(6_000_000, "i1"), dtype="Int8")

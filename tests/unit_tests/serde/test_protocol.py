@@ -15,12 +15,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol, maybe_add_typed_methods
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import (
     EncodeError,
     TypeNotAllowedError,
 )
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.strictly import strict_config
 
 from .samples import OWN_TYPES, Colour, Task, allow, outcome
 
@@ -32,7 +32,7 @@ LONG = {"messages": [HumanMessage("the same words " * 50, id=str(i)) for i in ra
 
 
 def serde(**settings: Any) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(**({"allowed_types": OWN_TYPES} | settings)))
+    return OnceSerializer(strict_config(**({"allowed_types": OWN_TYPES} | settings)))
 
 
 def test_it_stands_in_for_upstream() -> None:

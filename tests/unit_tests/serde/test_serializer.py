@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import (
     ConfigError,
     EncodeError,
@@ -19,6 +18,7 @@ from langgraph_once.errors import (
     UnknownTagError,
 )
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.strictly import strict_config
 
 from .labels import label
 from .samples import OWN_TYPES, OWN_VALUES, SAFE_VALUES, VALUES, Task, outcome
@@ -32,7 +32,7 @@ LONG = {"messages": [HumanMessage("the same words " * 50, id=str(i)) for i in ra
 
 
 def serde(**settings: Any) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(**({"allowed_types": OWN_TYPES} | settings)))
+    return OnceSerializer(strict_config(**({"allowed_types": OWN_TYPES} | settings)))
 
 
 def written_alike(value: Any) -> bool:

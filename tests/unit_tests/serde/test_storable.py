@@ -13,10 +13,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import pydantic
 import pytest
 
-from langgraph_once import SerdeConfig, storable
+from langgraph_once import storable
 from langgraph_once.errors import EncodeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.storable import find_storable
+from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__
 T = TypeVar("T")
@@ -75,7 +76,7 @@ Renamed = Invoice
 
 
 def serde(codec: Any = "once1", **settings: Any) -> OnceSerializer:
-    return OnceSerializer(SerdeConfig(codec=codec, compression="none", **settings))
+    return OnceSerializer(strict_config(codec=codec, compression="none", **settings))
 
 
 VALUES: list[Any] = [

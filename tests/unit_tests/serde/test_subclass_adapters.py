@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, EncodeError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde import Adapter, OnceSerializer, Opaque, SubclassAdapter
+from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -90,7 +90,7 @@ OWN = tuple(f"{HERE}:{name}" for name in ("Shape", "Round", "Ball", "Label", "La
 
 
 def serde(*adapters: Any, allowed: tuple[str, ...] = OWN, **settings: Any) -> OnceSerializer:
-    config = SerdeConfig(allowed_types=allowed, compression="none", **settings)
+    config = strict_config(allowed_types=allowed, compression="none", **settings)
     return OnceSerializer(config, adapters=adapters)
 
 

@@ -13,10 +13,10 @@ import pydantic.v1
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, RootModel
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer, Opaque
 from langgraph_once.serde.once1 import wire
+from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__
 
@@ -245,10 +245,10 @@ def three_parts(data: Any, _from_version: int) -> Any:
 def read(old: Any, new: type, function: Any = None, **settings: Any) -> Any:
     """Write `old`, and read it where its class has become `new`."""
     names = [f"{HERE}:{cls.__name__}" for cls in (type(old), new)]
-    writer = OnceSerializer(SerdeConfig(allowed_types=(names[0],), compression="none"))
+    writer = OnceSerializer(strict_config(allowed_types=(names[0],), compression="none"))
     upgrades = {} if function is None else {names[1]: f"{HERE}:{function.__name__}"}
     reader = OnceSerializer(
-        SerdeConfig(
+        strict_config(
             **{
                 "allowed_types": names,
                 "aliases": {names[0]: names[1]} if type(old) is not new else {},
@@ -358,7 +358,7 @@ def test_what_it_does_to_its_dictionary_no_one_else_sees() -> None:
     order = ormsgpack.Ext(wire.Ext.FAMILY, head + content)
     row = wire.table([*shared, *wire.entry(wire.pack([order, order]))])
     names = (f"{HERE}:Order",)
-    config = SerdeConfig(allowed_types=names, upgrades={names[0]: f"{HERE}:cents"})
+    config = strict_config(allowed_types=names, upgrades={names[0]: f"{HERE}:cents"})
     back = OnceSerializer(config).loads_typed(("once1", row))
     assert back == [Order("7", 150), Order("7", 150)]
 
@@ -381,12 +381,12 @@ def test_what_goes_wrong_is_told_with_its_place(
 ) -> None:
     if type(old) is new:
         monkeypatch.setattr(new, "__once_version__", 0)
-        row = OnceSerializer(SerdeConfig(allowed_types=(f"{HERE}:{new.__name__}",))).dumps_typed(
+        row = OnceSerializer(strict_config(allowed_types=(f"{HERE}:{new.__name__}",))).dumps_typed(
             ["beside", old]
         )
         monkeypatch.undo()
         reader = OnceSerializer(
-            SerdeConfig(
+            strict_config(
                 allowed_types=(f"{HERE}:{new.__name__}",),
                 upgrades={f"{HERE}:{new.__name__}": f"{HERE}:{function.__name__}"},
             )
@@ -406,14 +406,14 @@ def test_a_row_that_is_newer_than_its_class_is_refused(
     function: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Order, "__once_version__", 4)
-    row = OnceSerializer(SerdeConfig(allowed_types=(f"{HERE}:Order",))).dumps_typed([Order("7")])
+    row = OnceSerializer(strict_config(allowed_types=(f"{HERE}:Order",))).dumps_typed([Order("7")])
     monkeypatch.undo()
     upgrades = {} if function is None else {f"{HERE}:Order": f"{HERE}:cents"}
     settings: dict[str, Any] = {"allowed_types": (f"{HERE}:Order",), "upgrades": upgrades}
     told = "version 4 of the class wrote it, and `__once_version__` is 1 here"
     with pytest.raises(PayloadError, match=told):
-        OnceSerializer(SerdeConfig(**settings)).loads_typed(row)
-    kept = OnceSerializer(SerdeConfig(**settings, on_unavailable="opaque")).loads_typed(row)
+        OnceSerializer(strict_config(**settings)).loads_typed(row)
+    kept = OnceSerializer(strict_config(**settings, on_unavailable="opaque")).loads_typed(row)
     assert isinstance(kept[0], Opaque)
 
 

@@ -42,7 +42,9 @@ def name_of(target: Any) -> str:
     Raises:
         UnwritableError: No name can stand for it.
     """
-    generic = vars(target).get("__pydantic_generic_metadata__") if isinstance(target, type) else None
+    generic = (
+        vars(target).get("__pydantic_generic_metadata__") if isinstance(target, type) else None
+    )
     if generic and generic.get("origin"):
         name = str(Parametrised.of(target, name_of))
     else:

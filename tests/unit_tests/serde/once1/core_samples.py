@@ -10,12 +10,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1 import Adapter, Family, Loader, Registry, decode, encode
 from langgraph_once.serde.once1.scan import VALUES_IN
 from langgraph_once.serde.once1.table import split
 from langgraph_once.serde.once1.wire import REF_PREFIX, Ext, unpack
+from tests.unit_tests.serde.strictly import strict_config
 
 TAG = "once1"
 
@@ -126,7 +126,7 @@ OWN = tuple(
 
 
 def loader(*names: str, registry: Registry = REGISTRY, **settings: Any) -> Loader:
-    config = SerdeConfig(allowed_types=names or OWN, **settings)
+    config = strict_config(allowed_types=names or OWN, **settings)
     return Loader(registry, Allowlist.from_config(config))
 
 

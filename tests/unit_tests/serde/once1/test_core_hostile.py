@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.allowlist import Allowlist
@@ -28,6 +27,7 @@ from langgraph_once.serde.once1.scan import count_values, is_deeper_than
 from langgraph_once.serde.once1.table import split
 from langgraph_once.serde.once1.wire import Ext, pack
 from tests.unit_tests.serde.cpu import least_seconds, within
+from tests.unit_tests.serde.strictly import strict_config
 
 from .core_samples import (
     CELSIUS,
@@ -197,7 +197,7 @@ def test_a_class_is_refused_before_anything_is_imported() -> None:
 
 
 def test_a_family_never_gets_a_class_of_another_kind() -> None:
-    anything = Loader(REGISTRY, Allowlist.from_config(SerdeConfig(enforcement="open")))
+    anything = Loader(REGISTRY, Allowlist.from_config(strict_config(enforcement="open")))
     for name in REGISTRY.families:
         for cls in (subprocess.Popen, type, Loader, threading.Thread):
             target = f"{cls.__module__}:{cls.__qualname__}"
@@ -217,7 +217,7 @@ def test_the_memory_of_one_allowlist_is_not_that_of_another() -> None:
 def test_a_type_that_is_merely_not_forbidden_is_reported_each_time() -> None:
     events: list[Any] = []
     unregister = register_serde_event_listener(events.append)
-    open_loader = Loader(REGISTRY, Allowlist.from_config(SerdeConfig(enforcement="open")))
+    open_loader = Loader(REGISTRY, Allowlist.from_config(strict_config(enforcement="open")))
     for _ in range(3):
         read(encode([Box(1)], REGISTRY), open_loader)
         read(encode([Box(1)], REGISTRY))
@@ -233,7 +233,7 @@ def test_attributes_of_an_allowed_class_are_not_allowed() -> None:
 
 
 def test_a_few_bytes_do_not_become_many_objects() -> None:
-    serde = OnceSerializer(SerdeConfig(codec="once1"))
+    serde = OnceSerializer(strict_config(codec="once1"))
     squeezed = serde._compression.compress(b"\xdc\xff\xff" + b"\x90" * 65_535 * 200)
     assert squeezed is not None
     assert len(squeezed) < 10_000

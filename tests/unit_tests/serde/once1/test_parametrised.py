@@ -11,13 +11,13 @@ import pytest
 from langgraph._internal._serde import collect_allowlist_from_schemas
 from pydantic import BaseModel
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1 import Loader, Registry
 from langgraph_once.serde.once1.names import name_of
 from langgraph_once.serde.once1.parametrised import parse
+from tests.unit_tests.serde.strictly import strict_config
 
 from . import kinds as k
 from . import model_kinds as m
@@ -51,12 +51,12 @@ class Later(TypedDict):
 
 def serde(*names: str, **settings: Any) -> OnceSerializer:
     return OnceSerializer(
-        SerdeConfig(codec="once1", compression="none", allowed_types=names, **settings)
+        strict_config(codec="once1", compression="none", allowed_types=names, **settings)
     )
 
 
 def named(name: str, *allowed: str) -> Any:
-    config = SerdeConfig(allowed_types=allowed)
+    config = strict_config(allowed_types=allowed)
     loader = Loader(Registry(), Allowlist.from_config(config))
     return loader.loaded_class(name, tag="once1")
 
@@ -179,7 +179,7 @@ def test_a_method_that_the_class_overrides_is_not_called() -> None:
 
 
 def test_bytes_cannot_make_ever_new_classes() -> None:
-    loader = Loader(Registry(), Allowlist.from_config(SerdeConfig(allowed_types=(PAGE,))))
+    loader = Loader(Registry(), Allowlist.from_config(strict_config(allowed_types=(PAGE,))))
     names = [
         f"{PAGE}({''.join(f'builtins:{kind}(' for kind in kinds)}builtins:int{')' * 10}"
         for kinds in product(("list", "set"), repeat=9)

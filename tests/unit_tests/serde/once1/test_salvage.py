@@ -13,9 +13,9 @@ from langgraph.graph import START, StateGraph
 from langgraph_sdk.errors import NotFoundError
 
 from langgraph_once.checkpoint import open_sqlite_saver
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Unstored, UnstoredError
+from tests.unit_tests.serde.strictly import strict_config
 
 HTTP_ERROR = "httpx:HTTPStatusError"
 LOCK = threading.Lock()
@@ -58,7 +58,7 @@ NAMES = ("LockedError", "TalkativeError", "BrokenError", "HidingError")
 
 def serde(**settings: Any) -> OnceSerializer:
     allowed = (HTTP_ERROR, *(f"{HERE}:{name}" for name in NAMES))
-    return OnceSerializer(SerdeConfig(codec="once1", **({"allowed_types": allowed} | settings)))
+    return OnceSerializer(strict_config(codec="once1", **({"allowed_types": allowed} | settings)))
 
 
 def back(error: BaseException, **settings: Any) -> Any:
@@ -98,7 +98,7 @@ async def test_a_run_that_failed_can_be_looked_at_and_resumed(
     builder.add_node("fetch", failing_node)
     builder.add_edge(START, "fetch")
     config: Any = {"configurable": {"thread_id": "1"}}
-    reader = OnceSerializer(SerdeConfig(codec="once1", allowed_types=allowed))
+    reader = OnceSerializer(strict_config(codec="once1", allowed_types=allowed))
     async with open_sqlite_saver(str(tmp_path / "threads.sqlite"), serde=reader) as saver:
         graph = builder.compile(checkpointer=saver)
         with pytest.raises(httpx.HTTPStatusError):

@@ -10,19 +10,19 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.once1 import Registry
 from langgraph_once.serde.once1.fast import FastEncoder
 from langgraph_once.serde.once1.plain import plain_blob
+from tests.unit_tests.serde.strictly import strict_config
 from tests.unit_tests.serde.test_fuzz import readers, row_of
 
 from .core_samples import loader, nested, read
 from .sameness import difference
 from .test_core_fast import PLAIN, TEXTS, Note, Page, messages
 
-SERDE = OnceSerializer(SerdeConfig(compression="none", allowed_types=(f"{__name__}:Text",)))
+SERDE = OnceSerializer(strict_config(compression="none", allowed_types=(f"{__name__}:Text",)))
 FAST = FastEncoder(Registry())
 LOADER = loader()
 CALL: Any = {"name": "f", "args": {"a": 1}, "id": "1"}
@@ -290,7 +290,7 @@ def result(serde: OnceSerializer, row: tuple[str, bytes]) -> Any:
 
 @pytest.mark.parametrize("codec", ["once1", "msgpack"])
 def test_bytes_after_a_small_value_are_refused(codec: Any) -> None:
-    serde = OnceSerializer(SerdeConfig(codec=codec, compression="none"))
+    serde = OnceSerializer(strict_config(codec=codec, compression="none"))
     tag, data = serde.dumps_typed({"messages": [HumanMessage("a", id="1")]})
     assert serde.loads_typed((tag, data))
     for rest in (b"\xc0", data, b"\x92", data[-1:]):
@@ -303,7 +303,7 @@ def test_bytes_after_a_small_value_are_refused(codec: Any) -> None:
 
 @pytest.mark.parametrize("value", [[Note("a")], {"page": [Page(title="x")]}])
 def test_a_kind_that_is_not_allowed_is_refused_again_and_again(value: Any) -> None:
-    data = OnceSerializer(SerdeConfig(enforcement="open", compression="none")).dumps_typed(value)
+    data = OnceSerializer(strict_config(enforcement="open", compression="none")).dumps_typed(value)
     for _ in range(2):
         with pytest.raises(Exception, match=r"not allowed|may not|refuse"):
             SERDE.loads_typed(data)
