@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Literal
 
 import ormsgpack
@@ -14,6 +15,7 @@ from langgraph_once.serde.once1.nodes import Form, Node
 from langgraph_once.serde.once1.opaque import Opaque, renumbered
 from langgraph_once.serde.once1.registry import Registry
 from langgraph_once.serde.once1.scan import deepest
+from langgraph_once.serde.once1.tangles import untangled
 from langgraph_once.serde.once1.wire import (
     MAX_LEVELS,
     MAX_OBJECTS,
@@ -69,7 +71,7 @@ def encode_slow(
         root = walk.run(value)
         if not isinstance(root, Node):
             return pack(root)
-        return _written(root, walk.order)
+        return _written(root, walk.order, tangled=walk.tangled)
     except SerdeError:
         raise
     except Exception as error:  # changed by another thread meanwhile, or 4 GiB in one piece
@@ -79,24 +81,36 @@ def encode_slow(
         ) from error
 
 
-def _written(root: Node, order: list[Node]) -> bytes:
+def _written(root: Node, order: list[Node], *, tangled: bool) -> bytes:
     _place(order)
     entries = [node for node in order if node.apart]
     if not entries or (entries == [root] and root.seen == 1):
         for node in order:
             node.packed = _packed(node)
         return pack(root.packed)
-    if entries[-1] is not root:
+    if tangled:
+        entries = _untangled(entries, root)
+    elif entries[-1] is not root:
         entries.append(root)
     for index, node in enumerate(entries):
         node.index = index
-    pieces: list[bytes | memoryview] = []
+    pieces: list[tuple[bytes | memoryview, ...]] = [()] * len(entries)
     for node in order:
         node.packed = _packed(node)
         if node.index >= 0:
-            pieces += _entry(node)
+            pieces[node.index] = _entry(node)
             node.packed = None
-    return table(pieces)
+    if entries[-1] is not root:
+        pieces.append(entry(pack(_placed(root))))
+    return table([*chain.from_iterable(pieces)])
+
+
+def _untangled(entries: list[Node], root: Node) -> list[Node]:
+    try:
+        ordered = untangled(entries)
+    except ValueError as error:
+        raise EncodeError(f"the value cannot be written: {error}") from error
+    return ordered if root.apart else [*ordered, root]
 
 
 def _place(order: list[Node]) -> None:

@@ -16,6 +16,7 @@ from langgraph_once.serde.once1.nodes import OPENERS, Form, Node, is_flat, pack_
 from langgraph_once.serde.once1.path import show_path
 from langgraph_once.serde.once1.protocol import UnwritableError
 from langgraph_once.serde.once1.registry import Registry, Writer, has_identity
+from langgraph_once.serde.once1.tangles import can_wait
 from langgraph_once.serde.once1.wire import ATOMS, Ext, pack
 
 __all__ = ["Walk"]
@@ -29,6 +30,8 @@ class Walk:
         self.on_unknown = on_unknown
         self.order: list[Node] = []
         """All nodes, each after the nodes in it."""
+        self.tangled = False
+        """Whether a tuple contains itself, so that the entries need another order."""
         self._nodes: dict[int, Node] = {}
         self._stack: list[Node] = []
 
@@ -132,6 +135,11 @@ class Walk:
     def _check_cycle(self, node: Node) -> None:
         """Refuse a cycle that a reader could not rebuild: `node` stands inside itself."""
         cycle = self._stack[self._stack.index(node) :]
+        if node.form == Ext.TUPLE and any(map(can_wait, cycle)):
+            self.tangled = True
+            for part in cycle:
+                part.apart = part.apart or can_wait(part)
+            return
         stuck = next((n for n in cycle if not n.fillable and n.form != Ext.TUPLE), None)
         if stuck is None and not node.fillable:
             stuck = node

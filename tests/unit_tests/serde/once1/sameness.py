@@ -11,6 +11,7 @@ import array
 import contextlib
 import enum
 import functools
+import gc
 import re
 import struct
 from collections import OrderedDict, deque
@@ -249,7 +250,8 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
     ((set, frozenset), _members),
     (bytearray, lambda value: [("", bytes(value))]),
     (memoryview, lambda value: [("", value.tobytes())]),
-    (MappingProxyType, lambda value: [("", dict(value))]),
+    (MappingProxyType, lambda value: [("", gc.get_referents(value)[0])]),
+    (functools.partial, lambda value: [("", (value.func, value.args, value.keywords))]),
     (range, lambda value: [("", (value.start, value.stop, value.step))]),
     (slice, lambda value: [("", (value.start, value.stop, value.step))]),
     (Decimal, lambda value: [("", value.as_tuple())]),

@@ -11,6 +11,7 @@ from langgraph_once.serde.once1.adapters import (
     generics,
     identifiers,
     langgraph_types,
+    partials,
     scalars,
     times,
     validation_errors,
@@ -21,6 +22,7 @@ from langgraph_once.serde.once1.adapters.exceptions import ExceptionFamily, Exce
 from langgraph_once.serde.once1.adapters.identifiers import UrlFamily
 from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.ndarrays import NumpyFamily
+from langgraph_once.serde.once1.adapters.objects import ObjectFamily
 from langgraph_once.serde.once1.adapters.pandas_frames import PandasFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
 from langgraph_once.serde.once1.adapters.v1_models import V1ModelFamily
@@ -39,6 +41,7 @@ BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
     *exceptions.ADAPTERS,
     *validation_errors.ADAPTERS,
     *langgraph_types.ADAPTERS,
+    *partials.ADAPTERS,
 )
 """For concrete types."""
 
@@ -56,5 +59,6 @@ BUILTIN_FAMILIES: Final[tuple[Family, ...]] = (
     V1ModelFamily(),
     UrlFamily(),
     RecordFamily(),  # whatever else is declared as a dataclass or with attrs
+    ObjectFamily(),  # whatever else there is
 )
 """For kinds of classes; the first that recognises a class has it."""

@@ -72,7 +72,10 @@ _OTHERS: Final = {
         *("int", "list", "object", "set", "str", "tuple"),
         *_EXCEPTIONS,
     ],
-    "collections": ["ChainMap", "Counter", "OrderedDict", "defaultdict", "deque"],
+    "collections": [
+        *("ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString"),
+        *("defaultdict", "deque"),
+    ],
     "numpy": _NUMPY,
     "asyncio.exceptions": ["CancelledError", "InvalidStateError", "TimeoutError"],
     "json.decoder": ["JSONDecodeError"],
@@ -104,7 +107,10 @@ _OTHERS: Final = {
         "WebsocketUrl",
     ],
     "pydantic.types": ["SecretBytes", "SecretStr"],
+    "pydantic.v1.types": ["SecretBytes", "SecretStr"],
     "re": ["RegexFlag"],
+    "string": ["Template"],
+    "types": ["SimpleNamespace"],
     "http": ["HTTPMethod", "HTTPStatus"],
     "uuid": ["SafeUUID"],
 }
