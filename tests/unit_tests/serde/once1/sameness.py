@@ -25,6 +25,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pydantic
 import pydantic.v1
 
@@ -100,7 +102,9 @@ def _parts(value: Any) -> Iterator[Part]:
         yield ".fields_set", value.__pydantic_fields_set__
         yield ".extra", value.__pydantic_extra__
         yield ".private", value.__pydantic_private__
-    if not isinstance(value, PurePath) and not type(value).__module__.startswith("pandas"):
+    if not isinstance(value, PurePath) and not type(value).__module__.startswith(
+        ("pandas", "polars")
+    ):
         yield from _attributes(value)  # theirs are caches
 
 
@@ -223,10 +227,36 @@ def _pandas(value: Any) -> Iterator[Part]:
     yield ".array", value.array
 
 
+def _arrow(value: Any) -> Iterator[Part]:
+    if isinstance(value, (pa.Schema, pa.Field)):
+        yield "", value.to_string(truncate_metadata=False) if isinstance(value, pa.Schema) else ""
+        yield ".metadata", value.metadata
+        if isinstance(value, pa.Field):
+            yield "", (str(value), value.nullable)
+    elif isinstance(value, pa.DataType):
+        yield "", (str(value), value.id)
+    elif isinstance(value, (pa.Table, pa.RecordBatch)):
+        yield ".schema", value.schema
+        yield ".num_rows", value.num_rows
+        yield "[...]", [column.to_pylist() for column in value.columns]
+    else:
+        yield ".type", value.type
+        yield "[...]", value.as_py() if isinstance(value, pa.Scalar) else value.to_pylist()
+
+
+def _polars(value: Any) -> Iterator[Part]:
+    yield "", repr(value.schema if isinstance(value, pl.DataFrame) else (value.name, value.dtype))
+    yield "[...]", value.rows() if isinstance(value, pl.DataFrame) else value.to_list()
+
+
 def _extension_array(value: Any) -> Iterator[Part]:
     yield ".dtype", repr(value.dtype)
     yield ".dtype.na_value", repr(getattr(value.dtype, "na_value", None))
     yield ".freq", repr(getattr(value, "freq", None))
+    if isinstance(value, pd.arrays.SparseArray):
+        yield ".kind", value.kind
+        yield ".sp_values", value.sp_values
+        yield ".sp_index", repr(value.sp_index)
     if isinstance(value, pd.Categorical):
         yield ".categories", value.categories
         yield ".codes", np.array(value.codes)
@@ -234,7 +264,11 @@ def _extension_array(value: Any) -> Iterator[Part]:
     yield from _items(value)
 
 
+_ARROW = (pa.Table, pa.RecordBatch, pa.ChunkedArray, pa.Array, pa.Scalar)
+
 _KINDS: tuple[tuple[Any, Any], ...] = (
+    ((*_ARROW, pa.Schema, pa.Field, pa.DataType), _arrow),
+    ((pl.DataFrame, pl.Series), _polars),
     (np.ndarray, _ndarray),
     (np.generic, _scalar),
     ((pd.Timestamp, pd.Timedelta, pd.Period, type(pd.NaT)), _stamp),

@@ -43,9 +43,7 @@ ROWS: Final = [
     for name, value in rows.items()
 ]
 
-_INEXACT: Final = ("numpy: array of objects", "pandas: sparse Series")
-
-REFUSED: Final = {row.id for row in ROWS if row.group == "Refused" or row.id in _INEXACT}
+REFUSED: Final = {row.id for row in ROWS if row.group == "Refused"}
 """Rows that cannot be written exactly: writing raises."""
 
 

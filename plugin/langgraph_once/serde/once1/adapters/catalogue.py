@@ -16,6 +16,7 @@ from langgraph_once.serde.once1.adapters import (
     times,
     validation_errors,
 )
+from langgraph_once.serde.once1.adapters.arrow import ArrowFamily
 from langgraph_once.serde.once1.adapters.containers import ChainMapFamily, ContainerFamily
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
 from langgraph_once.serde.once1.adapters.exceptions import ExceptionFamily, ExceptionGroupFamily
@@ -24,6 +25,7 @@ from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.ndarrays import NumpyFamily
 from langgraph_once.serde.once1.adapters.objects import ObjectFamily
 from langgraph_once.serde.once1.adapters.pandas_frames import PandasFamily
+from langgraph_once.serde.once1.adapters.polars import PolarsFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
 from langgraph_once.serde.once1.adapters.v1_models import V1ModelFamily
 from langgraph_once.serde.once1.adapters.values import NamedTupleFamily, ValueFamily
@@ -50,6 +52,8 @@ BUILTIN_FAMILIES: Final[tuple[Family, ...]] = (
     EnumFamily(),  # before the subclasses of `int` and `str` that some enums are
     NumpyFamily(),  # `numpy.float64` is a subclass of `float`
     PandasFamily(),  # `pandas.Timestamp` is a subclass of `datetime`
+    ArrowFamily(),
+    PolarsFamily(),
     ExceptionFamily(),
     ExceptionGroupFamily(),
     NamedTupleFamily(),

@@ -1,7 +1,7 @@
 """The classes that bytes may name without any configuration.
 
-Upstream's list, and what belongs to Python, LangChain, LangGraph, numpy and pandas and does
-nothing but hold values. Loading one imports its module and sets its attributes; no constructor
+Upstream's list, and what belongs to Python, LangChain, LangGraph, numpy, pandas, pyarrow and
+polars and does nothing but hold values. Loading one imports its module and sets its attributes; no constructor
 of it runs that could do anything else.
 """
 
@@ -11,6 +11,8 @@ import builtins
 from typing import Final
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+
+from langgraph_once.serde.once1.adapters.arrow import CLASSES as ARROW_CLASSES
 
 __all__ = ["SAFE_CLASSES"]
 
@@ -36,7 +38,8 @@ _PANDAS: Final = {
     "pandas.api.typing": ["NaTType", "NAType"],
     "pandas.arrays": [
         *("IntegerArray", "FloatingArray", "BooleanArray", "StringArray", "DatetimeArray"),
-        *("TimedeltaArray", "PeriodArray", "IntervalArray"),
+        *("TimedeltaArray", "PeriodArray", "IntervalArray", "SparseArray", "ArrowStringArray"),
+        "ArrowExtensionArray",
     ],
     # Where pandas 2 says that its classes are.
     "pandas.core.frame": ["DataFrame"],
@@ -64,6 +67,9 @@ _PANDAS: Final = {
     "pandas.core.arrays.timedeltas": ["TimedeltaArray"],
     "pandas.core.arrays.period": ["PeriodArray"],
     "pandas.core.arrays.interval": ["IntervalArray"],
+    "pandas.core.arrays.sparse.array": ["SparseArray"],
+    "pandas.core.arrays.string_arrow": ["ArrowStringArray"],
+    "pandas.core.arrays.arrow.array": ["ArrowExtensionArray"],
 }
 
 _OTHERS: Final = {
@@ -102,6 +108,9 @@ _OTHERS: Final = {
     ],
     "langgraph.store.base": ["SearchItem"],
     "langgraph.types": ["CacheKey", "CachePolicy", "GraphOutput", "RetryPolicy", "StateUpdate"],
+    "polars.dataframe.frame": ["DataFrame"],
+    "polars.series.series": ["Series"],
+    "pyarrow.lib": [*ARROW_CLASSES],
     "pydantic.networks": [
         *("AnyHttpUrl", "AnyUrl", "AnyWebsocketUrl", "FileUrl", "FtpUrl", "HttpUrl"),
         "WebsocketUrl",
