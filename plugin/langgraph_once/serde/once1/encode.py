@@ -15,7 +15,7 @@ from langgraph_once.serde.once1.nodes import Form, Node
 from langgraph_once.serde.once1.opaque import Opaque, renumbered
 from langgraph_once.serde.once1.registry import Registry
 from langgraph_once.serde.once1.scan import deepest
-from langgraph_once.serde.once1.tangles import untangled
+from langgraph_once.serde.once1.tangles import set_apart, tangles, untangled
 from langgraph_once.serde.once1.wire import (
     MAX_LEVELS,
     MAX_OBJECTS,
@@ -82,15 +82,16 @@ def encode_slow(
 
 
 def _written(root: Node, order: list[Node], *, tangled: bool) -> bytes:
+    groups = _groups(order) if tangled else []
     _place(order)
     entries = [node for node in order if node.apart]
     if not entries or (entries == [root] and root.seen == 1):
         for node in order:
             node.packed = _packed(node)
         return pack(root.packed)
-    if tangled:
-        entries = _untangled(entries, root)
-    elif entries[-1] is not root:
+    if groups:
+        entries = _untangled(groups)
+    if not root.apart:
         entries.append(root)
     for index, node in enumerate(entries):
         node.index = index
@@ -105,12 +106,20 @@ def _written(root: Node, order: list[Node], *, tangled: bool) -> bytes:
     return table([*chain.from_iterable(pieces)])
 
 
-def _untangled(entries: list[Node], root: Node) -> list[Node]:
+def _groups(order: list[Node]) -> list[list[Node]]:
     try:
-        ordered = untangled(entries)
+        groups = tangles(order)
     except ValueError as error:
         raise EncodeError(f"the value cannot be written: {error}") from error
-    return ordered if root.apart else [*ordered, root]
+    set_apart(groups)
+    return groups
+
+
+def _untangled(groups: list[list[Node]]) -> list[Node]:
+    try:
+        return untangled(groups)
+    except ValueError as error:
+        raise EncodeError(f"the value cannot be written: {error}") from error
 
 
 def _place(order: list[Node]) -> None:

@@ -16,7 +16,6 @@ from langgraph_once.serde.once1.nodes import OPENERS, Form, Node, is_flat, pack_
 from langgraph_once.serde.once1.path import show_path
 from langgraph_once.serde.once1.protocol import UnwritableError
 from langgraph_once.serde.once1.registry import Registry, Writer, has_identity
-from langgraph_once.serde.once1.tangles import can_wait
 from langgraph_once.serde.once1.wire import ATOMS, Ext, pack
 
 __all__ = ["Walk"]
@@ -135,19 +134,15 @@ class Walk:
     def _check_cycle(self, node: Node) -> None:
         """Refuse a cycle that a reader could not rebuild: `node` stands inside itself."""
         cycle = self._stack[self._stack.index(node) :]
-        if node.form == Ext.TUPLE and any(map(can_wait, cycle)):
-            self.tangled = True
-            for part in cycle:
-                part.apart = part.apart or can_wait(part)
-            return
         stuck = next((n for n in cycle if not n.fillable and n.form != Ext.TUPLE), None)
-        if stuck is None and not node.fillable:
-            stuck = node
         if stuck is not None:
             raise self._error(
                 f"{_name(type(stuck.value))} cannot be written: it contains itself, and cannot be "
                 "made before what is in it"
             )
+        if node.form == Ext.TUPLE:
+            self.tangled = True
+            return
         hashed = any(
             n.form == Ext.SET or (n.form == Ext.MAP and len(n.parts) % 2 == 0) for n in cycle
         )

@@ -2,7 +2,7 @@
 
 A tuple cannot be made before what is in it. So the list, dict or object through which it contains
 itself stands behind it in the table: the tuple holds it while it is empty, and it is filled later.
-What copies or hashes its parts cannot wait in that way.
+What else is in the cycle must be of these kinds, too: an adapter may copy or hash what it is given.
 """
 
 from __future__ import annotations
@@ -13,66 +13,119 @@ from langgraph_once.serde.once1.nodes import Form, Node
 from langgraph_once.serde.once1.registry import has_identity
 from langgraph_once.serde.once1.wire import Ext
 
-__all__ = ["can_wait", "untangled"]
+__all__ = ["set_apart", "tangles", "untangled"]
 
 
-def can_wait(node: Node) -> bool:
-    """Whether a tuple may hold `node` before it is filled: nothing asks for its hash."""
-    return node.fillable and node.form != Form.OPAQUE and has_identity(type(node.value))
+def tangles(order: list[Node]) -> list[list[Node]]:
+    """Return the nodes in groups: those that contain each other, each group after those in it.
+
+    Raises:
+        ValueError: A group holds what cannot be made before what is in it.
+    """
+    found: list[list[Node]] = []
+    finder = _Finder()
+    for node in order:
+        if id(node) not in finder.numbers:
+            found += finder.run(node)
+    for group in found:
+        if len(group) > 1 and not all(node.fillable or node.form == Ext.TUPLE for node in group):
+            raise ValueError("a tuple contains itself through what must be made before it")
+    return found
 
 
-def untangled(entries: list[Node]) -> list[Node]:
+def set_apart(groups: list[list[Node]]) -> None:
+    """Make entries of all that can wait, in the groups where something may have to."""
+    for group in groups:
+        if len(group) > 1:
+            for node in group:
+                for part, waits in _parts(node):
+                    part.apart = part.apart or waits
+
+
+def untangled(groups: list[list[Node]]) -> list[Node]:
     """Return the entries in an order in which each can be made.
 
     Raises:
         ValueError: There is none.
     """
-    states: dict[int, bool] = {}
-    return [node for entry in entries for node in _begun(entry, states)]
+    return [node for group in groups for node in _ordered(group) if node.apart]
 
 
-def _begun(entry: Node, states: dict[int, bool]) -> Iterator[Node]:
-    """Yield what must stand before an entry, and then it.
-
-    Args:
-        entry: The entry.
-        states: Whether an entry is done, of those that were begun.
-    """
-    stack = [] if id(entry) in states else [(entry, _references(entry))]
-    states.setdefault(id(entry), False)
-    while stack:
-        node, needed = stack[-1]
-        for part in needed:
-            done = states.get(id(part))
-            if done:
-                continue
-            if done is not None:
-                raise ValueError("a tuple contains itself through what must be made before it")
-            states[id(part)] = False
-            stack.append((part, _references(part)))
-            break
+def _parts(node: Node) -> Iterator[tuple[Node, bool]]:
+    """Yield the nodes in a node, and whether it takes them as they are, empty or not."""
+    for at, part in enumerate(node.parts):
+        if type(part) is not Node:
+            continue
+        held = part.fillable and part.form != Form.OPAQUE
+        if node.form in (Form.LIST, Form.DICT) or (node.form == Ext.MAP and at % 2):
+            yield part, held
+        elif node.form in (Ext.TUPLE, Ext.MAP, Ext.SET):  # where it may be asked for its hash
+            yield part, held and has_identity(type(part.value))
         else:
-            states[id(node)] = True
-            stack.pop()
-            yield node
+            yield part, False
 
 
-def _references(entry: Node) -> Iterator[Node]:
-    """Yield the entries that must stand before an entry."""
-    inside = [entry]
-    while inside:
-        node = inside.pop()
-        for part in node.parts:
-            if type(part) is not Node:
-                continue
-            if not part.apart:
-                inside.append(part)
-            elif not _holds(node, part):
-                yield part
+def _ordered(group: list[Node]) -> list[Node]:
+    inside = {id(node) for node in group}
+    made: dict[int, Node] = {}
+    begun: set[int] = set()
+    for first in group:
+        stack = [] if id(first) in made else [(first, _parts(first))]
+        while stack:
+            node, parts = stack[-1]
+            begun.add(id(node))
+            for part, waits in parts:
+                if id(part) not in inside or id(part) in made or (waits and part.apart):
+                    continue
+                if id(part) in begun:
+                    raise ValueError("a tuple contains itself, and its hash depends on what is in it")
+                stack.append((part, _parts(part)))
+                break
+            else:
+                made[id(node)] = node
+                stack.pop()
+    return [*made.values()]
 
 
-def _holds(node: Node, part: Node) -> bool:
-    """Whether `node` takes `part` as it is, empty or not."""
-    if node.form == Ext.TUPLE:
-        return can_wait(part)
-    return node.form in (Form.LIST, Form.DICT) and part.fillable
+class _Finder:
+    """Finds the strongly connected components of a graph, as Tarjan did."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}
+        self._lowest: dict[int, int] = {}
+        self._open: list[Node] = []
+        self._is_open: set[int] = set()
+
+    def run(self, first: Node) -> Iterator[list[Node]]:
+        """Yield the groups of what is in `first`, and of itself."""
+        stack = [(first, self._begin(first))]
+        while stack:
+            node, parts = stack[-1]
+            for part in parts:
+                if id(part) not in self.numbers:
+                    stack.append((part, self._begin(part)))
+                    break
+                if id(part) in self._is_open:
+                    self._reaches(node, self.numbers[id(part)])
+            else:
+                stack.pop()
+                if stack:
+                    self._reaches(stack[-1][0], self._lowest[id(node)])
+                if self._lowest[id(node)] == self.numbers[id(node)]:
+                    yield self._closed(node)
+
+    def _begin(self, node: Node) -> Iterator[Node]:
+        self.numbers[id(node)] = self._lowest[id(node)] = len(self.numbers)
+        self._open.append(node)
+        self._is_open.add(id(node))
+        return (part for part in node.parts if type(part) is Node)
+
+    def _reaches(self, node: Node, number: int) -> None:
+        self._lowest[id(node)] = min(self._lowest[id(node)], number)
+
+    def _closed(self, root: Node) -> list[Node]:
+        group: list[Node] = []
+        while not group or group[-1] is not root:
+            group.append(self._open.pop())
+            self._is_open.discard(id(group[-1]))
+        return group

@@ -17,6 +17,12 @@ BERLIN = ZoneInfo("Europe/Berlin")
 GRID = np.arange(12, dtype="i4").reshape(3, 4)
 PERSON = np.dtype([("name", "U5"), ("size", ">f4", (2,)), ("inner", [("ok", "?")])], align=True)
 
+MATRIX = np.array([[1, 2], [3, 4]]).view(np.matrix)  # its constructor warns
+GAPS = np.dtype({"names": ["a", "b"], "offsets": [1, 8], "formats": ["i1", "<f8"], "itemsize": 24})
+TITLED = np.dtype([(("the first", "a"), "i4"), ("b", "i1")])
+OVERLAPPING = np.dtype({"names": ["a", "b"], "offsets": [0, 2], "formats": ["<i4", "<i2"]})
+WITH_OBJECTS = np.dtype([("n", "i1"), ("o", object), ("s", "U3")], align=True)
+
 
 def _attributed(frame: Any, **attrs: Any) -> Any:
     frame.attrs.update(attrs)
@@ -36,6 +42,10 @@ def _frame() -> pd.DataFrame:
         },
         index=pd.Index(["r1", "r2"], name="row"),
     )
+
+
+class Array(np.ndarray[Any, Any]):
+    """What it adds is its to know."""
 
 
 class Frame(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
@@ -92,6 +102,42 @@ ROWS: dict[str, dict[str, Any]] = {
         "structured array": np.array([("a", (1, 2), (True,)), ("b", (3, 4), (False,))], PERSON),
         "array of 1 MB": np.arange(131072, dtype="f8"),
         "array of objects": np.array([1, "a", None], dtype=object),
+        "structured array with gaps": np.array([(1, 2.5), (3, 4.5)], GAPS),
+        "structured scalar with gaps": np.array([(1, 2.5)], GAPS)[0],
+        "structured array with titles": np.array([(1, 2)], TITLED),
+        "structured array with objects": np.array([(1, [2], "x")], WITH_OBJECTS),
+        "structured scalar with objects": np.array([(1, [2], "x")], WITH_OBJECTS)[0],
+        "array of fields that overlap": np.array([(1, 2)], OVERLAPPING),
+        "array of text of any length": np.array([["a", "☃" * 20]], dtype="T"),
+        "array of records": np.rec.array([(1, "a")], dtype=[("n", "i4"), ("s", "U2")]),
+        "record": np.rec.array([(1, "a")], dtype=[("n", "i4"), ("s", "U2")])[0],
+        "array of characters": np.char.array(["a", "bc"]),
+        "matrix": MATRIX,
+        "matrix in Fortran's order": MATRIX.T,
+        "masked array": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+        "masked array without a mask": np.ma.array([1.5, 2.5]),
+        "masked array with a fill value": np.ma.array(["a", "b"], mask=[1, 0], fill_value="?"),
+        "masked array with a hard mask": np.ma.array([[1, 2]], mask=[[0, 1]], hard_mask=True),
+        "masked array of structures": np.ma.array(
+            np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]), mask=[(0, 1), (1, 0)]
+        ),
+        "masked matrix": np.ma.array(MATRIX, mask=[[0, 1], [0, 0]]),
+        "masked array of objects": np.ma.array([{1}, "a"], mask=[0, 1], dtype=object),
+        "masked": np.ma.masked,
+        "data type": np.dtype("<f8"),
+        "data type of the other byte order": np.dtype(">i4"),
+        "data type of text": np.dtype("U5"),
+        "data type of text of no size": np.dtype("S"),
+        "data type of dates": np.dtype("M8[25s]"),
+        "data type of objects": np.dtype(object),
+        "data type of text of any length": np.dtypes.StringDType(),
+        "data type of a C type": np.dtype(np.longlong),
+        "data type with fields": PERSON,
+        "data type with gaps": GAPS,
+        "data type with titles": TITLED,
+        "data type with overlapping fields": OVERLAPPING,
+        "data type with objects": WITH_OBJECTS,
+        "data type of records": np.dtype((np.record, [("a", "i4")])),
     },
     "pandas": {
         "Timestamp": pd.Timestamp("2025-01-01T12:00:00.123456789"),
@@ -199,6 +245,8 @@ ROWS: dict[str, dict[str, Any]] = {
         "polars: LazyFrame": pl.LazyFrame({"a": [1]}),
         "pyarrow: array of views": pa.array(["a"], pa.string_view()),
         "pyarrow: array of an extension type": pa.array([b"0" * 16], pa.uuid()),
+        "numpy: array of a subclass": np.array([1]).view(Array),
+        "numpy: data type with metadata": np.dtype("i4", metadata={"a": 1}),
         "pandas: DataFrame of a subclass": Frame({"a": [1]}),
     },
 }

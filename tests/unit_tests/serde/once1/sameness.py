@@ -103,7 +103,7 @@ def _parts(value: Any) -> Iterator[Part]:
         yield ".extra", value.__pydantic_extra__
         yield ".private", value.__pydantic_private__
     if not isinstance(value, PurePath) and not type(value).__module__.startswith(
-        ("pandas", "polars")
+        ("numpy", "pandas", "polars")
     ):
         yield from _attributes(value)  # theirs are caches
 
@@ -181,19 +181,41 @@ def _exception(value: BaseException) -> Iterator[Part]:
 
 
 def _ndarray(value: np.ndarray[Any, Any]) -> Iterator[Part]:
-    yield ".dtype", repr((value.dtype, value.dtype.num, value.dtype.isalignedstruct))
+    yield ".dtype", value.dtype
     yield ".shape", value.shape
     yield ".order", "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-    if value.dtype == object:
-        yield "[...]", value.ravel().tolist()
-    else:
-        yield ".bytes", value.tobytes()
+    if isinstance(value, np.ma.MaskedArray):
+        yield ".data", value.data
+        yield ".mask", None if value.mask is np.ma.nomask else np.array(value.mask)
+        yield ".fill_value", value._fill_value
+        yield ".hardmask", bool(value.hardmask)
+        return
+    value = value.view(np.ndarray)
+    yield from _cells(value)
     yield ".writeable", value.flags.writeable
 
 
+def _cells(value: np.ndarray[Any, Any]) -> Iterator[Part]:
+    """Yield what is in an array, without the bytes that mean nothing."""
+    if value.dtype.names is not None:
+        for name in value.dtype.names:
+            yield from _cells(value[name])
+    elif value.dtype.hasobject:
+        yield "[...]", value.ravel().tolist()
+    elif value.dtype.char in "gG":
+        yield "[...]", repr(value.ravel().tolist())
+    else:
+        yield ".bytes", value.tobytes()
+
+
 def _scalar(value: np.generic) -> Iterator[Part]:
-    yield ".dtype", repr((value.dtype, value.dtype.num))
-    yield ".bytes", value.tobytes()
+    yield ".dtype", value.dtype
+    yield from _cells(np.array(value))
+
+
+def _dtype(value: np.dtype[Any]) -> Iterator[Part]:
+    yield "", repr((value, value.num, value.isalignedstruct, value.itemsize, value.type))
+    yield ".fields", repr(value.fields)
 
 
 def _stamp(value: Any) -> Iterator[Part]:
@@ -271,6 +293,7 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
     ((pl.DataFrame, pl.Series), _polars),
     (np.ndarray, _ndarray),
     (np.generic, _scalar),
+    (np.dtype, _dtype),
     ((pd.Timestamp, pd.Timedelta, pd.Period, type(pd.NaT)), _stamp),
     ((pd.DataFrame, pd.Series, pd.Index), _pandas),
     (pd.api.extensions.ExtensionArray, _extension_array),

@@ -1,10 +1,10 @@
 """pandas' scalars and arrays: what frames are made of.
 
-    Timestamp, Timedelta       count since the epoch, unit, time zone
-    Period, Interval           ordinal and frequency; both ends and which are closed
-    NaT, NA                    nothing: the class says it all
-    arrays                     the arrays of numpy or pyarrow inside, and what gives them their
-                               meaning
+Timestamp, Timedelta       count since the epoch, unit, time zone
+Period, Interval           ordinal and frequency; both ends and which are closed
+NaT, NA                    nothing: the class says it all
+arrays                     the arrays of numpy or pyarrow inside, and what gives them their
+                           meaning
 """
 
 from __future__ import annotations
@@ -212,7 +212,8 @@ def _load_sparse(cls: Any, data: Any) -> Any:
     if type(values) is not _numpy().ndarray or len(values) != index.npoints:
         raise ValueError("more or fewer values than places")
     dtype = _pandas().SparseDtype(values.dtype, filled)
-    return cls(values, sparse_index=index, fill_value=filled, dtype=dtype)
+    # The public ways are deprecated, or new in pandas 3.1.
+    return cls._simple_new(values, index, dtype)  # noqa: SLF001
 
 
 def _take_dates(obj: Any) -> Any:

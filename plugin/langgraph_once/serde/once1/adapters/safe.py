@@ -13,6 +13,7 @@ from typing import Final
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 
 from langgraph_once.serde.once1.adapters.arrow import CLASSES as ARROW_CLASSES
+from langgraph_once.serde.once1.adapters.ndarrays import DTYPES
 
 __all__ = ["SAFE_CLASSES"]
 
@@ -27,6 +28,7 @@ _NUMPY: Final = [
     *(f"{sign}{size}" for sign in ("int", "uint") for size in (8, 16, 32, 64)),
     *("intc", "uintc", "longlong", "ulonglong", "float16", "float32", "float64", "longdouble"),
     *("complex64", "complex128", "clongdouble", "float128", "complex256"),
+    *("matrix", "recarray", "record"),
 ]
 
 _PANDAS: Final = {
@@ -83,6 +85,11 @@ _OTHERS: Final = {
         *("defaultdict", "deque"),
     ],
     "numpy": _NUMPY,
+    "numpy.char": ["chararray"],
+    "numpy.dtypes": [*DTYPES],
+    "numpy.ma": ["MaskedArray"],
+    "numpy.ma.core": ["MaskedArray", "MaskedConstant"],
+    "numpy.rec": ["recarray"],
     "asyncio.exceptions": ["CancelledError", "InvalidStateError", "TimeoutError"],
     "json.decoder": ["JSONDecodeError"],
     "langchain_core.agents": ["AgentAction", "AgentActionMessageLog", "AgentFinish", "AgentStep"],
