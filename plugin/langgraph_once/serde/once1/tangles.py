@@ -78,7 +78,9 @@ def _ordered(group: list[Node]) -> list[Node]:
                 if id(part) not in inside or id(part) in made or (waits and part.apart):
                     continue
                 if id(part) in begun:
-                    raise ValueError("a tuple contains itself, and its hash depends on what is in it")
+                    raise ValueError(
+                        "a tuple contains itself, and its hash depends on what is in it"
+                    )
                 stack.append((part, _parts(part)))
                 break
             else:

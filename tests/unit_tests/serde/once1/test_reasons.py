@@ -20,7 +20,10 @@ from .kinds import Point
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (np.zeros(1, np.dtype("i4", metadata={"a": 1})), "the data type .* has metadata, or no size"),
+        (
+            np.zeros(1, np.dtype("i4", metadata={"a": 1})),
+            "the data type .* has metadata, or no size",
+        ),
         (tuple.__new__(Point, (1,)), "has 2 fields, not 1"),
         (re.compile("a", re.DEBUG), "would print when it is loaded"),
     ],
