@@ -89,9 +89,9 @@ class SerdeConfig:
     can be stored and read it back as an `Opaque`."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
-    """On reading, in either codec and in what upstream wrote, a value whose class is gone or
-    refused: hand out an `Opaque`, which shows what it held, and is written back unchanged; or refuse
-    the whole value."""
+    """On reading, in either codec and in what upstream wrote, an object whose class is gone or
+    refused: hand out an `Opaque`, which shows what it held, and is written back unchanged; or
+    refuse the whole value."""
 
     adapters: tuple[TypeName, ...] = ()
     """Your own adapters for types that "once1" does not know, each an `Adapter`, a
@@ -106,9 +106,9 @@ class SerdeConfig:
     of their attributes; the version is the class's `__once_version__` when the row was written, 0
     where it had none. docs/serializer.md has the rest."""
 
-    object_arrays: Literal["raise", "elements"] = "raise"
-    """On writing "once1", a numpy array of Python objects: refuse it, or write each of its elements
-    as a value. Such arrays are read in any case."""
+    object_arrays: Literal["raise", "elements"] = "elements"
+    """On writing "once1", a numpy array of Python objects: write each of its elements as a value, or
+    refuse it. Such arrays are read in any case."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked

@@ -114,12 +114,11 @@ class Project:
 
     def _own_modules(self) -> Iterator[tuple[str, str]]:
         files: dict[str, str] = {}
-        for name in [*sys.modules]:
+        # What the server loads by path comes last, and stays: the row names a class of that.
+        for name in sorted(sys.modules, key=lambda name: name.startswith(_SEPARATOR)):
             file = _file_of(name)
             if file is not None and name != "__main__" and self.owns(name):
-                # What the server loads by path comes first: the row names a class of that.
-                if name.startswith(_SEPARATOR) or str(file) not in files:
-                    files[str(file)] = name
+                files[str(file)] = name
         for file_name, name in files.items():
             yield name, file_name
 

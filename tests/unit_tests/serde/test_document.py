@@ -68,4 +68,4 @@ def test_the_audit_prints_the_setting(myapp: Any, capsys: pytest.CaptureFixture[
 
 
 def test_the_setting_for_arrays_is_one() -> None:
-    assert SerdeConfig(object_arrays=setting("OBJECT_ARRAYS")).object_arrays == "elements"
+    assert SerdeConfig(object_arrays=setting("OBJECT_ARRAYS")).object_arrays == "raise"

@@ -102,10 +102,12 @@ def test_what_is_shared_stays_one_object() -> None:
     assert second["again"] is first
 
 
-def test_it_is_off_by_default_and_the_error_names_the_setting() -> None:
-    with pytest.raises(EncodeError, match="set `object_arrays` to") as caught:
-        OnceSerializer(strict_config()).dumps_typed({"a": objects(1)})
-    assert caught.value.path == '["a"]'
+def test_the_setting_refuses_them_and_the_error_names_it() -> None:
+    for value in (objects(1), np.zeros(1, [("a", "O")]), np.zeros(1, [("a", "O")])[0]):
+        with pytest.raises(EncodeError, match="`object_arrays` says that") as caught:
+            serde(object_arrays="raise").dumps_typed({"a": value})
+        assert caught.value.path == '["a"]'
+    assert OnceSerializer().loads_typed(OnceSerializer().dumps_typed(objects(1))).tolist() == [1]
 
 
 def test_what_was_written_is_read_whatever_the_setting() -> None:
@@ -134,9 +136,10 @@ def test_one_that_contains_itself_is_refused() -> None:
         serde().dumps_typed(array)
 
 
-def test_structures_with_objects_in_them_are_refused_as_ever() -> None:
-    with pytest.raises(EncodeError, match="addresses"):
-        serde().dumps_typed(np.zeros(1, [("a", "O")]))
+def test_a_structure_with_objects_that_is_nearly_empty_is_refused() -> None:
+    dtype = np.dtype({"names": ["a"], "formats": ["O"], "itemsize": 1 << 20})
+    with pytest.raises(EncodeError, match="nearly empty"):
+        serde().dumps_typed(np.zeros(1, dtype))
 
 
 def test_columns_of_pandas_are_written_by_element_whatever_the_setting() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Literal
 
 import ormsgpack
@@ -14,6 +15,7 @@ from langgraph_once.serde.once1.nodes import Form, Node
 from langgraph_once.serde.once1.opaque import Opaque, renumbered
 from langgraph_once.serde.once1.registry import Registry
 from langgraph_once.serde.once1.scan import deepest
+from langgraph_once.serde.once1.tangles import set_apart, tangles, untangled
 from langgraph_once.serde.once1.wire import (
     MAX_LEVELS,
     MAX_OBJECTS,
@@ -69,7 +71,7 @@ def encode_slow(
         root = walk.run(value)
         if not isinstance(root, Node):
             return pack(root)
-        return _written(root, walk.order)
+        return _written(root, walk.order, tangled=walk.tangled)
     except SerdeError:
         raise
     except Exception as error:  # changed by another thread meanwhile, or 4 GiB in one piece
@@ -79,24 +81,45 @@ def encode_slow(
         ) from error
 
 
-def _written(root: Node, order: list[Node]) -> bytes:
+def _written(root: Node, order: list[Node], *, tangled: bool) -> bytes:
+    groups = _groups(order) if tangled else []
     _place(order)
     entries = [node for node in order if node.apart]
     if not entries or (entries == [root] and root.seen == 1):
         for node in order:
             node.packed = _packed(node)
         return pack(root.packed)
-    if entries[-1] is not root:
+    if groups:
+        entries = _untangled(groups)
+    if not root.apart:
         entries.append(root)
     for index, node in enumerate(entries):
         node.index = index
-    pieces: list[bytes | memoryview] = []
+    pieces: list[tuple[bytes | memoryview, ...]] = [()] * len(entries)
     for node in order:
         node.packed = _packed(node)
         if node.index >= 0:
-            pieces += _entry(node)
+            pieces[node.index] = _entry(node)
             node.packed = None
-    return table(pieces)
+    if entries[-1] is not root:
+        pieces.append(entry(pack(_placed(root))))
+    return table([*chain.from_iterable(pieces)])
+
+
+def _groups(order: list[Node]) -> list[list[Node]]:
+    try:
+        groups = tangles(order)
+    except ValueError as error:
+        raise EncodeError(f"the value cannot be written: {error}") from error
+    set_apart(groups)
+    return groups
+
+
+def _untangled(groups: list[list[Node]]) -> list[Node]:
+    try:
+        return untangled(groups)
+    except ValueError as error:
+        raise EncodeError(f"the value cannot be written: {error}") from error
 
 
 def _place(order: list[Node]) -> None:

@@ -29,6 +29,8 @@ class Walk:
         self.on_unknown = on_unknown
         self.order: list[Node] = []
         """All nodes, each after the nodes in it."""
+        self.tangled = False
+        """Whether a tuple contains itself, so that the entries need another order."""
         self._nodes: dict[int, Node] = {}
         self._stack: list[Node] = []
 
@@ -133,13 +135,14 @@ class Walk:
         """Refuse a cycle that a reader could not rebuild: `node` stands inside itself."""
         cycle = self._stack[self._stack.index(node) :]
         stuck = next((n for n in cycle if not n.fillable and n.form != Ext.TUPLE), None)
-        if stuck is None and not node.fillable:
-            stuck = node
         if stuck is not None:
             raise self._error(
                 f"{_name(type(stuck.value))} cannot be written: it contains itself, and cannot be "
                 "made before what is in it"
             )
+        if node.form == Ext.TUPLE:
+            self.tangled = True
+            return
         hashed = any(
             n.form == Ext.SET or (n.form == Ext.MAP and len(n.parts) % 2 == 0) for n in cycle
         )

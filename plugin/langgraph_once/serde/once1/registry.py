@@ -73,7 +73,7 @@ class Registry:
         *,
         aliases: Mapping[str, str] | None = None,
         upgrades: Mapping[str, Upgrade] | None = None,
-        object_arrays: Literal["raise", "elements"] = "raise",
+        object_arrays: Literal["raise", "elements"] = "elements",
     ) -> None:
         """Check that each name, each type and each base is taken once.
 
@@ -90,8 +90,8 @@ class Registry:
         own_types = {*self._by_type, *self._bases.declared}
         builtin: tuple[Adapter | Family, ...] = (*BUILTIN_ADAPTERS, *BUILTIN_FAMILIES)
         for extension in builtin:
-            if extension.name == NumpyFamily.name and object_arrays == "elements":
-                extension = NumpyFamily(object_arrays=True)
+            if extension.name == NumpyFamily.name and object_arrays == "raise":
+                extension = NumpyFamily(object_arrays=False)
             self._add(extension, but=own_types)
         self._aliases = {old: _follow(old, aliases or {}) for old in aliases or {}}
         self._base: Registry | None = None

@@ -53,9 +53,15 @@ class Stranger:
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
 
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
 
 class Slotted:
     __slots__ = ("a",)
+
+    def __reduce__(self) -> Any:
+        return type(self), ()
 
 
 class Celsius:

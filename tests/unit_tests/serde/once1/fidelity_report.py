@@ -32,6 +32,8 @@ _PACKAGES: Final = (
     "attrs",
     "numpy",
     "pandas",
+    "pyarrow",
+    "polars",
 )
 
 _INTRODUCTION: Final = """\

@@ -226,7 +226,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "subclass of ExceptionGroup": k.AppGroup("several", [ValueError(1)]),
     },
     "Refused": {
-        "a class that nobody taught the codec": k.Outsider(),
         "a class defined in a function": _local_class(),
         "a lambda": lambda: None,
         "a generator": (n for n in [1]),

@@ -1,18 +1,27 @@
-"""The fidelity table, third part: numpy and pandas."""
+"""The fidelity table, third part: numpy, pandas, pyarrow and polars."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 
 __all__ = ["ROWS"]
 
 BERLIN = ZoneInfo("Europe/Berlin")
 GRID = np.arange(12, dtype="i4").reshape(3, 4)
 PERSON = np.dtype([("name", "U5"), ("size", ">f4", (2,)), ("inner", [("ok", "?")])], align=True)
+
+MATRIX = np.array([[1, 2], [3, 4]]).view(np.matrix)  # its constructor warns
+GAPS = np.dtype({"names": ["a", "b"], "offsets": [1, 8], "formats": ["i1", "<f8"], "itemsize": 24})
+TITLED = np.dtype([(("the first", "a"), "i4"), ("b", "i1")])
+OVERLAPPING = np.dtype({"names": ["a", "b"], "offsets": [0, 2], "formats": ["<i4", "<i2"]})
+WITH_OBJECTS = np.dtype([("n", "i1"), ("o", object), ("s", "U3")], align=True)
 
 
 def _attributed(frame: Any, **attrs: Any) -> Any:
@@ -34,6 +43,32 @@ def _frame() -> pd.DataFrame:
         index=pd.Index(["r1", "r2"], name="row"),
     )
 
+
+class Array(np.ndarray[Any, Any]):
+    """What it adds is its to know."""
+
+
+class Frame(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
+    """What it adds is its to know."""
+
+
+ARROW = pa.table(
+    {
+        "n": [1, 2, None],
+        "s": ["a", None, "☃"],
+        "d": pa.array(["u", "v", "u"]).dictionary_encode(),
+        "l": [[1], [], None],
+    }
+)
+POLARS = pl.DataFrame(
+    {
+        "n": [1, 2, None],
+        "s": ["a", None, "☃"],
+        "d": pl.Series(["u", "v", "u"], dtype=pl.Categorical),
+        "l": [[1], [], None],
+        "x": [0.5, float("nan"), None],
+    }
+)
 
 ROWS: dict[str, dict[str, Any]] = {
     "numpy": {
@@ -67,6 +102,42 @@ ROWS: dict[str, dict[str, Any]] = {
         "structured array": np.array([("a", (1, 2), (True,)), ("b", (3, 4), (False,))], PERSON),
         "array of 1 MB": np.arange(131072, dtype="f8"),
         "array of objects": np.array([1, "a", None], dtype=object),
+        "structured array with gaps": np.array([(1, 2.5), (3, 4.5)], GAPS),
+        "structured scalar with gaps": np.array([(1, 2.5)], GAPS)[0],
+        "structured array with titles": np.array([(1, 2)], TITLED),
+        "structured array with objects": np.array([(1, [2], "x")], WITH_OBJECTS),
+        "structured scalar with objects": np.array([(1, [2], "x")], WITH_OBJECTS)[0],
+        "array of fields that overlap": np.array([(1, 2)], OVERLAPPING),
+        "array of text of any length": np.array([["a", "☃" * 20]], dtype="T"),
+        "array of records": np.rec.array([(1, "a")], dtype=[("n", "i4"), ("s", "U2")]),
+        "record": np.rec.array([(1, "a")], dtype=[("n", "i4"), ("s", "U2")])[0],
+        "array of characters": np.char.array(["a", "bc"]),
+        "matrix": MATRIX,
+        "matrix in Fortran's order": MATRIX.T,
+        "masked array": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+        "masked array without a mask": np.ma.array([1.5, 2.5]),
+        "masked array with a fill value": np.ma.array(["a", "b"], mask=[1, 0], fill_value="?"),
+        "masked array with a hard mask": np.ma.array([[1, 2]], mask=[[0, 1]], hard_mask=True),
+        "masked array of structures": np.ma.array(
+            np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]), mask=[(0, 1), (1, 0)]
+        ),
+        "masked matrix": np.ma.array(MATRIX, mask=[[0, 1], [0, 0]]),
+        "masked array of objects": np.ma.array([{1}, "a"], mask=[0, 1], dtype=object),
+        "masked": np.ma.masked,
+        "data type": np.dtype("<f8"),
+        "data type of the other byte order": np.dtype(">i4"),
+        "data type of text": np.dtype("U5"),
+        "data type of text of no size": np.dtype("S"),
+        "data type of dates": np.dtype("M8[25s]"),
+        "data type of objects": np.dtype(object),
+        "data type of text of any length": np.dtypes.StringDType(),
+        "data type of a C type": np.dtype(np.longlong),
+        "data type with fields": PERSON,
+        "data type with gaps": GAPS,
+        "data type with titles": TITLED,
+        "data type with overlapping fields": OVERLAPPING,
+        "data type with objects": WITH_OBJECTS,
+        "data type of records": np.dtype((np.record, [("a", "i4")])),
     },
     "pandas": {
         "Timestamp": pd.Timestamp("2025-01-01T12:00:00.123456789"),
@@ -89,8 +160,18 @@ ROWS: dict[str, dict[str, Any]] = {
         "Series": pd.Series([1.5, np.nan], name="x"),
         "Series of objects": pd.Series([(1,), None, "a"], dtype=object),
         "Series of text": pd.Series(["a", None], dtype="str"),
-        "Series of text with NA": pd.Series(
-            ["a", None], dtype=pd.StringDtype("python", na_value=pd.NA)
+        **{
+            f"Series of text, {storage}, {gap}": pd.Series(
+                ["a", None, "☃"], dtype=pd.StringDtype(storage, na_value=gap)
+            )
+            for storage in ("python", "pyarrow")
+            for gap in (pd.NA, np.nan)
+        },
+        "Series of Arrow integers": pd.Series([1, None], dtype="int64[pyarrow]"),
+        "Series of Arrow text": pd.Series(["a", None], dtype=pd.ArrowDtype(pa.string())),
+        "Series of Arrow lists": pd.Series([[1], None], dtype=pd.ArrowDtype(pa.list_(pa.int8()))),
+        "Series of Arrow dates": pd.Series(
+            ["2025-01-01"], dtype=pd.ArrowDtype(pa.timestamp("ms", "UTC"))
         ),
         "Series of bools with NA": pd.Series([True, None], dtype="boolean"),
         "Series with time zone": pd.Series(pd.date_range("2025", periods=2, tz="Europe/Berlin")),
@@ -107,5 +188,65 @@ ROWS: dict[str, dict[str, Any]] = {
         "CategoricalIndex": pd.CategoricalIndex(["a", "b"]),
         "IntervalIndex": pd.interval_range(0.0, 2.0),
         "sparse Series": pd.Series(pd.arrays.SparseArray([0, 0, 1])),
+        "sparse Series of floats": pd.Series(pd.arrays.SparseArray([np.nan, 0.5, np.nan])),
+        "sparse array of blocks": pd.arrays.SparseArray([1, 1, 0, 1], kind="block"),
+        "sparse array of objects": pd.arrays.SparseArray(["a", None], fill_value=None),
+    },
+    "pyarrow": {
+        "Table": ARROW,
+        "Table with metadata": ARROW.replace_schema_metadata({"a": "b"}),
+        "Table without rows": ARROW.slice(0, 0),
+        "Table without columns": pa.table({}),
+        "part of a Table": ARROW.slice(1, 1),
+        "RecordBatch": ARROW.to_batches()[0],
+        "ChunkedArray": pa.chunked_array([[1, 2], [None]]),
+        "ChunkedArray without chunks": pa.chunked_array([], pa.int8()),
+        "array of integers": pa.array([1, None, 3]),
+        "part of an array": pa.array(["a", "bc", None, "d"])[1:3],
+        "array of nulls": pa.nulls(5),
+        "array of text": pa.array(["a", None, "☃"]),
+        "array of decimals": pa.array([Decimal("1.50")]),
+        "array of structures": pa.array([{"a": 1, "b": [1, 2]}, None]),
+        "array of maps": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())),
+        "array with a dictionary": pa.array(["a", "b", "a"]).dictionary_encode(),
+        "array of runs": pa.RunEndEncodedArray.from_arrays([2, 3], ["a", "b"]),
+        "scalar": pa.scalar(3),
+        "scalar null": pa.scalar(None, pa.int8()),
+        "scalar of text": pa.scalar("a"),
+        "scalar of a structure": pa.scalar({"a": (1,)}),
+        "Schema": ARROW.schema,
+        "Field": pa.field("a", pa.int8(), nullable=False, metadata={"k": "v"}),
+        "simple type": pa.int8(),
+        "type": pa.struct([("a", pa.list_(pa.timestamp("us", "UTC")))]),
+    },
+    "polars": {
+        "DataFrame": POLARS,
+        "DataFrame without rows": POLARS.clear(),
+        "DataFrame without columns": pl.DataFrame(),
+        "Series": pl.Series("n", [1, None]),
+        "Series of text": pl.Series("t", ["a", None, "a text that is longer than twelve bytes"]),
+        "Series of categories": pl.Series(["b", "a", None], dtype=pl.Categorical),
+        "Series of an Enum": pl.Series(["b", "a", None], dtype=pl.Enum(["a", "b", "c"])),
+        "Series of lists": pl.Series([[1], [], None]),
+        "Series of arrays": pl.Series([[1, 2], None], dtype=pl.Array(pl.Int8, 2)),
+        "Series of structures": pl.Series([{"a": 1, "b": "x"}, None]),
+        "Series of decimals": pl.Series([Decimal("1.50"), None]),
+        "Series of datetimes": pl.Series([1, None], dtype=pl.Datetime("ms", "Europe/Berlin")),
+        "Series of durations": pl.Series([1, None], dtype=pl.Duration("us")),
+        "Series of times": pl.Series([1, None], dtype=pl.Time),
+        "Series of dates": pl.Series([1, None], dtype=pl.Date),
+        "Series of bytes": pl.Series([b"a\xff", None]),
+        "Series of bools": pl.Series([True, None]),
+        "Series of 128 bits": pl.Series([2**100, None], dtype=pl.Int128),
+        "Series of nulls": pl.Series([None, None]),
+    },
+    "Refused": {
+        "polars: Series of Python objects": pl.Series([{1}], dtype=pl.Object),
+        "polars: LazyFrame": pl.LazyFrame({"a": [1]}),
+        "pyarrow: array of views": pa.array(["a"], pa.string_view()),
+        "pyarrow: array of an extension type": pa.array([b"0" * 16], pa.uuid()),
+        "numpy: array of a subclass": np.array([1]).view(Array),
+        "numpy: data type with metadata": np.dtype("i4", metadata={"a": 1}),
+        "pandas: DataFrame of a subclass": Frame({"a": [1]}),
     },
 }

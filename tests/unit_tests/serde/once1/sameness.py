@@ -11,6 +11,7 @@ import array
 import contextlib
 import enum
 import functools
+import gc
 import re
 import struct
 from collections import OrderedDict, deque
@@ -24,6 +25,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pydantic
 import pydantic.v1
 
@@ -99,7 +102,9 @@ def _parts(value: Any) -> Iterator[Part]:
         yield ".fields_set", value.__pydantic_fields_set__
         yield ".extra", value.__pydantic_extra__
         yield ".private", value.__pydantic_private__
-    if not isinstance(value, PurePath) and not type(value).__module__.startswith("pandas"):
+    if not isinstance(value, PurePath) and not type(value).__module__.startswith(
+        ("numpy", "pandas", "polars")
+    ):
         yield from _attributes(value)  # theirs are caches
 
 
@@ -176,19 +181,41 @@ def _exception(value: BaseException) -> Iterator[Part]:
 
 
 def _ndarray(value: np.ndarray[Any, Any]) -> Iterator[Part]:
-    yield ".dtype", repr((value.dtype, value.dtype.num, value.dtype.isalignedstruct))
+    yield ".dtype", value.dtype
     yield ".shape", value.shape
     yield ".order", "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-    if value.dtype == object:
-        yield "[...]", value.ravel().tolist()
-    else:
-        yield ".bytes", value.tobytes()
+    if isinstance(value, np.ma.MaskedArray):
+        yield ".data", value.data
+        yield ".mask", None if value.mask is np.ma.nomask else np.array(value.mask)
+        yield ".fill_value", value._fill_value
+        yield ".hardmask", bool(value.hardmask)
+        return
+    value = value.view(np.ndarray)
+    yield from _cells(value)
     yield ".writeable", value.flags.writeable
 
 
+def _cells(value: np.ndarray[Any, Any]) -> Iterator[Part]:
+    """Yield what is in an array, without the bytes that mean nothing."""
+    if value.dtype.names is not None:
+        for name in value.dtype.names:
+            yield from _cells(value[name])
+    elif value.dtype.hasobject:
+        yield "[...]", value.ravel().tolist()
+    elif value.dtype.char in "gG":
+        yield "[...]", repr(value.ravel().tolist())
+    else:
+        yield ".bytes", value.tobytes()
+
+
 def _scalar(value: np.generic) -> Iterator[Part]:
-    yield ".dtype", repr((value.dtype, value.dtype.num))
-    yield ".bytes", value.tobytes()
+    yield ".dtype", value.dtype
+    yield from _cells(np.array(value))
+
+
+def _dtype(value: np.dtype[Any]) -> Iterator[Part]:
+    yield "", repr((value, value.num, value.isalignedstruct, value.itemsize, value.type))
+    yield ".fields", repr(value.fields)
 
 
 def _stamp(value: Any) -> Iterator[Part]:
@@ -222,10 +249,36 @@ def _pandas(value: Any) -> Iterator[Part]:
     yield ".array", value.array
 
 
+def _arrow(value: Any) -> Iterator[Part]:
+    if isinstance(value, (pa.Schema, pa.Field)):
+        yield "", value.to_string(truncate_metadata=False) if isinstance(value, pa.Schema) else ""
+        yield ".metadata", value.metadata
+        if isinstance(value, pa.Field):
+            yield "", (str(value), value.nullable)
+    elif isinstance(value, pa.DataType):
+        yield "", (str(value), value.id)
+    elif isinstance(value, (pa.Table, pa.RecordBatch)):
+        yield ".schema", value.schema
+        yield ".num_rows", value.num_rows
+        yield "[...]", [column.to_pylist() for column in value.columns]
+    else:
+        yield ".type", value.type
+        yield "[...]", value.as_py() if isinstance(value, pa.Scalar) else value.to_pylist()
+
+
+def _polars(value: Any) -> Iterator[Part]:
+    yield "", repr(value.schema if isinstance(value, pl.DataFrame) else (value.name, value.dtype))
+    yield "[...]", value.rows() if isinstance(value, pl.DataFrame) else value.to_list()
+
+
 def _extension_array(value: Any) -> Iterator[Part]:
     yield ".dtype", repr(value.dtype)
     yield ".dtype.na_value", repr(getattr(value.dtype, "na_value", None))
     yield ".freq", repr(getattr(value, "freq", None))
+    if isinstance(value, pd.arrays.SparseArray):
+        yield ".kind", value.kind
+        yield ".sp_values", value.sp_values
+        yield ".sp_index", repr(value.sp_index)
     if isinstance(value, pd.Categorical):
         yield ".categories", value.categories
         yield ".codes", np.array(value.codes)
@@ -233,9 +286,14 @@ def _extension_array(value: Any) -> Iterator[Part]:
     yield from _items(value)
 
 
+_ARROW = (pa.Table, pa.RecordBatch, pa.ChunkedArray, pa.Array, pa.Scalar)
+
 _KINDS: tuple[tuple[Any, Any], ...] = (
+    ((*_ARROW, pa.Schema, pa.Field, pa.DataType), _arrow),
+    ((pl.DataFrame, pl.Series), _polars),
     (np.ndarray, _ndarray),
     (np.generic, _scalar),
+    (np.dtype, _dtype),
     ((pd.Timestamp, pd.Timedelta, pd.Period, type(pd.NaT)), _stamp),
     ((pd.DataFrame, pd.Series, pd.Index), _pandas),
     (pd.api.extensions.ExtensionArray, _extension_array),
@@ -249,7 +307,8 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
     ((set, frozenset), _members),
     (bytearray, lambda value: [("", bytes(value))]),
     (memoryview, lambda value: [("", value.tobytes())]),
-    (MappingProxyType, lambda value: [("", dict(value))]),
+    (MappingProxyType, lambda value: [("", gc.get_referents(value)[0])]),
+    (functools.partial, lambda value: [("", (value.func, value.args, value.keywords))]),
     (range, lambda value: [("", (value.start, value.stop, value.step))]),
     (slice, lambda value: [("", (value.start, value.stop, value.step))]),
     (Decimal, lambda value: [("", value.as_tuple())]),

@@ -9,7 +9,16 @@ from typing import Any, Final, NamedTuple
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 
-from . import kinds, model_kinds, rows_classes, rows_langchain, rows_packages, rows_python
+from . import (
+    kinds,
+    model_kinds,
+    object_kinds,
+    rows_classes,
+    rows_langchain,
+    rows_objects,
+    rows_packages,
+    rows_python,
+)
 
 __all__ = ["REFUSED", "ROWS", "Row", "once1"]
 
@@ -29,21 +38,20 @@ class Row(NamedTuple):
 
 ROWS: Final = [
     Row(group, name, value)
-    for part in (rows_python, rows_classes, rows_packages, rows_langchain)
+    for part in (rows_python, rows_classes, rows_objects, rows_packages, rows_langchain)
     for group, rows in part.ROWS.items()
     for name, value in rows.items()
 ]
 
-_INEXACT: Final = ("numpy: array of objects", "pandas: sparse Series")
-
-REFUSED: Final = {row.id for row in ROWS if row.group == "Refused" or row.id in _INEXACT}
+REFUSED: Final = {row.id for row in ROWS if row.group == "Refused"}
 """Rows that cannot be written exactly: writing raises."""
 
 
 def once1(**settings: Any) -> OnceSerializer:
     """Return our serializer with codec `once1`, which may load the classes of the table."""
     serde = OnceSerializer(SerdeConfig(codec="once1", compression="none", **settings))
-    return serde.with_msgpack_allowlist([*_own(kinds), *_own(model_kinds)])
+    own = [*_own(kinds), *_own(model_kinds), *_own(object_kinds), ("re", "escape")]
+    return serde.with_msgpack_allowlist(own)
 
 
 def _own(module: ModuleType) -> list[tuple[str, str]]:

@@ -199,7 +199,8 @@ def test_a_class_is_refused_before_anything_is_imported() -> None:
 def test_a_family_never_gets_a_class_of_another_kind() -> None:
     anything = Loader(REGISTRY, Allowlist.from_config(strict_config(enforcement="open")))
     for name in REGISTRY.families:
-        for cls in (subprocess.Popen, type, Loader, threading.Thread):
+        plain = () if name == "object" else (Loader, threading.Thread)
+        for cls in (subprocess.Popen, type, *plain):
             target = f"{cls.__module__}:{cls.__qualname__}"
             with pytest.raises(SerdeError, match="is not a class of the family"):
                 read(family(name, target, NIL), anything)

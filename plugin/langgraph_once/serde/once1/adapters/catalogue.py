@@ -11,17 +11,21 @@ from langgraph_once.serde.once1.adapters import (
     generics,
     identifiers,
     langgraph_types,
+    partials,
     scalars,
     times,
     validation_errors,
 )
+from langgraph_once.serde.once1.adapters.arrow import ArrowFamily
 from langgraph_once.serde.once1.adapters.containers import ChainMapFamily, ContainerFamily
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
 from langgraph_once.serde.once1.adapters.exceptions import ExceptionFamily, ExceptionGroupFamily
 from langgraph_once.serde.once1.adapters.identifiers import UrlFamily
 from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.ndarrays import NumpyFamily
+from langgraph_once.serde.once1.adapters.objects import ObjectFamily
 from langgraph_once.serde.once1.adapters.pandas_frames import PandasFamily
+from langgraph_once.serde.once1.adapters.polars import PolarsFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
 from langgraph_once.serde.once1.adapters.v1_models import V1ModelFamily
 from langgraph_once.serde.once1.adapters.values import NamedTupleFamily, ValueFamily
@@ -39,6 +43,7 @@ BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
     *exceptions.ADAPTERS,
     *validation_errors.ADAPTERS,
     *langgraph_types.ADAPTERS,
+    *partials.ADAPTERS,
 )
 """For concrete types."""
 
@@ -47,6 +52,8 @@ BUILTIN_FAMILIES: Final[tuple[Family, ...]] = (
     EnumFamily(),  # before the subclasses of `int` and `str` that some enums are
     NumpyFamily(),  # `numpy.float64` is a subclass of `float`
     PandasFamily(),  # `pandas.Timestamp` is a subclass of `datetime`
+    ArrowFamily(),
+    PolarsFamily(),
     ExceptionFamily(),
     ExceptionGroupFamily(),
     NamedTupleFamily(),
@@ -56,6 +63,7 @@ BUILTIN_FAMILIES: Final[tuple[Family, ...]] = (
     V1ModelFamily(),
     UrlFamily(),
     RecordFamily(),  # whatever else is declared as a dataclass or with attrs
+    ObjectFamily(),  # whatever else there is
 )
 """For kinds of classes; the first that recognises a class has it."""
 
@@ -72,5 +80,5 @@ CODE_FREE_FAMILIES: Final[dict[str, Family]] = {
 Where one of the others would, to make the default of a field, say, it refuses.
 """
 
-OWN_FAMILIES: Final = frozenset({*CODE_FREE_FAMILIES})
+OWN_FAMILIES: Final = frozenset({*CODE_FREE_FAMILIES, ObjectFamily.name, ChainMapFamily.name})
 """The names of those that may run what code is left, of classes in the project's own source."""

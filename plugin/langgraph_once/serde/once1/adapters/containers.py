@@ -3,7 +3,7 @@
     OrderedDict defaultdict deque      with their order, factory and maximal length
     Counter, other subclasses          the bare content, and the attributes added to it
     ChainMap                           its maps
-    mappingproxy                       a copy of the dictionary it shows
+    mappingproxy                       the mapping it shows
 
 Methods that a subclass overrides are not called: `__iter__`, `__setitem__` and `__init__` may
 do anything.
@@ -11,6 +11,7 @@ do anything.
 
 from __future__ import annotations
 
+import gc
 from collections import ChainMap, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
-from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
+from langgraph_once.serde.once1.protocol import Adapter
 
 __all__ = ["ADAPTERS", "ChainMapFamily", "ContainerFamily"]
 
@@ -137,15 +138,16 @@ def _base(cls: type) -> Any:
     return next((base for base in cls.__mro__ if base in _KINDS), None)
 
 
-def _encode_proxy(value: MappingProxyType[Any, Any]) -> dict[Any, Any]:
-    shown = value.copy()
-    if type(shown) is not dict:
-        raise UnwritableError("a view of something else than a dictionary")
+def _encode_proxy(value: MappingProxyType[Any, Any]) -> Any:
+    # The very mapping, whoever else holds it; to ask the view itself would run its methods.
+    (shown,) = gc.get_referents(value)
     return shown
 
 
 def _decode_proxy(data: Any) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(plain(data, dict))
+    if not isinstance(data, Mapping):
+        raise ValueError("a view of something else than a mapping")
+    return MappingProxyType(data)
 
 
 ADAPTERS: Final = (

@@ -4,6 +4,9 @@
 (base, shape)                                    an array in a field
 (fields, bytes, aligned)                         a structure; a field is (name, title, offset,
                                                  type), with the title mostly None
+(fields, bytes, aligned, True)                   a structure whose scalars are `numpy.record`
+"|O"                                             Python objects
+"T"                                              texts of any length
 """
 
 from __future__ import annotations
@@ -15,41 +18,44 @@ from typing import Any, Final
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.protocol import UnwritableError
 
-__all__ = ["make_dtype", "take_dtype"]
+__all__ = ["OBJECTS", "TEXTS", "make_dtype", "take_dtype"]
+
+OBJECTS: Final = "|O"
+TEXTS: Final = "T"
 
 _SIMPLE: Final = re.compile(r"[<>|=]?([biufcSUV]\d{1,9}|[mM]8(\[\d{0,9}[a-zA-Zμ]{1,7}\])?|[lLqQ])")
 _MAX_DEPTH: Final = 16
 _MAX_ITEM_BYTES: Final = 1 << 31
 
 
-def take_dtype(dtype: Any) -> Any:
+def take_dtype(dtype: Any, *, sized: bool = True) -> Any:
     """Return `dtype` as a plain value.
 
+    Args:
+        dtype: The data type.
+        sized: Whether it is that of an array, where items have a size.
+
     Raises:
-        UnwritableError: Its values are Python objects, or of a kind that this module does not know.
+        UnwritableError: It is of a kind that this module does not know.
     """
-    if dtype.hasobject:
-        raise UnwritableError(
-            "numpy's object type holds addresses; use a list or another dtype, or, for an array "
-            'of nothing but objects, set `object_arrays` to "elements"'
-        )
-    if dtype.metadata is not None or dtype.itemsize == 0:
+    if dtype.metadata is not None or (sized and dtype.itemsize == 0):
         raise UnwritableError(f"the data type {dtype} has metadata, or no size")
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return take_dtype(base), shape
     if dtype.names is not None:
         fields = tuple(_take_field(dtype, name) for name in dtype.names)
-        return fields, dtype.itemsize, dtype.isalignedstruct
-    for text in (dtype.str, f"{dtype.byteorder}{dtype.char}"):
-        if _SIMPLE.fullmatch(text):
+        is_record = (True,) if dtype.type is _numpy().record else ()
+        return fields, dtype.itemsize, dtype.isalignedstruct, *is_record
+    for text in (dtype.str, dtype.char, f"{dtype.byteorder}{dtype.char}"):
+        if text in (OBJECTS, TEXTS) or _SIMPLE.fullmatch(text):
             made = _numpy().dtype(text)
-            if made == dtype and made.num == dtype.num:
+            if made == dtype and made.num == dtype.num and repr(made) == repr(dtype):
                 return text
     raise UnwritableError(f"the data type {dtype} cannot be written")
 
 
-def make_dtype(data: Any, *, depth: int = 0) -> Any:
+def make_dtype(data: Any, *, sized: bool = True, depth: int = 0) -> Any:
     """Return the data type that `take_dtype` returned `data` for.
 
     Raises:
@@ -65,8 +71,8 @@ def make_dtype(data: Any, *, depth: int = 0) -> Any:
             raise ValueError("not the shape of a field")
         made = _numpy().dtype((make_dtype(base, depth=depth + 1), shape))
     else:
-        made = _structure(data, depth)
-    if not 0 < made.itemsize < _MAX_ITEM_BYTES:
+        made = _structure(plain(data, tuple), depth)
+    if not (not sized or made.itemsize > 0) or made.itemsize >= _MAX_ITEM_BYTES:
         raise ValueError("a data type without size, or too large")
     return made
 
@@ -77,13 +83,14 @@ def _take_field(dtype: Any, name: str) -> tuple[Any, ...]:
 
 
 def _simple(text: str) -> Any:
-    if not _SIMPLE.fullmatch(text):
+    if text not in (OBJECTS, TEXTS) and not _SIMPLE.fullmatch(text):
         raise ValueError("not a data type")
     return _numpy().dtype(text)
 
 
 def _structure(data: Any, depth: int) -> Any:
-    fields, size, aligned = parts(data, tuple, int, bool)
+    of_records = (bool,) if len(data) == 4 else ()
+    fields, size, aligned, *is_record = parts(data, tuple, int, bool, *of_records)
     if not 0 < size < _MAX_ITEM_BYTES:
         raise ValueError("a data type without size, or too large")
     columns: dict[str, list[Any]] = {"names": [], "titles": [], "offsets": [], "formats": []}
@@ -97,7 +104,8 @@ def _structure(data: Any, depth: int) -> Any:
             columns.values(), (name, title, offset, make_dtype(kind, depth=depth + 1)), strict=True
         ):
             column.append(value)
-    return _numpy().dtype({**columns, "itemsize": size}, align=aligned)
+    made = _numpy().dtype({**columns, "itemsize": size}, align=aligned)
+    return _numpy().dtype((_numpy().record, made)) if is_record else made
 
 
 def _numpy() -> Any:

@@ -1,9 +1,8 @@
-"""numpy arrays and scalars: data type, shape, order and bytes.
+"""numpy: arrays, scalars, data types, masked arrays, matrices and arrays of records.
 
 numpy is imported where the bytes name one of its classes, and never to write: a value of numpy
-can only come from a program that has it. Subclasses of `ndarray` are refused: their meaning is
-not in their bytes. So are arrays of Python objects, whose bytes are addresses, unless a setting
-asks for their elements, which then stand in a list, each a value of its own.
+can only come from a program that has it. Other subclasses of `ndarray` are refused: their meaning
+is not in their bytes.
 
 Arrays come back writable and contiguous, in Fortran's order if they were so. Two arrays that
 looked at the same memory come back as two.
@@ -12,104 +11,143 @@ looked at the same memory come back as two.
 from __future__ import annotations
 
 import importlib
-import math
 import sys
 from typing import Any, Final
 
+from langgraph_once.serde.once1.adapters.array_contents import (
+    make_array,
+    make_scalar,
+    take_array,
+    take_scalar,
+)
 from langgraph_once.serde.once1.adapters.dtypes import make_dtype, take_dtype
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
+from langgraph_once.serde.once1.protocol import UnwritableError
 
-__all__ = ["NumpyFamily"]
+__all__ = ["DTYPES", "NumpyFamily"]
 
-_OBJECTS: Final = "|O"
-"""Stands for the data type of arrays of Python objects."""
+_VIEWS: Final = ("matrix", "recarray", "chararray")
+"""Subclasses that show an array in another way."""
+_NOTED: Final = frozenset({"_getitem"})
+"""Where a matrix notes that it is being read."""
+_MASKED, _MASK = "MaskedArray", "MaskedConstant"
+_MODULES: Final = ("numpy", "numpy.rec", "numpy.char", "numpy.ma", "numpy.ma.core")
 
-_MAX_DIMENSIONS: Final = 64
-_MIN_VIEW_BYTES: Final = 1 << 16
-"""Smaller arrays are copied, which is faster than a view of them."""
+DTYPES: Final = tuple(
+    f"{kind}DType"
+    for kind in (
+        *("Bool", "Byte", "Bytes", "CLongDouble", "Complex128", "Complex64", "DateTime64"),
+        *("Float16", "Float32", "Float64", "Int16", "Int32", "Int64", "Int8", "Int", "Long"),
+        *("LongDouble", "LongLong", "Object", "Short", "Str", "String", "TimeDelta64", "UByte"),
+        *("UInt16", "UInt32", "UInt64", "UInt8", "UInt", "ULong", "ULongLong", "UShort", "Void"),
+    )
+)
+"""The classes of data types, in `numpy.dtypes`."""
 
 
 class NumpyFamily:
-    """`numpy.ndarray`, and scalars such as `numpy.float64`."""
+    """What the classes of numpy that hold data hold."""
 
     name = "numpy"
 
-    def __init__(self, *, object_arrays: bool = False) -> None:
+    def __init__(self, *, object_arrays: bool = True) -> None:
         """Say whether arrays of Python objects are written; they are read in any case."""
         self._object_arrays = object_arrays
 
     def matches(self, cls: type) -> bool:
         numpy = sys.modules.get("numpy")
-        if numpy is None or cls.__module__ != "numpy":
+        if numpy is None:
             return False
-        return cls is numpy.ndarray or (issubclass(cls, numpy.generic) and not _is_object(cls))
+        if cls.__module__ == "numpy.dtypes":
+            return issubclass(cls, numpy.dtype) and cls.__name__ in DTYPES
+        if cls.__module__ == "numpy" and issubclass(cls, numpy.generic):
+            return cls.__name__ != "object_"
+        listed = ("ndarray", *_VIEWS, _MASKED, _MASK)
+        return (
+            cls.__module__ in _MODULES
+            and cls.__name__ in listed
+            and getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
+        )
 
     def encode(self, obj: Any) -> Any:
-        numpy: Any = importlib.import_module("numpy")
-        cls = type(obj)
-        if cls is numpy.str_:
+        numpy = _numpy()
+        if isinstance(obj, numpy.dtype):
+            return take_dtype(obj, sized=False)
+        if type(obj) is numpy.str_:
             return str.__getitem__(obj, slice(None))
-        if cls is numpy.bytes_:
+        if type(obj) is numpy.bytes_:
             return bytes.__getitem__(obj, slice(None))
-        if cls is not numpy.ndarray:
-            return take_dtype(obj.dtype), obj.tobytes()
-        order = "F" if obj.flags.f_contiguous and not obj.flags.c_contiguous else "C"
-        if self._object_arrays and obj.dtype == object and obj.dtype.metadata is None:
-            return _OBJECTS, obj.shape, order, obj.ravel(order).tolist()
-        return take_dtype(obj.dtype), obj.shape, order, _content(obj, order)
+        if type(obj).__name__ == _MASK:
+            return None
+        if obj.dtype.hasobject and not self._object_arrays:
+            raise UnwritableError("`object_arrays` says that arrays of Python objects are refused")
+        if isinstance(obj, numpy.generic):
+            return take_scalar(obj)
+        if type(obj) is numpy.ndarray:
+            return take_array(obj)
+        return _take_masked(obj) if type(obj).__name__ == _MASKED else _take_view(obj)
 
     def decode(self, cls: Any, data: Any) -> Any:
-        numpy: Any = importlib.import_module("numpy")
-        if cls is numpy.str_:
-            return cls(plain(data, str))
-        if cls is numpy.bytes_:
-            return cls(plain(data, bytes))
-        if cls is numpy.ndarray:
-            dtype, shape, order, content = parts(data, object, tuple, str, object)
-            if type(content) is list:
-                return _object_array(dtype, shape, order, content)
-            return _array(make_dtype(dtype), shape, order, content)
-        dtype, content = parts(data, object, bytes)
-        made = _array(make_dtype(dtype), (1,), "C", content)[0]
+        numpy = _numpy()
+        if issubclass(cls, numpy.dtype):
+            made = make_dtype(data, sized=False)
+        elif issubclass(cls, numpy.generic):
+            made = _load_scalar(cls, data)
+        elif cls.__name__ == _MASK:
+            plain(data, type(None))
+            made = numpy.ma.masked
+        elif cls.__name__ == _MASKED:
+            made = _load_masked(data)
+        else:
+            made = make_array(data)
+            if cls is numpy.matrix and made.ndim != 2:
+                raise ValueError("a matrix has two dimensions")
+            made = made if cls is numpy.ndarray else made.view(cls)
         if type(made) is not cls:
             raise ValueError(f"not a {cls.__qualname__}")
         return made
 
 
-def _is_object(cls: type) -> bool:
-    return cls.__name__ == "object_"
+def _load_scalar(cls: Any, data: Any) -> Any:
+    numpy = _numpy()
+    if cls is numpy.str_:
+        return cls(plain(data, str))
+    if cls is numpy.bytes_:
+        return cls(plain(data, bytes))
+    return make_scalar(data)
 
 
-def _content(array: Any, order: Any) -> Any:
-    """Return the bytes of an array; where it is large and contiguous, a view of them."""
-    if array.nbytes < _MIN_VIEW_BYTES or not (array.flags.c_contiguous or order == "F"):
-        return array.tobytes(order)
-    flat = array.reshape(-1, order=order)
-    return flat.view("u1").data
+def _take_view(obj: Any) -> Any:
+    if vars(obj).keys() - _NOTED:
+        raise UnwritableError("an array with attributes")
+    return take_array(obj.view(_numpy().ndarray))
 
 
-def _array(dtype: Any, shape: tuple[Any, ...], order: str, content: Any) -> Any:
-    numpy: Any = importlib.import_module("numpy")
-    _check_shape(shape, order)
-    if len(plain(content, bytes, memoryview)) != math.prod(shape) * dtype.itemsize:
-        raise ValueError("an array with too much or too little content")
-    if not content:
-        return numpy.empty(shape, dtype, order)
-    flat = numpy.frombuffer(content, dtype)
-    return flat.reshape(shape, order=order).copy(order)
+def _take_masked(obj: Any) -> Any:
+    if obj._optinfo.keys() - _NOTED:  # noqa: SLF001  (where numpy keeps them)
+        raise UnwritableError("a masked array with attributes")
+    mask = None if obj.mask is _numpy().ma.nomask else obj.mask.view()
+    return obj.data, mask, obj._fill_value, bool(obj.hardmask)  # noqa: SLF001  (None where not set)
 
 
-def _object_array(dtype: Any, shape: tuple[Any, ...], order: str, elements: list[Any]) -> Any:
-    numpy: Any = importlib.import_module("numpy")
-    _check_shape(shape, order)
-    if plain(dtype, str) != _OBJECTS:
-        raise ValueError("not a data type")
-    flat = numpy.fromiter(elements, object, len(elements))  # `array` would take sequences apart
-    return flat.reshape(shape, order=order).copy(order)
+def _load_masked(data: Any) -> Any:
+    numpy = _numpy()
+    shown, mask, filled, hard = parts(data, object, object, object, bool)
+    if type(shown) not in (numpy.ndarray, numpy.matrix):
+        raise ValueError("expected an array")
+    if mask is None:
+        mask = numpy.ma.nomask
+    elif plain(mask, numpy.ndarray).shape != shown.shape:
+        raise ValueError("a mask of another shape")
+    elif mask.dtype != numpy.ma.make_mask_descr(shown.dtype):
+        raise ValueError("a mask for another data type")
+    made = numpy.ma.MaskedArray(shown, mask=mask, hard_mask=hard)
+    if filled is not None:
+        if plain(filled, numpy.ndarray).ndim or filled.dtype != shown.dtype:
+            raise ValueError("expected what stands for masked items")
+        made._fill_value = filled  # noqa: SLF001  (what is set in public is converted)
+    return made
 
 
-def _check_shape(shape: tuple[Any, ...], order: str) -> None:
-    if len(shape) > _MAX_DIMENSIONS or not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError("not the shape of an array")
-    if order not in ("C", "F"):
-        raise ValueError("not an order of an array")
+def _numpy() -> Any:
+    return importlib.import_module("numpy")

@@ -1,11 +1,10 @@
 """pandas' scalars and arrays: what frames are made of.
 
-    Timestamp, Timedelta       count since the epoch, unit, time zone
-    Period, Interval           ordinal and frequency; both ends and which are closed
-    NaT, NA                    nothing: the class says it all
-    arrays                     the numpy arrays inside, and what gives them their meaning
-
-Strings that pyarrow holds, sparse arrays and arrays of Arrow types are refused.
+Timestamp, Timedelta       count since the epoch, unit, time zone
+Period, Interval           ordinal and frequency; both ends and which are closed
+NaT, NA                    nothing: the class says it all
+arrays                     the arrays of numpy or pyarrow inside, and what gives them their
+                           meaning
 """
 
 from __future__ import annotations
@@ -29,6 +28,8 @@ __all__ = [
 
 _UNITS: Final = ("s", "ms", "us", "ns")
 _MASKED: Final = ("IntegerArray", "FloatingArray", "BooleanArray")
+_MAX_SPARSE: Final = 10_000_000
+"""A sparse array takes few bytes, however long; where it is made dense, it is bounded."""
 _MAX_LABELS: Final = 1_000_000
 """A `RangeIndex` of any length takes three numbers; where pandas spells it out, it is bounded."""
 
@@ -152,8 +153,6 @@ def _load_masked(cls: Any, data: Any) -> Any:
 
 
 def _take_strings(obj: Any) -> Any:
-    if obj.dtype.storage != "python":
-        raise UnwritableError("strings that pyarrow holds")
     missing = obj.dtype.na_value is _pandas().NA
     return missing, [None if gap else str(text) for text, gap in zip(obj, obj.isna(), strict=True)]
 
@@ -165,6 +164,56 @@ def _load_strings(_: Any, data: Any) -> Any:
     pandas = _pandas()
     gap = pandas.NA if missing else _numpy().nan
     return pandas.array(texts, dtype=pandas.StringDtype("python", na_value=gap))
+
+
+def _take_arrow_strings(obj: Any) -> Any:
+    return obj.dtype.na_value is _pandas().NA, obj.__arrow_array__()
+
+
+def _load_arrow_strings(cls: Any, data: Any) -> Any:
+    missing, texts = parts(data, bool, object)
+    arrow: Any = importlib.import_module("pyarrow")
+    if type(texts) is not arrow.ChunkedArray or texts.type not in (
+        arrow.string(),
+        arrow.large_string(),
+    ):
+        raise ValueError("expected text")
+    pandas = _pandas()
+    gap = pandas.NA if missing else _numpy().nan
+    return cls(texts, dtype=pandas.StringDtype("pyarrow", na_value=gap))
+
+
+def _load_arrow(cls: Any, data: Any) -> Any:
+    arrow: Any = importlib.import_module("pyarrow")
+    return cls(plain(data, arrow.ChunkedArray))
+
+
+def _take_sparse(obj: Any) -> Any:
+    if len(obj) > _MAX_SPARSE:
+        raise UnwritableError(f"a sparse array of more than {_MAX_SPARSE} items")
+    places = obj.sp_index
+    if obj.kind == "block":
+        found = _view(places.blocs), _view(places.blengths)
+    else:
+        found = (_view(places.indices),)
+    return take_values(obj.sp_values), obj.kind, len(obj), found, obj.fill_value
+
+
+def _load_sparse(cls: Any, data: Any) -> Any:
+    values, kind, length, found, filled = parts(data, object, str, int, tuple, object)
+    if not 0 <= length <= _MAX_SPARSE:
+        raise ValueError("a sparse array that is too long")
+    for part in found:
+        if plain(part, _numpy().ndarray).dtype != "int32" or part.ndim != 1:
+            raise ValueError("expected places")
+    sparse: Any = importlib.import_module("pandas._libs.sparse")
+    index = {"block": sparse.BlockIndex, "integer": sparse.IntIndex}[kind](length, *found)
+    values = load_values(values)
+    if type(values) is not _numpy().ndarray or len(values) != index.npoints:
+        raise ValueError("more or fewer values than places")
+    dtype = _pandas().SparseDtype(values.dtype, filled)
+    # The public ways are deprecated, or new in pandas 3.1.
+    return cls._simple_new(values, index, dtype)
 
 
 def _take_dates(obj: Any) -> Any:
@@ -249,6 +298,9 @@ CODECS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]]]
     "NAType": (lambda _: None, _load_nothing),
     "Categorical": (_take_categorical, _load_categorical),
     "StringArray": (_take_strings, _load_strings),
+    "ArrowStringArray": (_take_arrow_strings, _load_arrow_strings),
+    "ArrowExtensionArray": (lambda obj: obj.__arrow_array__(), _load_arrow),
+    "SparseArray": (_take_sparse, _load_sparse),
     "DatetimeArray": (_take_dates, _load_dates),
     "TimedeltaArray": (_take_durations, _load_durations),
     "PeriodArray": (_take_periods, _load_periods),

@@ -1,7 +1,7 @@
 """The classes that bytes may name without any configuration.
 
-Upstream's list, and what belongs to Python, LangChain, LangGraph, numpy and pandas and does
-nothing but hold values. Loading one imports its module and sets its attributes; no constructor
+Upstream's list, and what belongs to Python, LangChain, LangGraph, numpy, pandas, pyarrow and
+polars and does nothing but hold values. Loading one imports its module and sets its attributes; no constructor
 of it runs that could do anything else.
 """
 
@@ -11,6 +11,9 @@ import builtins
 from typing import Final
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+
+from langgraph_once.serde.once1.adapters.arrow import CLASSES as ARROW_CLASSES
+from langgraph_once.serde.once1.adapters.ndarrays import DTYPES
 
 __all__ = ["SAFE_CLASSES"]
 
@@ -25,6 +28,7 @@ _NUMPY: Final = [
     *(f"{sign}{size}" for sign in ("int", "uint") for size in (8, 16, 32, 64)),
     *("intc", "uintc", "longlong", "ulonglong", "float16", "float32", "float64", "longdouble"),
     *("complex64", "complex128", "clongdouble", "float128", "complex256"),
+    *("matrix", "recarray", "record"),
 ]
 
 _PANDAS: Final = {
@@ -36,7 +40,8 @@ _PANDAS: Final = {
     "pandas.api.typing": ["NaTType", "NAType"],
     "pandas.arrays": [
         *("IntegerArray", "FloatingArray", "BooleanArray", "StringArray", "DatetimeArray"),
-        *("TimedeltaArray", "PeriodArray", "IntervalArray"),
+        *("TimedeltaArray", "PeriodArray", "IntervalArray", "SparseArray", "ArrowStringArray"),
+        "ArrowExtensionArray",
     ],
     # Where pandas 2 says that its classes are.
     "pandas.core.frame": ["DataFrame"],
@@ -64,6 +69,9 @@ _PANDAS: Final = {
     "pandas.core.arrays.timedeltas": ["TimedeltaArray"],
     "pandas.core.arrays.period": ["PeriodArray"],
     "pandas.core.arrays.interval": ["IntervalArray"],
+    "pandas.core.arrays.sparse.array": ["SparseArray"],
+    "pandas.core.arrays.string_arrow": ["ArrowStringArray"],
+    "pandas.core.arrays.arrow.array": ["ArrowExtensionArray"],
 }
 
 _OTHERS: Final = {
@@ -72,8 +80,16 @@ _OTHERS: Final = {
         *("int", "list", "object", "set", "str", "tuple"),
         *_EXCEPTIONS,
     ],
-    "collections": ["ChainMap", "Counter", "OrderedDict", "defaultdict", "deque"],
+    "collections": [
+        *("ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString"),
+        *("defaultdict", "deque"),
+    ],
     "numpy": _NUMPY,
+    "numpy.char": ["chararray"],
+    "numpy.dtypes": [*DTYPES],
+    "numpy.ma": ["MaskedArray"],
+    "numpy.ma.core": ["MaskedArray", "MaskedConstant"],
+    "numpy.rec": ["recarray"],
     "asyncio.exceptions": ["CancelledError", "InvalidStateError", "TimeoutError"],
     "json.decoder": ["JSONDecodeError"],
     "langchain_core.agents": ["AgentAction", "AgentActionMessageLog", "AgentFinish", "AgentStep"],
@@ -99,12 +115,18 @@ _OTHERS: Final = {
     ],
     "langgraph.store.base": ["SearchItem"],
     "langgraph.types": ["CacheKey", "CachePolicy", "GraphOutput", "RetryPolicy", "StateUpdate"],
+    "polars.dataframe.frame": ["DataFrame"],
+    "polars.series.series": ["Series"],
+    "pyarrow.lib": [*ARROW_CLASSES],
     "pydantic.networks": [
         *("AnyHttpUrl", "AnyUrl", "AnyWebsocketUrl", "FileUrl", "FtpUrl", "HttpUrl"),
         "WebsocketUrl",
     ],
     "pydantic.types": ["SecretBytes", "SecretStr"],
+    "pydantic.v1.types": ["SecretBytes", "SecretStr"],
     "re": ["RegexFlag"],
+    "string": ["Template"],
+    "types": ["SimpleNamespace"],
     "http": ["HTTPMethod", "HTTPStatus"],
     "uuid": ["SafeUUID"],
 }

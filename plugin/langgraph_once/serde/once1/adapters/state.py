@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from langgraph_once.serde.hooks import is_harmless_factory
@@ -25,6 +25,7 @@ __all__ = [
     "fill_state",
     "is_dataclass",
     "is_plain_subclass",
+    "is_python_class",
     "plain_names",
     "slots_of",
     "take_state",
@@ -33,6 +34,7 @@ __all__ = [
 _GET_ATTRIBUTE: Final = vars(object)["__getattribute__"]
 _HEAP_TYPE: Final = 1 << 9
 _POINTER_BYTES: Final = struct.calcsize("P")
+_DESCRIPTORS: Final = (GetSetDescriptorType, MemberDescriptorType)
 _CACHED_HASH: Final = "_attrs_cached_hash"
 """Where attrs keeps a hash, which is another in the next process."""
 
@@ -163,6 +165,20 @@ def is_plain_subclass(cls: type, base: type) -> bool:
     return words <= slots + 2 and declared(cls, "n_sequence_fields") is None
 
 
+def is_python_class(cls: type, base: type) -> bool:
+    """Whether all that `cls` adds to `base` was made by `class` statements: attributes."""
+    size = base.__basicsize__
+    for part in cls.__mro__[: cls.__mro__.index(base)]:
+        if not part.__flags__ & _HEAP_TYPE:
+            return False
+        own = vars(part)
+        size += _POINTER_BYTES * (
+            sum(name in own for name in ("__dict__", "__weakref__"))
+            + sum(isinstance(found, MemberDescriptorType) for found in own.values())
+        )
+    return cls.__basicsize__ <= size
+
+
 def _find_slots(cls: type) -> dict[str, MemberDescriptorType]:
     slots: dict[str, MemberDescriptorType] = {}
     for part in reversed(cls.__mro__):
@@ -187,6 +203,9 @@ def _check_names(layout: _Layout, state: dict[Any, Any]) -> None:
 
 def _find_layout(cls: type) -> _Layout:
     slots = slots_of(cls)
+    shown = [vars(part)["__dict__"] for part in cls.__mro__ if "__dict__" in vars(part)]
+    if not all(isinstance(found, _DESCRIPTORS) for found in shown):
+        raise UnwritableError(f"{cls.__qualname__} has a `__dict__` of its own making")
     seen: dict[str, Any] = {}
     for part in reversed(cls.__mro__):
         seen |= vars(part)
