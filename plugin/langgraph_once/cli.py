@@ -74,10 +74,12 @@ def _read(config: str) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(config, f"cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise ConfigError(config, f"is not valid JSON: {error}") from None
-    if not isinstance(parsed, dict):
-        raise ConfigError(config, "must be a JSON object")
-    return parsed
+        problem = f"is not valid JSON: {error}"
+    else:
+        if isinstance(parsed, dict):
+            return parsed
+        problem = "must be a JSON object"
+    raise ConfigError(config, problem)  # out here: an error of `json` holds the whole text
 
 
 def _check_port(host: str, port: int) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar, cast, dataclass_transform
 
 import pydantic.dataclasses
-from pydantic import ConfigDict, Field, SecretStr, ValidationError
+from pydantic import ConfigDict, Field, SecretStr, ValidationError, WrapValidator
 
 from langgraph_once.errors import ConfigError
+from langgraph_once.redaction import shown
 
 __all__ = ["CheckpointConfig", "DedupConfig", "HttpConfig", "RemoteConfig", "SerdeConfig"]
 
@@ -31,7 +32,7 @@ def config(cls: type[T]) -> type[T]:
         frozen=True,
         kw_only=True,
         slots=True,
-        config=ConfigDict(extra="forbid", use_attribute_docstrings=True),
+        config=ConfigDict(extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True),
     )
     made = cast("type[T]", decorate(cls))
     setattr(made, "__init__", _raising_config_error(made.__init__))  # noqa: B010  # mypy's wish
@@ -42,15 +43,25 @@ def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
     def checked(self: Any, **values: Any) -> None:
         try:
-            init(self, **values)
+            return init(self, **values)
         except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"])
-            raise ConfigError(
-                f"{type(self).__name__}.{field}", first["msg"].removeprefix("Value error, ")
-            ) from None
+            first = error.errors(include_input=False)[0]
+        # Out here, so that what is raised does not refer to what was given, which may be secret.
+        field = ".".join(shown(str(part)) for part in first["loc"])
+        raise ConfigError(
+            f"{type(self).__name__}.{field}", first["msg"].removeprefix("Value error, ")
+        )
 
     return checked
+
+
+def _unseen(value: Any, validate: Callable[[Any], Any]) -> Any:
+    """Refuse `value` as one: the error about a part of it would name a key."""
+    try:
+        return validate(value)
+    except ValidationError:
+        pass
+    raise ValueError('must be keys by their names, as in {"2026-11": "<base64 of 32 bytes>"}')
 
 
 @config
@@ -107,8 +118,8 @@ class SerdeConfig:
     where it had none. docs/serializer.md has the rest."""
 
     object_arrays: Literal["raise", "elements"] = "elements"
-    """On writing "once1", a numpy array of Python objects: write each of its elements as a value, or
-    refuse it. Such arrays are read in any case."""
+    """On writing "once1", a numpy array of Python objects: write each of its elements as a value,
+    or refuse it. Such arrays are read in any case."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked
@@ -127,7 +138,9 @@ class SerdeConfig:
     require_encryption: bool = False
     """Refuse to write or read a value that is not encrypted."""
 
-    encryption_keys: dict[str, SecretStr] = Field(default_factory=dict, repr=False)
+    encryption_keys: Annotated[dict[str, SecretStr], WrapValidator(_unseen)] = Field(
+        default_factory=dict, repr=False
+    )
     """AES keys by name, base64 of 16, 24 or 32 bytes; the last writes, all read. Secret."""
 
 

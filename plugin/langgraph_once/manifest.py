@@ -183,7 +183,9 @@ def _once(component: Any, at: str) -> Mapping[str, Any]:
 
 def _mapping(value: Any, at: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ConfigError(f"langgraph.json: {at}", f"must be an object, got {value!r}")
+        raise ConfigError(
+            f"langgraph.json: {at}", f"must be an object, got a {type(value).__name__}"
+        )
     return value
 
 
@@ -193,4 +195,5 @@ def _parse_json(name: str, text: str | None) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ConfigError(name, f"is not valid JSON: {error}") from None
+        problem = f"is not valid JSON: {error}"
+    raise ConfigError(name, problem)  # out here: that error holds the whole text

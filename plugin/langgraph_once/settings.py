@@ -25,6 +25,7 @@ from pydantic_settings import (
 from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest, setting_at, unknown_key
+from langgraph_once.redaction import shown
 
 __all__ = [
     "GraphTarget",
@@ -40,7 +41,7 @@ PREFIX = "ONCE_"
 
 def _model_name(name: str) -> str:
     if not re.fullmatch(r"scripted|[\w-]+:\S+", name):
-        raise ValueError(f"must be 'scripted' or 'provider:model' (openai:…), got {name!r}")
+        raise ValueError(f"must be 'scripted' or 'provider:model' (openai:…), got {shown(name)!r}")
     return name
 
 
@@ -69,10 +70,10 @@ class Settings(BaseSettings):
 
     def public(self) -> dict[str, Any]:
         """The settings as JSON-safe data, each secret replaced by asterisks."""
-        shown = self.model_dump(mode="json", exclude={"upstream_aes_key"})
-        keys: dict[str, str] = shown["serde"]["encryption_keys"]
-        shown["serde"]["encryption_keys"] = dict.fromkeys(keys, "**********")
-        return shown
+        public = self.model_dump(mode="json", exclude={"upstream_aes_key"})
+        keys: dict[str, str] = public["serde"]["encryption_keys"]
+        public["serde"]["encryption_keys"] = dict.fromkeys(map(shown, keys), "**********")
+        return public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,17 +178,18 @@ def _validated(
     try:
         return Bound(**sections)
     except ValidationError as error:
-        raise _config_error(error, environ, graph_id) from None
+        problem = _config_error(error, environ, graph_id)
     except SettingsError as error:
         text = getattr(error.__cause__, "doc", None)
         names = [name for name, value in environ.items() if value == text] or [f"{PREFIX}*"]
-        raise ConfigError(names[0], "a list or mapping must be written as JSON") from None
+        problem = ConfigError(shown(names[0]), "a list or mapping must be written as JSON")
+    raise problem  # out here, so that it does not refer to errors that hold what was given
 
 
 def _config_error(error: ValidationError, environ: Mapping[str, str], graph_id: str) -> ConfigError:
     """The first problem of `error`, under the name by which its user wrote the key."""
-    first = error.errors(include_url=False)[0]
-    section, key = (*(str(part) for part in first["loc"][:2]), "")[:2]
+    first = error.errors(include_url=False, include_input=False)[0]
+    section, key = (*(shown(str(part)) for part in first["loc"][:2]), "")[:2]
     variable = f"{PREFIX}{section}{key and '__'}{key}".upper()
     if {variable, f"{PREFIX}{section}".upper()} & {name.upper() for name in environ}:
         where = variable
@@ -207,4 +209,4 @@ def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
     for name in environ:
         section = name.upper().removeprefix(PREFIX).split("__")[0].lower()
         if name.upper().startswith(PREFIX) and section not in known:
-            raise ConfigError(name, unknown_key(section, known))
+            raise ConfigError(shown(name), unknown_key(section, known))

@@ -167,7 +167,7 @@ class TestStorage:
         thread_id, config = new_thread(sync_client)
         remote(OnceRemoteGraph, "research").invoke(ASKED, config)
         rows = checkpoints(database, thread_id)
-        assert {tag for tag, _ in rows} <= {"once1", "once1+zstd"}
+        assert {tag for tag, _ in rows} <= {"once1", "once1.zstd"}
         allowed = ("graphs.research.state:Finding",)
         values = OnceSerializer(SerdeConfig(allowed_types=allowed)).loads_typed(rows[-1])
         findings = values["channel_values"]["findings"]

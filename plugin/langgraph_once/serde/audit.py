@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Self
 
+from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,6 +29,8 @@ _MAX_NAMES: Final = 1000
 _BLOCKED: Final = "msgpack_blocked"
 _UNREGISTERED: Final = "msgpack_unregistered_allowed"
 _METHOD: Final = "msgpack_method_blocked"
+
+_NOT_YOURS: Final = frozenset({"builtins", "langgraph_once"})
 
 _TYPE_NAME: Final = TypeAdapter(TypeName)
 
@@ -97,7 +100,8 @@ class Audit:
         """Return two lines that let what was met be loaded: for `langgraph.json`, for `.env`.
 
         Types that only ask for a method call are left out: those calls are never made. So are
-        names that the setting would refuse.
+        names that the setting would refuse, builtins, what upstream lists as safe, and our own
+        errors, which are stored where a task failed with one: none of these is yours to allow.
 
         Args:
             allowed_types: What the setting holds today; it comes first.
@@ -105,7 +109,9 @@ class Audit:
         refused_calls = set(self._named(_METHOD))
         met = (name for name in self._named(_BLOCKED, _UNREGISTERED) if name not in refused_calls)
         known = dict.fromkeys(allowed_types)
-        text = json.dumps([*known, *(name for name in met if name not in known and _fits(name))])
+        text = json.dumps(
+            [*known, *(name for name in met if name not in known and _is_yours(name))]
+        )
         return f"\"allowed_types\": {text}\nONCE_SERDE__ALLOWED_TYPES='{text}'"
 
     def _count(self, event: SerdeEvent) -> None:
@@ -134,9 +140,12 @@ class Audit:
         )
 
 
-def _fits(name: str) -> bool:
+def _is_yours(name: str) -> bool:
+    """Whether the setting takes it, and it is neither ours nor upstream's to allow."""
     try:
         _TYPE_NAME.validate_python(name)
     except ValidationError:
         return False
-    return True
+    module, _, path = name.partition(":")
+    is_safe = (module, path.rpartition(".")[2]) in SAFE_MSGPACK_TYPES
+    return not is_safe and module.partition(".")[0] not in _NOT_YOURS

@@ -21,6 +21,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from langgraph_once.errors import ConfigError, EncryptionError
+from langgraph_once.redaction import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +47,7 @@ class KeyRing:
             keys: Base64 of 16, 24 or 32 bytes, by key id.
 
         Raises:
-            ConfigError: A key or its id is malformed; names the id, never the key.
+            ConfigError: A key or its id is malformed; names the id, unless that may be a key.
         """
         self._ciphers = {key_id: _cipher(key_id, secret) for key_id, secret in keys.items()}
         self._headers = {key_id: _header(key_id) for key_id in keys}
@@ -56,7 +57,7 @@ class KeyRing:
         return bool(self._ciphers)
 
     def __repr__(self) -> str:
-        return f"KeyRing({', '.join(self._ciphers)})"
+        return f"KeyRing({', '.join(map(shown, self._ciphers))})"
 
     def encrypt(self, data: bytes, *, tag: str) -> bytes:
         """Seal `data` under the newest key, bound to `tag`."""
@@ -77,7 +78,7 @@ class KeyRing:
         cipher = self._ciphers.get(key_id)
         if cipher is None:
             raise EncryptionError(
-                f"the value needs the key {key_id!r}, which `encryption_keys` does not hold",
+                f"the value needs the key {shown(key_id)!r}, which `encryption_keys` does not hold",
                 key_id=key_id,
                 tag=tag,
             )
@@ -86,7 +87,7 @@ class KeyRing:
             return cipher.decrypt(nonce, sealed, _bound_to(tag, self._headers[key_id]))
         except InvalidTag as error:
             raise EncryptionError(
-                f"the value does not open with the key {key_id!r}: another key of that name "
+                f"the value does not open with the key {shown(key_id)!r}: another key of that name "
                 "sealed it, or it was changed, or it was stored under another tag",
                 key_id=key_id,
                 tag=tag,
@@ -94,16 +95,30 @@ class KeyRing:
 
 
 def _cipher(key_id: str, secret: SecretStr) -> AESGCM:
-    setting = f"SerdeConfig.encryption_keys.{key_id}"
-    if not 0 < len(key_id.encode()) <= _MAX_KEY_ID_BYTES:
+    setting = f"SerdeConfig.encryption_keys.{shown(key_id)}"
+    if not 0 < len(_utf8(key_id)) <= _MAX_KEY_ID_BYTES:
         raise ConfigError(setting, f"a key id has 1 to {_MAX_KEY_ID_BYTES} bytes of utf-8")
+    key = _decoded(secret.get_secret_value())
+    if key is not None and len(key) in _KEY_BYTES:
+        return AESGCM(key)
+    problem = "not base64" if key is None else f"{len(key)} bytes; an AES key has 16, 24 or 32"
+    swapped = "; the id looks like a key: are they swapped?" if shown(key_id) != key_id else ""
+    raise ConfigError(setting, problem + swapped)
+
+
+def _utf8(text: str) -> bytes:
+    """Return nothing for half of a surrogate pair: the error about it would hold the text."""
     try:
-        key = base64.b64decode(secret.get_secret_value(), validate=True)
+        return text.encode()
+    except UnicodeEncodeError:
+        return b""
+
+
+def _decoded(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise ConfigError(setting, "not base64") from None
-    if len(key) not in _KEY_BYTES:
-        raise ConfigError(setting, f"{len(key)} bytes; an AES key has 16, 24 or 32")
-    return AESGCM(key)
+        return None
 
 
 def _header(key_id: str) -> bytes:

@@ -31,8 +31,8 @@ class UpstreamCipher:
     """Reads rows of upstream's `EncryptedSerializer` (`<codec>+aes`). Thread-safe."""
 
     def __init__(self, key: SecretStr | None) -> None:
-        if key is not None and len(key.get_secret_value().encode()) not in (16, 24, 32):
-            raise ConfigError(_KEY_NAME, "an AES key has 16, 24 or 32 bytes")
+        if key is not None and not _fits(key.get_secret_value()):
+            raise ConfigError(_KEY_NAME, "an AES key has 16, 24 or 32 bytes of utf-8")
         self._key = key
 
     def decrypt(self, data: bytes, *, tag: str) -> bytes:
@@ -63,3 +63,10 @@ class UpstreamCipher:
                 'pip install "langgraph-once[aes]"',
                 tag=tag,
             ) from error
+
+
+def _fits(key: str) -> bool:
+    try:
+        return len(key.encode()) in (16, 24, 32)
+    except UnicodeEncodeError:  # which holds the key
+        return False

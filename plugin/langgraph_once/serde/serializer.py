@@ -182,7 +182,7 @@ class OnceSerializer(JsonPlusSerializer):
         if not isinstance(payload, bytes):
             payload = bytes(memoryview(payload))
         for layer in reversed(tag.layers):
-            payload = self._undo(layer, payload, tag=text)
+            payload = self._undo(layer, payload, tag)
         return self._decode(tag, payload)
 
     def _start(self) -> None:
@@ -223,14 +223,14 @@ class OnceSerializer(JsonPlusSerializer):
             logger.warning("An exception was stored without some of its parts: %s", error)
             return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
 
-    def _undo(self, layer: Layer, payload: bytes, *, tag: str) -> bytes:
+    def _undo(self, layer: Layer, payload: bytes, tag: Tag) -> bytes:
         match layer:
             case "zstd":
-                return self._compression.decompress(payload, tag=tag)
+                return self._compression.decompress(payload, tag=tag.text)
             case "aesgcm":
-                return self._keys.decrypt(payload, tag=tag)
+                return self._keys.decrypt(payload, tag=tag.inner)
             case "aes":
-                return self._upstream_cipher.decrypt(payload, tag=tag)
+                return self._upstream_cipher.decrypt(payload, tag=tag.text)
             case _:
                 assert_never(layer)
 

@@ -1,4 +1,9 @@
-"""The tag stored beside every blob: `<codec>[+zstd][+aesgcm]`. Parsed and written only here."""
+"""The tag stored beside every blob: `<codec>[.zstd][.aesgcm]`. Parsed and written only here.
+
+There is no `+` in what we write: serializers that wrap others, such as upstream's
+`EncryptedSerializer`, append `+<cipher>` and split at the first one. Versions up to 0.1.0 joined
+with `+`; those tags are read for ever.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +20,11 @@ Codec = Literal["null", "bytes", "bytearray", "once1", "msgpack", "json", "pickl
 Layer = Literal["zstd", "aesgcm", "aes"]
 """What was done to those bytes; `aes` is upstream's `EncryptedSerializer`, read only."""
 
-_ORDERS: Final[tuple[tuple[Layer, ...], ...]] = (
-    (),
-    ("zstd",),
-    ("aesgcm",),
-    ("zstd", "aesgcm"),
-    ("aes",),
-)
+_ORDERS: Final[tuple[tuple[Layer, ...], ...]] = ((), ("zstd",), ("aesgcm",), ("zstd", "aesgcm"))
+"""The layers that we put around a value."""
 
+_WRAPPER: Final = "+aes"
+"""What upstream's serializer appends to the tag of the one that it wraps, which may be ours."""
 
 _CIPHERS: Final = frozenset({"aesgcm", "aes"})
 
@@ -33,19 +35,22 @@ class Tag:
 
     codec: Codec
     layers: tuple[Layer, ...] = ()
-    text: str = field(init=False, repr=False, compare=False)
-    """How the tag is spelt."""
+    text: str = field(default="", repr=False, compare=False)
+    """How the tag is spelt; by default as we write it."""
+    inner: str = field(init=False, repr=False, compare=False)
+    """How it was spelt before another serializer wrapped it; what our own cipher is bound to."""
     encrypted: bool = field(init=False, repr=False, compare=False)
     """Whether one of the layers is a cipher."""
 
     def __post_init__(self) -> None:
         # Each blob asks for these, and there are few tags.
-        object.__setattr__(self, "text", "+".join((self.codec, *self.layers)))
+        object.__setattr__(self, "text", self.text or ".".join((self.codec, *self.layers)))
+        object.__setattr__(self, "inner", self.text.removesuffix(_WRAPPER))
         object.__setattr__(self, "encrypted", not _CIPHERS.isdisjoint(self.layers))
 
     def under(self, layer: Layer) -> Tag:
         """Return this tag with one more layer around it."""
-        return _TAGS.get(f"{self.text}+{layer}") or Tag(self.codec, (*self.layers, layer))
+        return _TAGS[f"{self.text}.{layer}"]
 
     def __str__(self) -> str:
         return self.text
@@ -61,13 +66,22 @@ class Tag:
             return _TAGS[text]
         except KeyError:
             raise UnknownTagError(
-                "not a tag that this version reads; it knows `<codec>[+zstd][+aesgcm]` and "
-                f"`<codec>+aes` with the codecs {', '.join(get_args(Codec))}",
+                "not a tag that this version reads; it knows `<codec>[.zstd][.aesgcm][+aes]` with "
+                f"the codecs {', '.join(get_args(Codec))}",
                 tag=text,
             ) from None
 
 
+def _spellings() -> dict[str, Tag]:
+    tags: dict[str, Tag] = {}
+    for codec in get_args(Codec):
+        for layers in _ORDERS:
+            for separator in (".", "+"):
+                text = separator.join((codec, *layers))
+                tags[text] = Tag(codec, layers, text)
+                tags[text + _WRAPPER] = Tag(codec, (*layers, "aes"), text + _WRAPPER)
+    return tags
+
+
 # The grammar is finite, so it is written out: nothing outside this table is ever guessed.
-_TAGS: Final = {
-    str(tag): tag for codec in get_args(Codec) for tag in (Tag(codec, o) for o in _ORDERS)
-}
+_TAGS: Final = _spellings()

@@ -36,11 +36,16 @@ TIMES: Final[dict[str, Any]] = {"created_at": NOW, "updated_at": NOW}
 KEY: Final = {"test": base64.b64encode(b"0123456789abcdef").decode()}
 """A test key: whatever is sealed with it is public."""
 
-LAYERS: Final[dict[str, dict[str, Any]]] = {
-    "": {"compression": "none"},
-    "+zstd": {"min_compress_bytes": 0},
-    "+aesgcm": {"compression": "none", "encryption_keys": KEY},
-    "+zstd+aesgcm": {"min_compress_bytes": 0, "encryption_keys": KEY},
+_SETTINGS: Final[dict[tuple[str, ...], dict[str, Any]]] = {
+    (): {"compression": "none"},
+    ("zstd",): {"min_compress_bytes": 0},
+    ("aesgcm",): {"compression": "none", "encryption_keys": KEY},
+    ("zstd", "aesgcm"): {"min_compress_bytes": 0, "encryption_keys": KEY},
+}
+LAYERS: Final = {
+    "".join(separator + layer for layer in layers): settings
+    for separator in (".", "+")  # the first versions joined with `+`
+    for layers, settings in _SETTINGS.items()
 }
 """The settings that put each set of layers around a value."""
 

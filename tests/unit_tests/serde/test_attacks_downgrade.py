@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS: dict[str, Any] = {"k1": base64.b64encode(b"a secret of 16 b").decode()}
-LAYERS = ("", "+zstd", "+aesgcm", "+zstd+aesgcm", "+aes")
+LAYERS = ("", ".zstd", ".aesgcm", ".zstd.aesgcm", "+zstd+aesgcm", "+aes", ".zstd+aes")
 TAGS = [codec + layers for codec in get_args(Codec) for layers in LAYERS]
 
 
@@ -115,12 +115,12 @@ def test_json_does_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert "hunter2" not in repr(outcome(serde(), ("json", blob)))
 
 
-@pytest.mark.parametrize("envelope", ["pickle", "pickle+zstd", "pickle+aesgcm"])
+@pytest.mark.parametrize("envelope", ["pickle", "pickle.zstd", "pickle.aesgcm"])
 def test_pickle_is_refused_below_every_layer(envelope: str) -> None:
     data = pickle.dumps(uuid.UUID(int=0))
-    if envelope.endswith("+zstd"):
+    if envelope.endswith(".zstd"):
         data = data_of(serde(min_compress_bytes=0).dumps_typed(data * 9))
-    if envelope.endswith("+aesgcm"):
+    if envelope.endswith(".aesgcm"):
         data = KeyRing(strict_config(encryption_keys=KEYS).encryption_keys).encrypt(
             data, tag=envelope
         )

@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.errors import SerdeError
+from langgraph_once.errors import ConfigError, EncodeError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.audit import Audit
 from tests.unit_tests.serde.strictly import strict_config
@@ -99,6 +99,31 @@ def test_a_name_that_the_setting_refuses_is_not_proposed(name: str) -> None:
         emit(name)
     assert audit.blocked == (name,)
     assert proposed(audit) == []
+
+
+@pytest.mark.parametrize("enforcement", ["strict", "warn"])
+def test_our_own_errors_are_not_proposed(enforcement: Any) -> None:
+    """A task that failed with one is stored with it."""
+    once = OnceSerializer(strict_config(enforcement=enforcement))
+    with Audit() as audit:
+        for error in (EncodeError("x"), TypeNotAllowedError("a:B"), ConfigError("key", "problem")):
+            once.loads_typed(once.dumps_typed(error))
+    assert proposed(audit) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("builtins:compile", "builtins:Exception", "langgraph_once.errors:EncodeError"),
+        *("langgraph.types:Send", "langchain_core.messages.ai:AIMessage", "uuid:UUID"),
+    ],
+)
+def test_what_is_not_the_users_to_allow_is_not_proposed(name: str) -> None:
+    with Audit() as audit:
+        emit(name)
+        emit(name, "msgpack_unregistered_allowed")
+        emit("langgraph_once_app:State")
+    assert proposed(audit) == ["langgraph_once_app:State"]
 
 
 def test_it_listens_only_while_it_is_entered_and_may_go_on() -> None:

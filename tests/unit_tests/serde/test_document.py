@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
@@ -69,3 +70,14 @@ def test_the_audit_prints_the_setting(myapp: Any, capsys: pytest.CaptureFixture[
 
 def test_the_setting_for_arrays_is_one() -> None:
     assert SerdeConfig(object_arrays=setting("OBJECT_ARRAYS")).object_arrays == "raise"
+
+
+def test_the_wrapped_serializer_reads_what_it_writes(myapp: Any) -> None:
+    pytest.importorskip("Crypto")
+    run(myapp, "EncryptedSerializer")
+    bare = OnceSerializer(upstream_aes_key=SecretStr("16, 24 or 32 b.."))
+    row = myapp.serde.dumps_typed(["the same"] * 50)
+    assert row[0] == "once1.zstd+aes"
+    assert myapp.serde.loads_typed(row) == bare.loads_typed(row) == ["the same"] * 50
+    before = bare.dumps_typed(["the same"] * 50)
+    assert myapp.serde.loads_typed(before) == ["the same"] * 50
