@@ -123,6 +123,13 @@ class Manifest:
             if TARGET.fullmatch(path) and not path.startswith(f"{GRAPHS_MODULE}:"):
                 yield f"langgraph.json: graphs.{graph_id}.path", path
 
+    def graph_files(self) -> Iterator[str]:
+        """Yield the files that graphs are named by, as `./agent.py:graph` names one."""
+        for _, entry in self._graphs():
+            file = _path(entry).rpartition(":")[0]
+            if file.endswith(".py"):
+                yield file
+
     def _graphs(self) -> Iterable[tuple[str, Any]]:
         return _mapping(self.graphs or {}, "graphs").items()
 

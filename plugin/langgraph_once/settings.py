@@ -30,6 +30,7 @@ from langgraph_once.redaction import shown
 __all__ = [
     "GraphTarget",
     "Settings",
+    "load_graph_files",
     "load_graph_paths",
     "load_graph_targets",
     "load_settings",
@@ -143,6 +144,15 @@ def load_graph_paths() -> tuple[tuple[str, str], ...]:
         ConfigError: As `load_settings`.
     """
     return tuple(Manifest.from_environment(os.environ).importable_graphs())
+
+
+def load_graph_files() -> tuple[str, ...]:
+    """Every file that `langgraph.json` names a graph of by its path, as it stands there.
+
+    Raises:
+        ConfigError: As `load_settings`.
+    """
+    return tuple(Manifest.from_environment(os.environ).graph_files())
 
 
 def take_environment(env: str | Mapping[str, Any]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from langgraph_once.checkpoint import check_sqlite_path
 from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.platform.source import project_source
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings
 
@@ -20,8 +22,11 @@ def serializer_for(settings: Settings) -> OnceSerializer:
     Raises:
         ConfigError: Settings that do not go together, by their names in the environment.
     """
+    config = settings.serde
+    if config.source is None:
+        config = replace(config, source=project_source())
     try:
-        return OnceSerializer(settings.serde, upstream_aes_key=settings.upstream_aes_key)
+        return OnceSerializer(config, upstream_aes_key=settings.upstream_aes_key)
     except ConfigError as error:
         owner, _, rest = error.key.partition(".")
         if owner != "SerdeConfig":

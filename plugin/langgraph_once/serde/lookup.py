@@ -84,7 +84,7 @@ def nested_classes(module: str, name: str) -> list[type]:
     """Return the classes of that `__name__` that stand in classes of a module, at any depth."""
     found: list[type] = []
     seen: set[int] = set()
-    todo = [*_classes_in(names_in_module(module) or {}, module)]
+    todo: list[Any] = [*_classes_in(names_in_module(module) or {}, module)]
     for cls in todo:
         for inner in _classes_in(names_in(cls), module):
             if id(inner) not in seen:

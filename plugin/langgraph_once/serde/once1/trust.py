@@ -86,7 +86,12 @@ class WriterTrust:
                 f"strict enforcement would refuse to read {unlisted[0]}; if it is yours, add "
                 f'"{unlisted[0]}" to `allowed_types`, or mark it `@storable`'
             )
-        return lambda: [*map(self._allowlist.report_written, unlisted)] and None
+
+        def report() -> None:
+            for part in unlisted:
+                self._allowlist.report_written(part)
+
+        return report
 
     def _warn(
         self, target: Any, name: str, family: Family | None, unlisted: list[str], *, is_found: bool
