@@ -137,7 +137,7 @@ class Allowlist:
             TypeNotAllowedError: As `load`.
             PayloadError: As `load`, or it is no type.
         """
-        path = self.paths.get((module, name), (name,))
+        path = self.paths.get((module, name), tuple(name.split(".")))
         if not self.lists(module, path) and find(module, path) is None:
             nested = nested_classes(module, name)
             if len(nested) == 1:

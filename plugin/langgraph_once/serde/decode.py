@@ -8,6 +8,7 @@ first error is kept aside and raised at the end.
 from __future__ import annotations
 
 import secrets
+import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -32,7 +33,7 @@ from langgraph_once.serde.msgpack_keys import has_large_maps, takes_long
 from langgraph_once.serde.msgpack_scan import count_values, depth, end_of_value, may_nest
 from langgraph_once.serde.networks import hold, is_network, release
 from langgraph_once.serde.once1.opaque import upstream_opaque
-from langgraph_once.serde.rebuild import CONSTRUCTORS
+from langgraph_once.serde.rebuild import CONSTRUCTORS, SAFE_CONSTRUCTORS
 from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
 
 if TYPE_CHECKING:
@@ -308,15 +309,15 @@ class _Reader:
         if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
             return message
         if code not in CONSTRUCTORS:
-            return self.build_unnamed(code, content)
+            return self.build_unnamed(code, content, data)
         if type(content) is not list or len(content) not in (3, 4):
             raise PayloadError("a msgpack extension that names no type", tag=self.tag)
         module, name, argument, method = content if len(content) == 4 else (*content, "")
         key = (code, module, name, method)
         self.check_names(module, name, method)
         try:
-            constructor = self.constructors.get(key) or self.constructor(key)
             try:
+                constructor = self.constructors.get(key) or self.constructor(key)
                 built = constructor(argument)
             except SerdeError:
                 raise
@@ -343,7 +344,7 @@ class _Reader:
         if sum(map(len, names)) > _MAX_NAME_CHARS:
             raise PayloadError("a msgpack extension with an overlong type name", tag=self.tag)
 
-    def build_unnamed(self, code: int, content: Any) -> Any:
+    def build_unnamed(self, code: int, content: Any, data: bytes) -> Any:
         """Return the value of an extension that names no type."""
         if code == EXT_DELTA_SNAPSHOT:
             return _DeltaSnapshot(content)
@@ -352,12 +353,17 @@ class _Reader:
         try:
             return array(content)
         except Exception as error:
+            if self.decoder.opaque:
+                return upstream_opaque("numpy:ndarray", code, data, None)
             raise self.failed("numpy:ndarray", error) from error
 
     def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
         """Return the function from an argument to the value, if the type may be loaded."""
         code, module, name, method = key
         module, _, name = self.decoder.current_name(f"{module}:{name}").partition(":")
+        safe = SAFE_CONSTRUCTORS.get((module, name))
+        if safe is not None and module in sys.modules:
+            return safe(getattr(sys.modules[module], name))
         if code == EXT_METHOD_SINGLE_ARG:
             self.allowlist.check_method(module, name, method, tag=self.tag)
         target, trust = self.allowlist.resolve(module, name, tag=self.tag)

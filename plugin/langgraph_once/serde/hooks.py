@@ -72,7 +72,8 @@ def hook_of(cls: type) -> str | None:
     if BaseModel in cls.__mro__:
         slots = names_in(BaseModel)
         for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
-            if declared(cls, name) is not slots[name]:
+            found = declared(cls, name)
+            if found is not slots[name] and found is not None:  # a `RootModel` has none of them
                 return name
     return None
 

@@ -18,7 +18,7 @@ from langgraph.types import Send
 
 from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
 
-__all__ = ["CONSTRUCTORS", "from_fields", "from_members", "listed"]
+__all__ = ["CONSTRUCTORS", "SAFE_CONSTRUCTORS", "from_fields", "from_members", "listed"]
 
 
 Target = Callable[..., Any]
@@ -81,6 +81,18 @@ def from_fields(target: Target) -> Target:
     return construct
 
 
+def _from_secret(kind: type) -> Callable[[Target], Target]:
+    def make(target: Target) -> Target:
+        def construct(argument: Any) -> Any:
+            if type(argument) is not kind:
+                raise TypeError(f"expected a secret as {kind.__name__}")
+            return target(argument)
+
+        return construct
+
+    return make
+
+
 def listed(argument: Any) -> list[Any]:
     if not isinstance(argument, list):
         raise TypeError(f"expected an array, found {type(argument).__name__}")
@@ -96,3 +108,12 @@ CONSTRUCTORS: Final[dict[int, Callable[[Target], Target]]] = {
     EXT_PYDANTIC_V2: from_fields,
 }
 """For each kind of extension: from the type that it names to a function of its argument."""
+
+SAFE_CONSTRUCTORS: Final[dict[tuple[str, str], Callable[[Target], Target]]] = {
+    ("pydantic.types", "SecretStr"): _from_secret(str),
+    ("pydantic.types", "SecretBytes"): _from_secret(bytes),
+    ("pydantic.v1.types", "SecretStr"): _from_secret(str),
+    ("pydantic.v1.types", "SecretBytes"): _from_secret(bytes),
+    ("langgraph.store.base", "SearchItem"): _from_keywords,
+}
+"""Types that upstream writes, does not call safe, and reads by default: these only hold values."""
