@@ -193,6 +193,7 @@ class _Reader:
     def __init__(self, decoder: Decoder, tag: str) -> None:
         self.decoder = decoder
         self.tag = tag
+        decoder.loader.begin()
 
     @property
     def table(self) -> Table:

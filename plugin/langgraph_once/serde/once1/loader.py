@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
-from langgraph_once.errors import PayloadError, SerdeError
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.allowlist import Allowlist, Trust
 from langgraph_once.serde.hooks import hook_of, making_hook
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
@@ -34,8 +35,17 @@ _MAX_HEADS: Final = 1024
 _MAX_HEAD_BYTES: Final = 1024
 """Of the heads of short threads, many are the same."""
 
-_MAX_PARAMETRISED: Final = 256
-"""Making such a class takes a millisecond, and bytes could name ever new ones."""
+_MAX_PARAMETRISED: Final = 2048
+"""Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many may
+one blob name, and so many are remembered: pydantic forgets those that nobody holds."""
+
+
+class _Named(threading.local):
+    """The parametrised classes that this thread made for the blob that it is reading."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.parts = 0
 
 
 class Loader:
@@ -68,6 +78,15 @@ class Loader:
         self.members: dict[bytes, Enum] = {}
         """Enum members, by the content of the `FAMILY` that stands for them."""
         self._parametrised: dict[str, tuple[Any, Trust]] = {}
+        self._parts = 0
+        self._named = _Named()
+
+    def begin(self) -> None:
+        """Note that this thread begins to read a blob."""
+        named = self._named
+        if named.parts:
+            named.names.clear()
+            named.parts = 0
 
     def adapter(self, name: Any, *, tag: str) -> Adapter:
         """Return the adapter of that name.
@@ -185,14 +204,13 @@ class Loader:
 
     def _made(self, name: str, *, tag: str) -> tuple[Any, Trust]:
         """Return a generic class with parameters, all of which may be loaded."""
-        if name in self._parametrised:
-            return self._parametrised[name]
+        made = self._parametrised.get(name)
+        if made is not None:
+            return made
         if len(name) > MAX_NAME_CHARS:
             raise PayloadError("no class can have the name that is given", tag=tag)
-        if len(self._parametrised) >= _MAX_PARAMETRISED:
-            raise PayloadError(
-                f"more than {_MAX_PARAMETRISED} parametrised classes were read", tag=tag
-            )
+        parts = name.count("(")
+        self._check_parts(name, parts, tag=tag)
         try:
             # All are found, and so allowed, before any is made of them.
             loaded = {part: self._loaded(part, tag=tag) for part in class_names(name)}
@@ -205,6 +223,9 @@ class Loader:
             raise PayloadError(
                 f"{name} cannot be made ({type(error).__name__})", tag=tag
             ) from error
+        if self._parts + parts > _MAX_PARAMETRISED:
+            self._forget()
+        self._parts += parts
         self._parametrised[name] = made, trust
         return made, trust
 
@@ -220,6 +241,26 @@ class Loader:
     def _refusal(self, name: str, hook: str, *, tag: str) -> SerdeError:
         module, _, path = name.partition("(")[0].partition(":")
         return self.allowlist.refusal(module, tuple(path.split(".")), tag=tag, hook=hook)
+
+    def _check_parts(self, name: str, parts: int, *, tag: str) -> None:
+        named = self._named
+        if name in named.names:
+            return
+        named.names.add(name)
+        named.parts += parts
+        if named.parts > _MAX_PARAMETRISED:
+            raise SizeLimitError(
+                f"the value names more than {_MAX_PARAMETRISED} parametrised classes",
+                limit_objects=_MAX_PARAMETRISED,
+                tag=tag,
+            )
+
+    def _forget(self) -> None:
+        """Forget all that may hold a parametrised class; the others are soon found again."""
+        self._parts = 0
+        for memory in (self._known, self.known_makers, self.known_trees, self.known_heads):
+            memory.clear()
+        self._parametrised.clear()
 
     def _is_listed(self, name: str) -> bool:
         """Whether loading `name` goes unreported, so that it may be remembered."""
