@@ -43,6 +43,9 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
+_MAY_BE_TABLE: Final = frozenset({b"\xc7", b"\xc8", b"\xc9"})
+"""The first bytes of values that may hold one part twice, however short they are."""
+
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
 
@@ -88,6 +91,7 @@ class OnceSerializer(JsonPlusSerializer):
         )
         # Looked up for each blob.
         self._codec = self.config.codec
+        self._tag = Tag.parse(self._codec)
         self._compresses = self.config.compression == "zstd"
         self._encrypts = bool(self._keys)
         self._is_bare = not (self._compresses or self._encrypts)
@@ -136,6 +140,11 @@ class OnceSerializer(JsonPlusSerializer):
             max_objects=config.max_decoded_objects,
         )
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
+        self._checks: dict[str, Callable[[bytes, str], None]] = {
+            "once1": once1.check,
+            "msgpack": msgpack.check,
+        }
+        self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
         # What most values are, and how they are written if there is nothing unusual in them.
@@ -153,11 +162,13 @@ class OnceSerializer(JsonPlusSerializer):
         """
         try:
             data = self._quick_encoders[type(obj)](obj)
-            if self._is_bare:
-                return self._codec, data
-            tag = Tag.parse(self._codec)
+            tag = self._tag
         except Exception:  # it takes care; if that does not help, `_encode` tells why
             tag, data = self._encode(obj)
+        if len(data) > self._unchecked_bytes or data[:1] in _MAY_BE_TABLE:
+            data = self._checked(obj, tag, data)
+        if self._is_bare:
+            return tag.text, data
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:
@@ -210,6 +221,21 @@ class OnceSerializer(JsonPlusSerializer):
                 raise
             logger.warning("An exception was stored without some of its parts: %s", error)
             return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
+
+    def _checked(self, obj: Any, tag: Tag, data: bytes) -> bytes:
+        """Return what can be read under the same configuration: `data`, as a rule."""
+        check = self._checks.get(tag.codec)
+        try:
+            if check is not None:
+                check(data, tag.text)
+        except SerdeError as error:
+            if tag.codec == "once1" and isinstance(obj, BaseException):
+                logger.warning("An exception was stored without some of its parts: %s", error)
+                return encode_error(type(obj)(), self._writers, on_unknown=self.config.on_unknown)
+            raise EncodeError(
+                f"{_name(obj)} is not written, since reading would refuse it: {error}"
+            ) from error
+        return data
 
     def _undo(self, layer: Layer, payload: bytes, *, tag: str) -> bytes:
         match layer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, Flag
 from typing import Any
 
+from langgraph_once.serde.flags import flag_of
 from langgraph_once.serde.once1.protocol import UnwritableError
 
 __all__ = ["EnumFamily"]
@@ -34,7 +35,7 @@ class EnumFamily:
             return member
         if type(data) is not int or not issubclass(cls, Flag):
             raise ValueError("expected the name of a member")
-        made = cls(data)
+        made = flag_of(cls, data)
         if type(made) is not cls or made._value_ != data:
             raise ValueError(f"{cls.__qualname__} has no combination {data:#x}")
         return made
