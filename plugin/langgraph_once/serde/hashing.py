@@ -112,9 +112,7 @@ class Hashing:
             if own in shared:
                 work += shared[own] * self._measured(item, known, deep=True)[0]
         if work > _MOST_COMPARISONS + 100 * len(items):
-            raise PayloadError(
-                "too many items of a set or dict share a hash", tag=self._budget.tag
-            )
+            raise PayloadError("too many items of a set or dict share a hash", tag=self._budget.tag)
 
     def _measured(
         self, root: Any, known: dict[int, tuple[int, int, Any]], *, deep: bool
@@ -162,7 +160,8 @@ def _parts(value: Any, *, deep: bool) -> tuple[int, list[Any]]:
         return _WORK_OF_AN_OBJECT, [value.__origin__, *value.__args__]
     if kind is frozenset or kind in _HOLD_NO_HASH:
         return 1, _compared(value, kind) if deep else []
-    if kind.__hash__ in (None, object.__hash__):
+    own_hash: object = kind.__hash__
+    if own_hash is None or own_hash is object.__hash__:
         return 1, []
     held = [*_attributes(value)]
     if isinstance(value, tuple):

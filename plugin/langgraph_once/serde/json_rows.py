@@ -10,6 +10,7 @@ writers used are called by name, no other, and what cannot be rebuilt is an erro
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_core.load.load import Reviver
 
 from langgraph_once.errors import PayloadError, SerdeError
+from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
+from langgraph_once.serde.patterns import pattern_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,19 +45,33 @@ _PLAIN_METHODS: Final = (None, [None, "construct"])
 """The constructor itself; the second was a fallback for models that do not validate."""
 
 
-def decode_json(data: bytes, *, allowlist: Allowlist, tag: str) -> Any:
+_STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_UNITS: Final = {b"[": 4, b"{": 8, b",": 1, b":": 1}
+"""What each of these costs in a `Budget`, with the value that it is followed by."""
+
+_UNITS_OF_AN_ENVELOPE: Final = 200
+
+_WIDE: Final = re.compile(r"\d{5}")
+"""In a template that is tried out while it is read: this many characters, or more."""
+
+
+def decode_json(data: bytes, *, allowlist: Allowlist, max_objects: int, tag: str) -> Any:
     """Return the value that upstream's serializer wrote as `data`.
 
     Args:
         data: The JSON.
         allowlist: The types that it may name.
+        max_objects: How many units of a `Budget` it may take.
         tag: The tag it was stored under, for errors.
 
     Raises:
+        SizeLimitError: It takes more than `max_objects`.
         TypeNotAllowedError: An envelope names a type that the allowlist refuses.
         PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
             network to a constructor, which may try to iterate over its up to 2**128 addresses.
     """
+    if len(data) * max(_UNITS.values()) > max_objects:
+        _check_weight(data, Budget(max_objects, tag))
     try:
         _check(json.loads(data), allowlist, tag)
         return json.loads(data, object_hook=lambda value: _revive(value, allowlist, tag))
@@ -65,6 +83,19 @@ def decode_json(data: bytes, *, allowlist: Allowlist, tag: str) -> Any:
         raise PayloadError(
             f"the JSON could not be rebuilt ({type(error).__name__})", tag=tag
         ) from error
+
+
+def _check_weight(data: bytes, budget: Budget) -> None:
+    """Refuse JSON that takes too much, before any of it is parsed."""
+    if b"\0" in data:  # UTF-16, or UTF-32
+        data = data.replace(b"\0", b"")
+    envelopes = data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE
+    if _units(data) + envelopes > budget.limit:
+        budget.take(_units(_STRINGS.sub(b"0", data)) + envelopes)
+
+
+def _units(data: bytes) -> int:
+    return 1 + sum(data.count(sign) * units for sign, units in _UNITS.items())
 
 
 def _check(parsed: Any, allowlist: Allowlist, tag: str) -> None:
@@ -92,6 +123,9 @@ def _check_envelope(value: dict[str, Any], inside: bool, allowlist: Allowlist, t
     *module, name = identity
     if value["lc"] == 2 and _parser(".".join(module), name, value.get("method")) is None:
         allowlist.check(".".join(module), name, tag=tag)
+    kwargs = value.get("kwargs")
+    if isinstance(kwargs, dict) and kwargs.get("validate_template") and _WIDE.search(str(kwargs)):
+        raise PayloadError("a template that may become very long when it is tried out", tag=tag)
     if inside and name in _NETWORKS:
         raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
 
@@ -128,7 +162,14 @@ def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, An
         if not isinstance(items, list):
             raise TypeError("a collection is written as a list of its items")
         # An element of a set was hashable: where a list comes back, a tuple went in.
-        return target(items if issubclass(target, deque) else map(_hashable, items))
+        if issubclass(target, deque):
+            return target(items)
+        members = [*map(as_tuple, items)]
+        if share_hashes(members):
+            raise ValueError("too many members share a hash")
+        return target(members)
+    if target is re.compile:
+        pattern_units(*args, **({"flags": 0} if len(args) < 2 else {}))
     try:
         return target(*args, **kwargs)
     except Exception:
@@ -137,6 +178,3 @@ def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, An
             raise
         return unchecked(**kwargs)
 
-
-def _hashable(item: Any) -> Any:
-    return tuple(map(_hashable, item)) if isinstance(item, list) else item

@@ -14,6 +14,7 @@ from langgraph_once.errors import (
     ConfigError,
     EncodeError,
     EncryptionError,
+    SerdeError,
 )
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.compression import Compression
@@ -28,6 +29,7 @@ from langgraph_once.serde.once1 import (
     Extension,
     Loader,
     Registry,
+    UnstoredError,
     encode_error,
 )
 from langgraph_once.serde.tag import Layer, Tag
@@ -231,7 +233,7 @@ class OnceSerializer(JsonPlusSerializer):
         except SerdeError as error:
             if tag.codec == "once1" and isinstance(obj, BaseException):
                 logger.warning("An exception was stored without some of its parts: %s", error)
-                return encode_error(type(obj)(), self._writers, on_unknown=self.config.on_unknown)
+                return encode_error(UnstoredError(_name(obj), str(error)), self._writers)
             raise EncodeError(
                 f"{_name(obj)} is not written, since reading would refuse it: {error}"
             ) from error
@@ -259,7 +261,12 @@ class OnceSerializer(JsonPlusSerializer):
             case "bytearray":
                 return bytearray(payload)
             case "json":
-                return decode_json(payload, allowlist=self._allowlist, tag=str(tag))
+                return decode_json(
+                    payload,
+                    allowlist=self._allowlist,
+                    max_objects=self.config.max_decoded_objects,
+                    tag=str(tag),
+                )
             case "pickle":
                 raise pickle_refusal(str(tag))
             case _:

@@ -41,6 +41,8 @@ _EXTENSIONS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
 _WIDTHS: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 """Of the length field, where there is one before scalars and extensions."""
 
+_BYTE_SIZED: Final = (0xD9, 0xC4)
+
 _STEPS: Final = [*map(_step, range(256))]
 _COSTS: Final = [
     _OF_AN_ARRAY if b in _ARRAYS else _OF_A_MAP if b in _MAPS else _OF_A_SCALAR for b in range(256)
@@ -96,7 +98,11 @@ class Weights:
     def _bound(self, data: bytes | memoryview) -> int:
         """Return what `data` would take if each byte that can be a header was one."""
         units = 0
-        for starts, cost in ((_MAPS, _OF_A_MAP), (_ARRAYS, _OF_AN_ARRAY), (_EXTENSIONS, self._most)):
+        for starts, cost in (
+            (_MAPS, _OF_A_MAP),
+            (_ARRAYS, _OF_AN_ARRAY),
+            (_EXTENSIONS, self._most),
+        ):
             left = bytes(data).translate(None, bytes(starts))
             units += cost * (len(data) - len(left))
             data = left
@@ -123,6 +129,10 @@ class Weights:
                         streak = 0
                     continue
                 streak = 0
+                if first in _BYTE_SIZED:
+                    at += 2 + data[at + 1]
+                    left -= 1
+                    continue
                 at, cost = self._after(data, at, first)
                 left -= cost
         except IndexError:

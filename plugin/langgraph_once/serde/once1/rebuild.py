@@ -53,7 +53,10 @@ T = TypeVar("T", bound=Collection[Any])
 class Rebuilder:
     """Makes values of extensions, for one blob."""
 
-    __slots__ = ("_budget", "_hashing", "_loader", "_nesting", "_opaque", "_table", "_tag", "networks")
+    __slots__ = (
+        *("_budget", "_hashing", "_loader", "_nesting", "_opaque", "_table", "_tag"),
+        "networks",
+    )
 
     def __init__(self, table: Table, loader: Loader, *, opaque: bool, tag: str) -> None:
         self.networks: list[IPv4Network | IPv6Network] = []
@@ -127,26 +130,31 @@ class Rebuilder:
                     data = _tuple(data)
                 if version or code == Ext.VERSIONED:
                     data = self._upgraded(items, data, family, cls)
-                if name == ContainerFamily.name:
-                    self._check_items(cls, data)
-                if made is None:
-                    made = family.decode(cls, data)
-                    self._nesting.check(made)
-                    if isinstance(made, Enum) and code == Ext.FAMILY:
-                        self._loader.remember(made, class_name, content)
-                    return made
-                cast("CyclicFamily", family).fill(made, data)  # `Table` has seen that it is one
-                self._nesting.check(made)
-                self._hashing.forget()
+                filled = self._filled(family, cls, data, made)
+                if isinstance(filled, Enum) and code == Ext.FAMILY:
+                    self._loader.remember(filled, class_name, content)
             except SerdeError:
                 raise
             except Exception as error:
                 raise self._failure(f"{class_name} (family {name!r})", error) from error
-            return made
+            return filled
         except (PayloadError, TypeNotAllowedError):
             if not self._opaque or made is not None or type(class_name) is not str:
                 raise
             return self._table.opaque(code, content, class_name, index)
+
+    def _filled(self, family: Family, cls: type, data: Any, blank: Any) -> Any:
+        """Return an object made of `data`, or what stands for it already, filled with it."""
+        if family.name == ContainerFamily.name:
+            self._check_items(cls, data)
+        if blank is None:
+            made = family.decode(cls, data)
+        else:
+            cast("CyclicFamily", family).fill(blank, data)  # `Table` has seen that it is one
+            made = blank
+            self._hashing.forget()
+        self._nesting.check(made)
+        return made
 
     def _check_items(self, cls: type, data: Any) -> None:
         """Look at the items of a subclass of `set`, which the family is about to hash."""

@@ -193,7 +193,7 @@ def _content(token: Token) -> tuple[int, int]:
 
 def ref_positions(data: bytes) -> Iterator[int]:
     """Yield where in `data` the index of each `REF` begins."""
-    at = 0 if REF_PREFIX in data else len(data)
+    at = 0
     while at < len(data):
         token = read_token(data, at)
         if token.code == Ext.REF and data[at : token.body] == REF_PREFIX:
@@ -227,11 +227,7 @@ _HEADERS: Final = _headers()
 _FIXARRAY_15: Final = 0x9F
 _FIRST_OF_ARRAY: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.ARRAY)
 _PLAIN_STEPS: Final = [
-    0
-    if width or kind in (Kind.EXT, Kind.ARRAY)
-    else 1
-    if kind is not Kind.SCALAR
-    else 1 + size
+    0 if width or kind in (Kind.EXT, Kind.ARRAY) else 1 if kind is not Kind.SCALAR else 1 + size
     for kind, width, size in _HEADERS
 ]
 """How far the next header is, where the first byte tells, and it is no array's."""

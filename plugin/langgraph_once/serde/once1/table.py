@@ -10,12 +10,16 @@ from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.opaque import Opaque, ref_indices, renumbered
 from langgraph_once.serde.once1.protocol import CyclicFamily
-from langgraph_once.serde.once1.scan import Kind, Token, read_token
+from langgraph_once.serde.once1.scan import WEIGHTS, Kind, Token, read_token
 from langgraph_once.serde.once1.wire import NESTED, Ext
 
 __all__ = ["Table", "split", "text_at"]
 
 _MISSING: Final = object()
+_MANY_BYTES: Final = 64 * 1024
+_WORK_OF_A_LOOK: Final = 6
+"""Units that it takes to look through an opaque value, for each that it weighs."""
+
 _BYTES_OF_AN_OBJECT: Final = 8
 _COPIED: Final = frozenset({list, dict, tuple, set, frozenset})
 _UNITS_OF_AN_ITEM: Final[dict[Any, int]] = {
@@ -124,6 +128,8 @@ class Table:
 
     def opaque(self, code: int, content: bytes, type_name: str, index: int) -> Opaque:
         """Return what stands for an extension that cannot be rebuilt."""
+        if len(content) > _MANY_BYTES and code in NESTED:
+            self.budget.take(_WORK_OF_A_LOOK * WEIGHTS.units(content, self.budget.limit))
         indices = ref_indices(content) if code in NESTED else []
         made = self._blanks.get(index)
         if not isinstance(made, Opaque):
@@ -184,7 +190,7 @@ def _size(value: Any) -> int:
         return size
     for base, units in _UNITS_OF_AN_ITEM.items():
         if isinstance(value, base):
-            return units * base.__len__(value)
+            return units * int(base.__len__(value))
     return len(value)
 
 
