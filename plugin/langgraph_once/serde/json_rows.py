@@ -20,7 +20,7 @@ from langchain_core.load.load import Reviver
 from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
-from langgraph_once.serde.patterns import pattern_units
+from langgraph_once.serde.patterns import compiled, pattern_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,6 @@ _PLAIN_METHODS: Final = (None, [None, "construct"])
 """The constructor itself; the second was a fallback for models that do not validate."""
 
 
-_STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _UNITS: Final = {b"[": 4, b"{": 8, b",": 1, b":": 1}
 """What each of these costs in a `Budget`, with the value that it is followed by."""
 
@@ -70,11 +69,12 @@ def decode_json(data: bytes, *, allowlist: Allowlist, max_objects: int, tag: str
         PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
             network to a constructor, which may try to iterate over its up to 2**128 addresses.
     """
+    budget = Budget(max_objects, tag)
     if len(data) * max(_UNITS.values()) > max_objects:
-        _check_weight(data, Budget(max_objects, tag))
+        _check_weight(data, budget)
     try:
         _check(json.loads(data), allowlist, tag)
-        return json.loads(data, object_hook=lambda value: _revive(value, allowlist, tag))
+        return json.loads(data, object_hook=lambda value: _revive(value, allowlist, budget))
     except SerdeError:
         raise
     except (ValueError, RecursionError) as error:
@@ -86,16 +86,12 @@ def decode_json(data: bytes, *, allowlist: Allowlist, max_objects: int, tag: str
 
 
 def _check_weight(data: bytes, budget: Budget) -> None:
-    """Refuse JSON that takes too much, before any of it is parsed."""
+    """Refuse JSON that may take too much, before any of it is parsed; signs in text count, too."""
     if b"\0" in data:  # UTF-16, or UTF-32
         data = data.replace(b"\0", b"")
-    envelopes = data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE
-    if _units(data) + envelopes > budget.limit:
-        budget.take(_units(_STRINGS.sub(b"0", data)) + envelopes)
-
-
-def _units(data: bytes) -> int:
-    return 1 + sum(data.count(sign) * units for sign, units in _UNITS.items())
+    budget.take(data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE)
+    for sign, units in _UNITS.items():
+        budget.take(data.count(sign) * units)
 
 
 def _check(parsed: Any, allowlist: Allowlist, tag: str) -> None:
@@ -130,10 +126,11 @@ def _check_envelope(value: dict[str, Any], inside: bool, allowlist: Allowlist, t
         raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
 
 
-def _revive(value: dict[str, Any], allowlist: Allowlist, tag: str) -> Any:
+def _revive(value: dict[str, Any], allowlist: Allowlist, budget: Budget) -> Any:
     if value.get("lc") != 2 or not _is_envelope(value):
         return _LANGCHAIN(value)
     *path, name = value["id"]
+    tag = budget.tag
     module, method = ".".join(path), value.get("method")
     args, kwargs = value.get("args") or [], value.get("kwargs") or {}
     try:
@@ -143,7 +140,7 @@ def _revive(value: dict[str, Any], allowlist: Allowlist, tag: str) -> Any:
             return parse(text)
         if method not in _PLAIN_METHODS:
             raise ValueError(f"unknown method {method!r}")
-        return _construct(allowlist.resolve(module, name, tag=tag), args, kwargs)
+        return _construct(allowlist.resolve(module, name, tag=tag), args, kwargs, budget)
     except SerdeError:
         raise
     except Exception as error:
@@ -156,7 +153,9 @@ def _parser(module: str, name: str, method: Any) -> Callable[[str], Any] | None:
     return _METHODS.get((module, name, method)) if isinstance(method, str) else None
 
 
-def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _construct(
+    target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], budget: Budget
+) -> Any:
     if isinstance(target, type) and issubclass(target, (set, frozenset, deque)):
         (items,) = args or [[]]
         if not isinstance(items, list):
@@ -169,7 +168,9 @@ def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, An
             raise ValueError("too many members share a hash")
         return target(members)
     if target is re.compile:
-        pattern_units(*args, **({"flags": 0} if len(args) < 2 else {}))
+        pattern = compiled(*args, **kwargs)
+        budget.take(pattern_units(pattern.pattern, pattern.flags))
+        return pattern
     try:
         return target(*args, **kwargs)
     except Exception:
@@ -177,4 +178,3 @@ def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, An
         if unchecked is None or args:
             raise
         return unchecked(**kwargs)
-

@@ -16,6 +16,7 @@ __all__ = [
     "MAX_PATTERN_UNITS",
     "MAX_UNITS_OF_A_CHARACTER",
     "PatternTooLargeError",
+    "compiled",
     "pattern_units",
 ]
 
@@ -51,6 +52,12 @@ def pattern_units(pattern: str | bytes, flags: int) -> int:
     if units > MAX_PATTERN_UNITS:
         raise PatternTooLargeError("a regular expression that takes too long to compile")
     return units
+
+
+def compiled(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:
+    """Do what `re.compile` does; other errors are those of `pattern_units`."""
+    pattern_units(pattern, flags)
+    return re.compile(pattern, flags)
 
 
 def _most_units_of_sets(pattern: str | bytes) -> int:

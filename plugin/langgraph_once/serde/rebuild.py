@@ -20,7 +20,7 @@ from langgraph.types import Send
 
 from langgraph_once.serde.flags import flag_of
 from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
-from langgraph_once.serde.patterns import pattern_units
+from langgraph_once.serde.patterns import compiled
 
 __all__ = ["CONSTRUCTORS"]
 
@@ -41,18 +41,12 @@ def _from_positional(target: Target) -> Target:
         made = _from_members(target)
         return lambda argument: made(*_listed(argument))
     if target is re.compile:
-        return _pattern
+        target = compiled
     return _send if target is Send else lambda argument: target(*_listed(argument))
 
 
 def _flag(cls: type[Flag], value: Any) -> Any:
     return flag_of(cls, value) if type(value) is int else cls(value)
-
-
-def _pattern(argument: Any) -> Any:
-    pattern, flags = _listed(argument) if len(_listed(argument)) == 2 else (*_listed(argument), 0)
-    pattern_units(pattern, flags)
-    return re.compile(pattern, flags)
 
 
 def _is_set(target: Target) -> bool:

@@ -28,7 +28,7 @@ from pydantic import AnyUrl, SecretBytes, SecretStr
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
-from langgraph_once.serde.patterns import PatternTooLargeError, pattern_units
+from langgraph_once.serde.patterns import PatternTooLargeError, compiled, pattern_units
 
 __all__ = ["ADAPTERS", "UrlFamily"]
 
@@ -78,8 +78,7 @@ def _decode_pattern(data: Any) -> re.Pattern[Any]:
     if flags & re.DEBUG:
         raise ValueError("a pattern that prints")
     try:
-        pattern_units(plain(pattern, str, bytes), flags)
-        return re.compile(pattern, flags)
+        return compiled(plain(pattern, str, bytes), flags)
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError("not a pattern") from error
 
