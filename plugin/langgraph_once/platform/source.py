@@ -19,9 +19,9 @@ def project_source() -> tuple[str, ...]:
     """Return the folders of the project, and the files that the server loads graphs from.
 
     The folders are the `dependencies` of the `langgraph.json` in the working directory, which is
-    that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The server
-    does not hand them over (langgraph-api 0.16.7). Where there is no such file, they are those that
-    the graphs are in.
+    that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The
+    server does not hand them over (langgraph-api 0.16.7). Where there is no such file, they are
+    those that the graphs are in.
 
     Raises:
         ConfigError: As `load_settings`.

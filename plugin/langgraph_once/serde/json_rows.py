@@ -10,6 +10,7 @@ writers used are called by name, no other, and what cannot be rebuilt is an erro
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_core.load.load import Reviver
 
 from langgraph_once.errors import PayloadError, SerdeError
+from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
+from langgraph_once.serde.patterns import compiled, pattern_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,22 +45,36 @@ _PLAIN_METHODS: Final = (None, [None, "construct"])
 """The constructor itself; the second was a fallback for models that do not validate."""
 
 
-def decode_json(data: bytes, *, allowlist: Allowlist, tag: str) -> Any:
+_UNITS: Final = {b"[": 4, b"{": 8, b",": 1, b":": 1}
+"""What each of these costs in a `Budget`, with the value that it is followed by."""
+
+_UNITS_OF_AN_ENVELOPE: Final = 200
+
+_WIDE: Final = re.compile(r"\d{5}")
+"""In a template that is tried out while it is read: this many characters, or more."""
+
+
+def decode_json(data: bytes, *, allowlist: Allowlist, max_objects: int, tag: str) -> Any:
     """Return the value that upstream's serializer wrote as `data`.
 
     Args:
         data: The JSON.
         allowlist: The types that it may name.
+        max_objects: How many units of a `Budget` it may take.
         tag: The tag it was stored under, for errors.
 
     Raises:
+        SizeLimitError: It takes more than `max_objects`.
         TypeNotAllowedError: An envelope names a type that the allowlist refuses.
         PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
             network to a constructor, which may try to iterate over its up to 2**128 addresses.
     """
+    budget = Budget(max_objects, tag)
+    if len(data) * max(_UNITS.values()) > max_objects:
+        _check_weight(data, budget)
     try:
         _check(json.loads(data), allowlist, tag)
-        return json.loads(data, object_hook=lambda value: _revive(value, allowlist, tag))
+        return json.loads(data, object_hook=lambda value: _revive(value, allowlist, budget))
     except SerdeError:
         raise
     except (ValueError, RecursionError) as error:
@@ -65,6 +83,15 @@ def decode_json(data: bytes, *, allowlist: Allowlist, tag: str) -> Any:
         raise PayloadError(
             f"the JSON could not be rebuilt ({type(error).__name__})", tag=tag
         ) from error
+
+
+def _check_weight(data: bytes, budget: Budget) -> None:
+    """Refuse JSON that may take too much, before any of it is parsed; signs in text count, too."""
+    if b"\0" in data:  # UTF-16, or UTF-32
+        data = data.replace(b"\0", b"")
+    budget.take(data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE)
+    for sign, units in _UNITS.items():
+        budget.take(data.count(sign) * units)
 
 
 def _check(parsed: Any, allowlist: Allowlist, tag: str) -> None:
@@ -92,14 +119,18 @@ def _check_envelope(value: dict[str, Any], inside: bool, allowlist: Allowlist, t
     *module, name = identity
     if value["lc"] == 2 and _parser(".".join(module), name, value.get("method")) is None:
         allowlist.check(".".join(module), (name,), tag=tag)
+    kwargs = value.get("kwargs")
+    if isinstance(kwargs, dict) and kwargs.get("validate_template") and _WIDE.search(str(kwargs)):
+        raise PayloadError("a template that may become very long when it is tried out", tag=tag)
     if inside and name in _NETWORKS:
         raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
 
 
-def _revive(value: dict[str, Any], allowlist: Allowlist, tag: str) -> Any:
+def _revive(value: dict[str, Any], allowlist: Allowlist, budget: Budget) -> Any:
     if value.get("lc") != 2 or not _is_envelope(value):
         return _LANGCHAIN(value)
     *path, name = value["id"]
+    tag = budget.tag
     module, method = ".".join(path), value.get("method")
     args, kwargs = value.get("args") or [], value.get("kwargs") or {}
     try:
@@ -109,7 +140,7 @@ def _revive(value: dict[str, Any], allowlist: Allowlist, tag: str) -> Any:
             return parse(text)
         if method not in _PLAIN_METHODS:
             raise ValueError(f"unknown method {method!r}")
-        return _construct(allowlist.resolve(module, name, tag=tag)[0], args, kwargs)
+        return _construct(allowlist.resolve(module, name, tag=tag)[0], args, kwargs, budget)
     except SerdeError:
         raise
     except Exception as error:
@@ -122,13 +153,24 @@ def _parser(module: str, name: str, method: Any) -> Callable[[str], Any] | None:
     return _METHODS.get((module, name, method)) if isinstance(method, str) else None
 
 
-def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _construct(
+    target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], budget: Budget
+) -> Any:
     if isinstance(target, type) and issubclass(target, (set, frozenset, deque)):
         (items,) = args or [[]]
         if not isinstance(items, list):
             raise TypeError("a collection is written as a list of its items")
         # An element of a set was hashable: where a list comes back, a tuple went in.
-        return target(items if issubclass(target, deque) else map(_hashable, items))
+        if issubclass(target, deque):
+            return target(items)
+        members = [*map(as_tuple, items)]
+        if share_hashes(members):
+            raise ValueError("too many members share a hash")
+        return target(members)
+    if target is re.compile:
+        pattern = compiled(*args, **kwargs)
+        budget.take(pattern_units(pattern.pattern, pattern.flags))
+        return pattern
     try:
         return target(*args, **kwargs)
     except Exception:
@@ -136,7 +178,3 @@ def _construct(target: Callable[..., Any], args: list[Any], kwargs: dict[str, An
         if unchecked is None or args:
             raise
         return unchecked(**kwargs)
-
-
-def _hashable(item: Any) -> Any:
-    return tuple(map(_hashable, item)) if isinstance(item, list) else item

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
+from enum import Flag
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import (
@@ -16,7 +18,9 @@ from langgraph.checkpoint.serde.jsonplus import (
 )
 from langgraph.types import Send
 
+from langgraph_once.serde.flags import flag_of
 from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
+from langgraph_once.serde.patterns import compiled
 
 __all__ = ["CONSTRUCTORS", "SAFE_CONSTRUCTORS", "from_fields", "from_members", "listed"]
 
@@ -25,6 +29,8 @@ Target = Callable[..., Any]
 
 
 def _from_value(target: Target) -> Target:
+    if isinstance(target, type) and issubclass(target, Flag):
+        return lambda argument: _flag(target, argument)
     if isinstance(target, type) and issubclass(target, deque):
         return lambda argument: target(listed(argument))
     return from_members(target) if _is_set(target) else target
@@ -34,7 +40,13 @@ def _from_positional(target: Target) -> Target:
     if _is_set(target):
         made = from_members(target)
         return lambda argument: made(*listed(argument))
+    if target is re.compile:
+        target = compiled
     return _send if target is Send else lambda argument: target(*listed(argument))
+
+
+def _flag(cls: type[Flag], value: Any) -> Any:
+    return flag_of(cls, value) if type(value) is int else cls(value)
 
 
 def _is_set(target: Target) -> bool:

@@ -14,6 +14,7 @@ from langgraph_once.errors import (
     ConfigError,
     EncodeError,
     EncryptionError,
+    SerdeError,
 )
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.compression import Compression
@@ -28,6 +29,7 @@ from langgraph_once.serde.once1 import (
     Extension,
     Loader,
     Registry,
+    UnstoredError,
     encode_error,
 )
 from langgraph_once.serde.tag import Layer, Tag
@@ -43,6 +45,9 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
+_MAY_BE_TABLE: Final = frozenset({b"\xc7", b"\xc8", b"\xc9"})
+"""The first bytes of values that may hold one part twice, however short they are."""
+
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
 
@@ -88,6 +93,7 @@ class OnceSerializer(JsonPlusSerializer):
         )
         # Looked up for each blob.
         self._codec = self.config.codec
+        self._tag = Tag.parse(self._codec)
         self._compresses = self.config.compression == "zstd"
         self._encrypts = bool(self._keys)
         self._is_bare = not (self._compresses or self._encrypts)
@@ -138,6 +144,11 @@ class OnceSerializer(JsonPlusSerializer):
             on_unavailable=config.on_unavailable,
         )
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
+        self._checks: dict[str, Callable[[bytes, str], None]] = {
+            "once1": once1.check,
+            "msgpack": msgpack.check,
+        }
+        self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
         # What most values are, and how they are written if there is nothing unusual in them: none
@@ -153,11 +164,13 @@ class OnceSerializer(JsonPlusSerializer):
         """
         try:
             data = self._quick_encoders[type(obj)](obj)
-            if self._is_bare:
-                return self._codec, data
-            tag = Tag.parse(self._codec)
+            tag = self._tag
         except Exception:  # it takes care; if that does not help, `_encode` tells why
             tag, data = self._encode(obj)
+        if len(data) > self._unchecked_bytes or data[:1] in _MAY_BE_TABLE:
+            data = self._checked(obj, tag, data)
+        if self._is_bare:
+            return tag.text, data
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:
@@ -223,6 +236,21 @@ class OnceSerializer(JsonPlusSerializer):
             logger.warning("An exception was stored without some of its parts: %s", error)
             return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
 
+    def _checked(self, obj: Any, tag: Tag, data: bytes) -> bytes:
+        """Return what can be read under the same configuration: `data`, as a rule."""
+        check = self._checks.get(tag.codec)
+        try:
+            if check is not None:
+                check(data, tag.text)
+        except SerdeError as error:
+            if tag.codec == "once1" and isinstance(obj, BaseException):
+                logger.warning("An exception was stored without some of its parts: %s", error)
+                return encode_error(UnstoredError(_name(obj), str(error)), self._writers)
+            raise EncodeError(
+                f"{_name(obj)} is not written, since reading would refuse it: {error}"
+            ) from error
+        return data
+
     def _undo(self, layer: Layer, payload: bytes, tag: Tag) -> bytes:
         match layer:
             case "zstd":
@@ -245,7 +273,12 @@ class OnceSerializer(JsonPlusSerializer):
             case "bytearray":
                 return bytearray(payload)
             case "json":
-                return decode_json(payload, allowlist=self._allowlist, tag=str(tag))
+                return decode_json(
+                    payload,
+                    allowlist=self._allowlist,
+                    max_objects=self.config.max_decoded_objects,
+                    tag=str(tag),
+                )
             case "pickle":
                 raise pickle_refusal(str(tag))
             case _:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.allowlist import Allowlist, Trust
+from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.hooks import hook_of, making_hook
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
 from langgraph_once.serde.once1.heads import Head
@@ -36,8 +37,8 @@ _MAX_HEAD_BYTES: Final = 1024
 """Of the heads of short threads, many are the same."""
 
 _MAX_PARAMETRISED: Final = 2048
-"""Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many may
-one blob name, and so many are remembered: pydantic forgets those that nobody holds."""
+"""Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many
+may one blob name, and so many are remembered: pydantic forgets those that nobody holds."""
 
 
 class _Named(threading.local):
@@ -55,15 +56,15 @@ class Loader:
         self,
         registry: Registry,
         allowlist: Allowlist,
-        upstream: Callable[[int, bytes, str], Any] | None = None,
+        upstream: Callable[[int, bytes, str, Budget], Any] | None = None,
     ) -> None:
         """Take where the classes are found.
 
         Args:
             registry: The families and adapters.
             allowlist: The classes that may be loaded.
-            upstream: What rebuilds an extension of codec `msgpack`, by its code, its content and
-                the tag.
+            upstream: What rebuilds an extension of codec `msgpack`, by its code, its content,
+                the tag and the budget.
         """
         self.registry = registry
         self.allowlist = allowlist
@@ -268,5 +269,5 @@ class Loader:
         return all(is_allowed(part, self.allowlist) for part in names)
 
 
-def _no_upstream(_code: int, _data: bytes, tag: str) -> Any:
+def _no_upstream(_code: int, _data: bytes, tag: str, _budget: Budget) -> Any:
     raise PayloadError("codec `msgpack` cannot be read here", tag=tag)
