@@ -17,6 +17,7 @@ from langgraph_once.errors import (
     SerdeError,
 )
 from langgraph_once.serde.allowlist import Allowlist
+from langgraph_once.serde.as_stock import encode_as_stock, is_carried_by_stock
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.decode import MsgpackDecoder
 from langgraph_once.serde.encryption import KeyRing
@@ -232,9 +233,18 @@ class OnceSerializer(JsonPlusSerializer):
         except EncodeError as error:
             # What a task failed with, which LangGraph stores alone, must not fail its checkpoint.
             if not isinstance(obj, BaseException):
-                raise
+                return self._encode_as_stock(obj, error)
             logger.warning("An exception was stored without some of its parts: %s", error)
             return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
+
+    def _encode_as_stock(self, obj: Any, error: EncodeError) -> bytes:
+        """Write what LangGraph's own serializer would: no run fails because of ours."""
+        if self.config.enforcement == "strict" or not is_carried_by_stock(obj):
+            raise error
+        data, left_out = encode_as_stock(obj, self._writers)
+        for name in left_out:
+            self._allowlist.report_unsure(name, f"without some of its parts, as LangGraph: {error}")
+        return data
 
     def _checked(self, obj: Any, tag: Tag, data: bytes) -> bytes:
         """Return what can be read under the same configuration: `data`, as a rule."""
