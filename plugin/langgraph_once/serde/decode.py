@@ -142,6 +142,10 @@ class MsgpackDecoder:
                 pass
         return self._decode_carefully(data, tag)
 
+    def built(self, code: int, content: list[Any], data: bytes, budget: Budget) -> Any:
+        """Return the value of an extension whose content was read already; as `decode`."""
+        return _Reader(self, budget.tag, budget).build_named(code, content, data)
+
     @property
     def unchecked_bytes(self) -> int:
         """How long a blob may be that `check` need not be asked about."""

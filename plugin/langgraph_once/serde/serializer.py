@@ -132,7 +132,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._allowlist = allowlist
         self._writers = self._registry.under(allowlist)
         self._encoder = Encoder(self._writers, on_unknown=config.on_unknown)
-        msgpack = MsgpackDecoder(
+        self._msgpack_decoder = msgpack = MsgpackDecoder(
             allowlist,
             min_open_bytes=config.max_decoded_bytes,
             max_objects=config.max_decoded_objects,
@@ -283,12 +283,7 @@ class OnceSerializer(JsonPlusSerializer):
             case "bytearray":
                 return bytearray(payload)
             case "json":
-                return decode_json(
-                    payload,
-                    allowlist=self._allowlist,
-                    max_objects=self.config.max_decoded_objects,
-                    tag=str(tag),
-                )
+                return decode_json(payload, self._msgpack_decoder, tag=str(tag))
             case "pickle":
                 raise pickle_refusal(str(tag))
             case _:

@@ -71,7 +71,9 @@ def back(value: Any) -> Any:
     return OURS.loads_typed(OURS.dumps_typed(value))
 
 
-@pytest.mark.parametrize("value", [Private(x=2), Excluded(x=2), Late(2)], ids=repr)
+@pytest.mark.parametrize(
+    "value", [Private(x=2), Excluded(x=2), Late(2)], ids=["private", "excluded", "late"]
+)
 def test_what_the_class_makes_anew_is_made_anew(value: Any) -> None:
     first, whole = back([value, Whole(value)])
     assert (type(first), first.x) == (type(value), 2)
@@ -82,7 +84,9 @@ def test_what_the_class_makes_anew_is_made_anew(value: Any) -> None:
     assert (whole.pair, type(whole.inside)) == ((1, 2), type(value))
 
 
-@pytest.mark.parametrize("factory", [lambda: 1, lambda: defaultdict(int), [1].copy], ids=repr)
+@pytest.mark.parametrize(
+    "factory", [lambda: 1, lambda: defaultdict(int), [1].copy], ids=["lambda", "nested", "method"]
+)
 def test_a_default_factory_that_is_lost_says_so_when_it_is_asked(factory: Any) -> None:
     made = back({"counts": defaultdict(factory, a=1)})["counts"]
     assert type(made) is defaultdict
