@@ -130,10 +130,10 @@ class SerdeConfig:
     in the project's own source, and rebuilt without running their code; "strict": none, and
     "once1" refuses to write them, too; "warn": all, with a warning; "open": all."""
 
-    source: tuple[str, ...] | None = None
+    source: tuple[str, ...] = ()
     """Folders of your own source, whose modules reading may import, and files that a server loads
-    graphs from by their path. None: on a server those that `langgraph.json` names, elsewhere
-    none."""
+    graphs from by their path. Where there are none, a server takes those that `langgraph.json`
+    names."""
 
     require_encryption: bool = False
     """Refuse to write or read a value that is not encrypted."""

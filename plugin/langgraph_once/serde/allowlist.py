@@ -60,7 +60,7 @@ class Allowlist:
     def from_config(cls, config: SerdeConfig) -> Allowlist:
         """Return the allowlist that `config` describes."""
         names = (name.split(":") for name in config.allowed_types)
-        return cls(config.enforcement, project=Project(config.source or ())).extended(
+        return cls(config.enforcement, project=Project(config.source)).extended(
             (module, name) for module, name in names
         )
 
