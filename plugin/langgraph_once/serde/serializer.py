@@ -190,6 +190,15 @@ class OnceSerializer(JsonPlusSerializer):
         decode = self._bare_decoders.get(text)
         if decode is not None and type(payload) is bytes:
             return decode(payload, text)
+        return self._decode(*self.unwrapped(data))
+
+    def unwrapped(self, data: tuple[str, bytes]) -> tuple[Tag, bytes]:
+        """Return what the codec wrote: neither compressed nor encrypted, and not read yet.
+
+        Raises:
+            SerdeError: The tag is not known, or the bytes do not open.
+        """
+        text, payload = data
         tag = Tag.parse(text)
         if self._requires_encryption and not tag.encrypted:
             raise EncryptionError("the value is not encrypted, and must be", tag=text)
@@ -197,7 +206,7 @@ class OnceSerializer(JsonPlusSerializer):
             payload = bytes(memoryview(payload))
         for layer in reversed(tag.layers):
             payload = self._undo(layer, payload, tag)
-        return self._decode(tag, payload)
+        return tag, payload
 
     def _start(self) -> None:
         """Take the first value to be written for the end of the start of the process."""
