@@ -30,6 +30,8 @@ class Frozen:
     text: str = "x"
 
 
+SHARED = [1, 2]
+
 KINDS: dict[str, Callable[[int], Any]] = {
     "integers": lambda number: number,
     "texts": str,
@@ -46,7 +48,7 @@ KINDS: dict[str, Callable[[int], Any]] = {
     "messages": lambda number: HumanMessage(str(number)),
     "dicts by number": lambda number: {number: 1},
     "patterns": lambda number: re.compile(f"[a-z]{number}"),
-    "tuples of one list": lambda number, shared=[1, 2]: (number, shared),
+    "tuples of one list": lambda number: (number, SHARED),
 }
 CODECS: Any = ("once1", "msgpack")
 

@@ -39,7 +39,7 @@ def test_what_somebody_holds_stays_the_same() -> None:
     held = [flag_of(Wide, 1 << 40 | number) for number in range(20_000)]
     for number in range(30_000):
         flag_of(Wide, 1 << 41 | number)
-    assert all(flag_of(Wide, int(each)) is each for each in held)
+    assert all(flag_of(Wide, each.value) is each for each in held)
     assert Wide(held[0].value) is held[0]
 
 
