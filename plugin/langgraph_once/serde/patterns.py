@@ -30,6 +30,7 @@ _UNITS_OF_A_SET: Final = 8192
 MAX_UNITS_OF_A_CHARACTER: Final = 1 << 16
 _UNITS_OF_A_RANGE: Final = MAX_UNITS_OF_A_CHARACTER
 _MAX_BYTE: Final = 255
+_WIDE_ESCAPES: Final = ("\\u", "\\U", "\\N")
 
 
 class PatternTooLargeError(ValueError):
@@ -64,6 +65,8 @@ def _most_units_of_sets(pattern: str | bytes) -> int:
     """Return a bound on what the sets of a pattern take, which may be far too high."""
     if isinstance(pattern, bytes):
         return pattern.count(b"[") * _MAX_BYTE + pattern.count(b"-") * _MAX_BYTE
+    if pattern.isascii() and not any(escape in pattern for escape in _WIDE_ESCAPES):
+        return pattern.count("[") * _MAX_BYTE + pattern.count("-") * _MAX_BYTE
     return pattern.count("[") * _UNITS_OF_A_SET + pattern.count("-") * _UNITS_OF_A_RANGE
 
 

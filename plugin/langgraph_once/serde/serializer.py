@@ -33,6 +33,7 @@ from langgraph_once.serde.once1 import (
     UnstoredError,
     encode_error,
 )
+from langgraph_once.serde.patterns import PatternTooLargeError
 from langgraph_once.serde.tag import Layer, Tag
 
 if TYPE_CHECKING:
@@ -233,7 +234,8 @@ class OnceSerializer(JsonPlusSerializer):
             return _MSGPACK, encode_msgpack(obj)
         except Exception as error:
             # ormsgpack names the type that stopped it; other messages may quote the value.
-            reason = error if type(error) is TypeError else type(error).__name__
+            told = type(error) in (TypeError, PatternTooLargeError)
+            reason = error if told else type(error).__name__
             raise EncodeError(f"{_name(obj)} cannot be written: {reason}") from error
 
     def _encode_once1(self, obj: Any) -> bytes:

@@ -249,7 +249,7 @@ def squeezed(tag: str, make: Callable[[], bytes]) -> Attack:
     return Attack(f"{tag}+zstd", lambda: packed(make(), 1), SIZE + PAYLOAD, 200, FEWER)
 
 
-ATTACKS |= {name: squeezed(*made) for name, made in SMALL.items()}
+ATTACKS.update({name: squeezed(*made) for name, made in SMALL.items()})
 
 
 def measure(attack: Attack, blob: bytes) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ormsgpack
 
@@ -115,7 +115,7 @@ def upstream_pattern(text: str, flags: int = 0) -> bytes:
 
 def copies(count: int) -> bytes:
     """Return a tree of references to one long map, in which each becomes a map of its own."""
-    form = [{"": ["langchain_core.messages.human:HumanMessage", None, False, {}]}]
+    form: list[Any] = [{"": ["langchain_core.messages.human:HumanMessage", None, False, {}]}]
     long = ormsgpack.packb({str(number): 1 for number in range(count)})
     content = array([pack(ormsgpack.packb(form)), b"\x90", array([ref(0)] * count), pack(b"once")])
     return tied(long, ext(Ext.TREE, content))

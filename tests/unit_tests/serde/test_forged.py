@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import random
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,7 +41,7 @@ def corpus(codec: str) -> list[Node]:
     else:
         serde = once1()
         rows = [row.value for row in ROWS if row.id not in REFUSED]
-        values, nested = [*rows, *([a, {"k": [a, b]}, b] for a, b in zip(rows, rows[1:]))], ONCE1
+        values, nested = [*rows, *([a, {"k": [a, b]}, b] for a, b in pairwise(rows))], ONCE1
     found = []
     for value in values:
         try:

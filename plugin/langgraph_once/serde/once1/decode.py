@@ -196,7 +196,9 @@ def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
     """
     try:
         data = plain_blob(data)
-    except ValueError:
+    except SizeLimitError:
+        raise
+    except Exception:
         raise error from error.__cause__
     try:
         return reader.read(data)

@@ -95,7 +95,9 @@ class Loader:
         Raises:
             PayloadError: There is none.
         """
-        found = self.registry.adapters.get(name) if type(name) is str else None
+        if type(name) is not str:
+            raise PayloadError("an adapter without a name", tag=tag)
+        found = self.registry.adapters.get(name)
         if found is None:
             raise PayloadError(
                 f"no adapter {name!r:.80} is registered; add it to `adapters`", tag=tag
@@ -109,11 +111,13 @@ class Loader:
             TypeNotAllowedError: The class may not be loaded; nothing was imported.
             PayloadError: The family is not registered, the class is gone, or not the family's.
         """
-        try:
-            return self._known[name, class_name]
-        except (KeyError, TypeError):
-            pass
-        family = self.registry.families.get(name) if type(name) is str else None
+        # Anything else may take for ever to be hashed, or shown.
+        if type(name) is not str or type(class_name) is not str:
+            raise PayloadError("a family or a class without a name", tag=tag)
+        known = self._known.get((name, class_name))
+        if known is not None:
+            return known
+        family = self.registry.families.get(name)
         if family is None:
             raise PayloadError(
                 f"no family {name!r:.80} is registered; add it to `adapters`", tag=tag
@@ -133,10 +137,9 @@ class Loader:
 
     def makers(self, kinds: Any, tag: str) -> list[Maker]:
         """Return what makes items of these kinds; errors are those of `makers_of`."""
-        try:
+        if type(kinds) is bytes and kinds in self.known_makers:
             return self.known_makers[kinds]
-        except (KeyError, TypeError):
-            makers, listed = makers_of(kinds, self, tag=tag)
+        makers, listed = makers_of(kinds, self, tag=tag)
         if listed:
             if len(self.known_makers) >= _MAX_KNOWN:
                 self.known_makers.clear()

@@ -64,7 +64,10 @@ def kind_parts(kinds: Any) -> list[KindParts]:
     if type(kinds) is not bytes or len(kinds) > MAX_KINDS_BYTES:
         raise ValueError("no kinds where some belong")
     parts = []
-    for kind in unpack(kinds, 1)[0]:
+    listed = unpack(kinds, 1)[0]
+    if type(listed) is not list:
+        raise ValueError("no array of kinds where one belongs")
+    for kind in listed:
         match kind:
             case [str(name)]:
                 parts.append(KindParts(name, is_model=False))
