@@ -167,6 +167,8 @@ ROWS: dict[str, dict[str, Any]] = {
             for storage in ("python", "pyarrow")
             for gap in (pd.NA, np.nan)
         },
+        "array of text that pyarrow holds": pd.array(["a", None], pd.StringDtype("pyarrow")),
+        "array of Arrow integers": pd.array([1, None], "int64[pyarrow]"),
         "Series of Arrow integers": pd.Series([1, None], dtype="int64[pyarrow]"),
         "Series of Arrow text": pd.Series(["a", None], dtype=pd.ArrowDtype(pa.string())),
         "Series of Arrow lists": pd.Series([[1], None], dtype=pd.ArrowDtype(pa.list_(pa.int8()))),
