@@ -106,8 +106,8 @@ class SerdeConfig:
     where it had none. docs/serializer.md has the rest."""
 
     object_arrays: Literal["raise", "elements"] = "elements"
-    """On writing "once1", a numpy array of Python objects: write each of its elements as a value, or
-    refuse it. Such arrays are read in any case."""
+    """On writing "once1", a numpy array of Python objects: refuse it, or write each of its elements
+    as a value. Such arrays are read in any case."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked

@@ -33,8 +33,8 @@ _MAX_HEAD_BYTES: Final = 1024
 """Of the heads of short threads, many are the same."""
 
 _MAX_PARAMETRISED: Final = 2048
-"""Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many may
-one blob name, and so many are remembered: pydantic forgets those that nobody holds."""
+"""Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many
+may one blob name, and so many are remembered: pydantic forgets those that nobody holds."""
 
 
 class _Named(threading.local):

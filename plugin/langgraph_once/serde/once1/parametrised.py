@@ -138,7 +138,7 @@ class Parametrised:
         (member,) = self.args
         if not issubclass(members, Enum):
             raise TypeError("not an enum")
-        return members._member_map_[member.name.removeprefix("name:")]  # noqa: SLF001
+        return members._member_map_[member.name.removeprefix("name:")]
 
 
 def is_parametrised(name: str) -> bool:

@@ -49,7 +49,7 @@ def structures(draw: st.DrawFn, leaves: st.SearchStrategy[Any], depth: int = 2) 
     formats = [dtype[name] for name in names]
     offsets = [dtype.fields[name][1] + gap for name in names]  # type: ignore[index]  # it has fields
     return np.dtype(
-        {"names": names, "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize + 9}  # type: ignore[call-overload]  # as numpy's own documentation says
+        {"names": names, "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize + 9}
     )
 
 
@@ -176,7 +176,8 @@ back = serde.loads_typed(serde.dumps_typed([frame, frame["s"], frame.columns]))
 pd.testing.assert_frame_equal(back[0], frame)
 pd.testing.assert_series_equal(back[1], frame["s"])
 pd.testing.assert_index_equal(back[2], frame.columns)
-print(frame.columns.dtype.storage, *(name for name in ("pyarrow", "polars") if sys.modules.get(name)))
+there = [name for name in ("pyarrow", "polars") if sys.modules.get(name)]
+print(frame.columns.dtype.storage, *there)
 """
 
 

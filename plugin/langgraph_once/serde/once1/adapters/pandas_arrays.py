@@ -192,6 +192,7 @@ def _take_sparse(obj: Any) -> Any:
     if len(obj) > _MAX_SPARSE:
         raise UnwritableError(f"a sparse array of more than {_MAX_SPARSE} items")
     places = obj.sp_index
+    found: tuple[Any, ...]
     if obj.kind == "block":
         found = _view(places.blocs), _view(places.blengths)
     else:
@@ -213,7 +214,7 @@ def _load_sparse(cls: Any, data: Any) -> Any:
         raise ValueError("more or fewer values than places")
     dtype = _pandas().SparseDtype(values.dtype, filled)
     # The public ways are deprecated, or new in pandas 3.1.
-    return cls._simple_new(values, index, dtype)  # noqa: SLF001
+    return cls._simple_new(values, index, dtype)
 
 
 def _take_dates(obj: Any) -> Any:
