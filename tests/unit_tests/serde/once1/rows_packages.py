@@ -252,7 +252,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "polars: LazyFrame": pl.LazyFrame({"a": [1]}),
         "pyarrow: array of views": pa.array(["a"], pa.string_view()),
         "pyarrow: array of an extension type": pa.array([b"0" * 16], pa.uuid()),
-        "numpy: array of a subclass": np.array([1]).view(Array),
         "numpy: data type with metadata": np.dtype("i4", metadata={"a": 1}),
         "pandas: DataFrame of a subclass": Frame({"a": [1]}),
     },
