@@ -20,7 +20,7 @@ from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.locate import locate
 from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
 from langgraph_once.serde.once1.plain import plain_blob
-from langgraph_once.serde.once1.rebuild import KEEPING, OBJECTS, Rebuilder
+from langgraph_once.serde.once1.rebuild import Rebuilder, is_kept
 from langgraph_once.serde.once1.scan import (
     VALUES_IN,
     WEIGHTS,
@@ -122,12 +122,16 @@ class Decoder:
                     return self._read_known(data)
                 except Exception:  # noqa: S110  (read with care, it is told what is wrong)
                     pass
+        reader = _Reader(self, tag)
         try:
-            return _Reader(self, tag).read(data)
+            return reader.read(data)
         except SizeLimitError:
             raise
         except SerdeError as error:
-            return _read_plain(data, _Reader(self, tag), error)
+            if MARKED in data:
+                return _read_plain(data, _Reader(self, tag), error)
+            reader.tell_where(error, data)
+            raise
 
     @property
     def unchecked_bytes(self) -> int:
@@ -203,9 +207,7 @@ def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
     try:
         return reader.read(data)
     except SerdeError as found:
-        if found.path is None and reader.failed is not None:
-            table = reader.table
-            found.path = locate(table.entries or [data], table.current, reader.failed)
+        reader.tell_where(found, data)
         raise
 
 
@@ -342,7 +344,7 @@ class _Reader:
         referred = self.table.referred
         items = unpack(content, count, self.rebuild)
         value = self.rebuilder.nested(code, content, items, index)
-        if self.table.referred != referred and not (code in OBJECTS and items[0] in KEEPING):
+        if self.table.referred != referred and not is_kept(code, items[0]):
             self.table.charge(value, self.table.referred - referred)
         return value
 
@@ -351,6 +353,11 @@ class _Reader:
             self.depth == _FREE_LEVELS and is_deeper_than(content, _MOST_LEVELS)
         ):
             raise PayloadError("the value is nested too deeply", tag=self.tag)
+
+    def tell_where(self, error: SerdeError, data: bytes) -> None:
+        """Note in `error` at which place of the value it occurred, if that can be told."""
+        if error.path is None and self.failed is not None:
+            error.path = locate(self.table.entries or [data], self.table.current, self.failed)
 
     def _explain(self, error: BaseException) -> BaseException:
         """Return what to raise for `error`: the first one that occurred, as one of ours."""

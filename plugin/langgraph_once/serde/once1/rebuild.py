@@ -29,11 +29,11 @@ from langgraph_once.serde.once1.upgrades import upgraded
 from langgraph_once.serde.once1.wire import Ext
 from langgraph_once.serde.patterns import pattern_units
 
-__all__ = ["KEEPING", "OBJECTS", "Rebuilder"]
+__all__ = ["Rebuilder", "is_kept"]
 
 
-OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
-KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
+_OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
+_KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
 """The families whose objects hold what they are made of, and no copy."""
 
 _WORK_OF_A_KIND: Final = 50
@@ -99,7 +99,7 @@ class Rebuilder:
 
     def nested(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         """Return the value of an extension whose content is the values `items`."""
-        if code in OBJECTS:
+        if code in _OBJECTS:
             return self._object(code, content, items, index)
         if code == Ext.ADAPTER:
             return self._adapted(code, content, items, index)
@@ -231,6 +231,12 @@ class Rebuilder:
         told = isinstance(error, UnreadableError)
         reason = f": {error}" if told else f" ({type(error).__name__})"
         return PayloadError(f"{what} could not be rebuilt{reason}", tag=self._tag)
+
+
+def is_kept(code: int, name: Any) -> bool:
+    """Whether an object holds what it was made of, instead of copies."""
+    # What is no text may take for ever to be hashed.
+    return code in _OBJECTS and type(name) is str and name in _KEEPING
 
 
 def _tuple(items: Any) -> tuple[Any, ...]:
