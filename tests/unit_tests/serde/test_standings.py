@@ -62,7 +62,7 @@ VALUES: dict[str, tuple[Any, str]] = {
     "an object of any kind": (Plainest(), "line"),
     "a class by itself": ([k.Point], "line"),
     "a function by itself": ([local], "line"),
-    "parametrised": (Page[k.Point](items=[]), "imported"),
+    "parametrised": (Page[k.Plain](items=[]), "imported"),
     "of a class in need": (Page[Hooked](items=[]), "line"),
     "local": (local(), "lost"),
 }
