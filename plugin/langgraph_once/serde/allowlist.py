@@ -63,7 +63,7 @@ class Allowlist:
     def from_config(cls, config: SerdeConfig) -> Allowlist:
         """Return the allowlist that `config` describes."""
         names = (name.split(":") for name in config.allowed_types)
-        project = Project(config.source or ())
+        project = Project(config.source)
         bare = cls(config.enforcement, project=project, configured=config.allowed_types)
         return bare.extended((module, name) for module, name in names)
 
@@ -140,7 +140,7 @@ class Allowlist:
             TypeNotAllowedError: As `load`.
             PayloadError: As `load`, or it is no type.
         """
-        path = self.paths.get((module, name), (name,))
+        path = self.paths.get((module, name), tuple(name.split(".")))
         if not self.lists(module, path) and find(module, path) is None:
             nested = nested_classes(module, name)
             if len(nested) == 1:

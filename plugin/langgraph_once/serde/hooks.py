@@ -7,8 +7,12 @@ constructor, no descriptor, no metaclass, and nothing when the object is hashed 
 
 from __future__ import annotations
 
+import asyncio
 import enum
+import queue
 import sys
+import threading
+import time
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -41,7 +45,9 @@ _DESCRIPTIVE: Final = frozenset(
 )
 _FACTORIES: Final = (
     *(list, dict, set, frozenset, tuple, str, bytes, bytearray, int, float, bool, complex),
-    *(deque, OrderedDict, defaultdict, Counter, uuid4),
+    *(deque, OrderedDict, defaultdict, Counter, uuid4, time.time, time.monotonic),
+    *(threading.Lock, threading.RLock, threading.Event, threading.Condition),
+    *(asyncio.Lock, asyncio.Event, asyncio.Queue, queue.Queue),
 )
 _ENUM_HOOKS: Final = (
     *("__new__", "_missing_", "_iter_member_", "_iter_member_by_value_", "_iter_member_by_def_"),
@@ -72,7 +78,8 @@ def hook_of(cls: type) -> str | None:
     if BaseModel in cls.__mro__:
         slots = names_in(BaseModel)
         for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
-            if declared(cls, name) is not slots[name]:
+            found = declared(cls, name)
+            if found is not slots[name] and found is not None:  # a `RootModel` has none of them
                 return name
     return None
 

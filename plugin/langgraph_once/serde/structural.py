@@ -8,9 +8,11 @@ of the very type that its field declares, or becomes it in only one way. All els
 
 from __future__ import annotations
 
+import dis
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from enum import Enum
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import (
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["NeedsListError", "is_of_data", "structural"]
 
 _CONTAINERS: Final = (set, frozenset, deque)
+_OTHER_WAYS: Final = frozenset({"__setattr__", "setattr", "__dict__", "vars", "super", "update"})
+"""To set attributes, besides assigning to them."""
 
 
 class NeedsListError(Exception):
@@ -95,7 +99,9 @@ def _of_fields(cls: type, may_run: Callable[[type], bool]) -> Callable[[Any], An
         return Dumps(schema, may_run).value
     if is_dataclass(cls) and _family("record", cls):
         return lambda argument: _dataclass(cls, argument)
-    if _family("namedtuple", cls):
+    if tuple in cls.__mro__ and type(declared(cls, "_fields")) is tuple:
+        if not _is_generated(declared(cls, "__new__")):
+            raise NeedsListError("__new__")
         return lambda argument: _named_tuple(cls, argument)
     family = _family("v1model", cls)
     return None if family is None else lambda argument: _v1_model(cls, family, argument)
@@ -120,12 +126,30 @@ def _family(name: str, cls: type) -> Family | None:
 
 def _dataclass(cls: type, argument: Any) -> Any:
     fields = declared(cls, "__dataclass_fields__")
-    init = declared(cls, "__init__")
-    if getattr(getattr(init, "__code__", None), "co_filename", "") != "<string>":
+    if not _is_generated(declared(cls, "__init__")):
         raise NeedsListError("__init__")
+    if _sets_more(declared(cls, "__post_init__"), fields):
+        raise NeedsListError("__post_init__")
     if not argument.keys() <= fields.keys():
         raise ValueError("a value for something that is not a field; did the class change?")
     return CODE_FREE_FAMILIES["record"].decode(cls, dict(argument))
+
+
+def _is_generated(method: Any) -> bool:
+    """Whether `dataclass` or `namedtuple` wrote a method, which then does nothing but keep."""
+    function = getattr(method, "__func__", method)
+    return isinstance(function, FunctionType) and function.__code__.co_filename == "<string>"
+
+
+def _sets_more(post_init: Any, fields: Container[str]) -> bool:
+    """Whether `__post_init__` may give an instance anything but the fields, which were stored."""
+    if post_init is None:
+        return False
+    if not isinstance(post_init, FunctionType):
+        return True
+    code = post_init.__code__
+    set_names = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"}
+    return not _OTHER_WAYS.isdisjoint(code.co_names) or any(n not in fields for n in set_names)
 
 
 def _named_tuple(cls: Any, argument: dict[str, Any]) -> Any:

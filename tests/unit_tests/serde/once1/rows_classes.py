@@ -93,14 +93,6 @@ def _function_generic() -> Any:
     return m.Page[str](items=["a"])
 
 
-def _local_class() -> Any:
-    @dataclasses.dataclass
-    class Local:
-        name: str
-
-    return Local("x")
-
-
 ROWS: dict[str, dict[str, Any]] = {
     "Enums": {
         "Enum": k.Colour.RED,
@@ -226,7 +218,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "subclass of ExceptionGroup": k.AppGroup("several", [ValueError(1)]),
     },
     "Refused": {
-        "a class defined in a function": _local_class(),
         "a lambda": lambda: None,
         "a generator": (n for n in [1]),
         "a lock": threading.Lock(),
