@@ -178,12 +178,13 @@ class Standings:
             module, _, path = name.partition(":")
             if find(module, (*path.split("."),)) is not None:
                 return f"it is no class of the family {mention.kind!r} any more"
-        return _GONE
+        return _GONE if mention.codec == "once1" else f"{_LOCAL_OR}{_GONE}"
 
 
 _LOCAL: Final = "made in a function; define it at the top of a module, under its own name"
 _UNKNOWN: Final = "nobody taught the codec this type; register an adapter for it in `adapters`"
 _BY_ITSELF: Final = "it is stored by itself, and whatever calls it runs its code"
+_LOCAL_OR: Final = "made in a function, which these rows do not tell, or "
 _GONE: Final = "gone; if it moved, say so in `aliases`"
 
 
