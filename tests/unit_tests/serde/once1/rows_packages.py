@@ -44,10 +44,6 @@ def _frame() -> pd.DataFrame:
     )
 
 
-class Array(np.ndarray[Any, Any]):
-    """What it adds is its to know."""
-
-
 class Frame(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
     """What it adds is its to know."""
 
