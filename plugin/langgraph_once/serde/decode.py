@@ -409,14 +409,21 @@ class _Reader:
         def may_run(other: type) -> bool:
             return self.allowlist.lists(other.__module__, tuple(other.__qualname__.split(".")))
 
-        if trust != "own" or not is_of_data(cls):
-            return structural(code, cls, may_run)
+        by_code = CONSTRUCTORS[code](cls) if trust == "own" and is_of_data(cls) else None
+        try:
+            make = structural(code, cls, may_run)
+        except NeedsListError:
+            if by_code is None:
+                raise
+            return by_code
+        if by_code is None:
+            return make
 
         def made(argument: Any) -> Any:
             try:
-                return structural(code, cls, may_run)(argument)
+                return make(argument)
             except NeedsListError:
-                return CONSTRUCTORS[code](cls)(argument)
+                return by_code(argument)
 
         return made
 
