@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 import secrets
-import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.checkpoint.serde.jsonplus import (
     EXT_DELTA_SNAPSHOT,
-    EXT_METHOD_SINGLE_ARG,
     EXT_NUMPY_ARRAY,
     EXT_PYDANTIC_V2,
 )
@@ -39,6 +37,7 @@ from langgraph_once.serde.msgpack_scan import (
     may_nest,
     most_open_bytes,
 )
+from langgraph_once.serde.named_types import NamedTypes
 from langgraph_once.serde.networks import hold, is_network, release
 from langgraph_once.serde.once1.opaque import upstream_opaque
 from langgraph_once.serde.patterns import (
@@ -46,14 +45,14 @@ from langgraph_once.serde.patterns import (
     MAX_UNITS_OF_A_CHARACTER,
     pattern_units,
 )
-from langgraph_once.serde.rebuild import CONSTRUCTORS, SAFE_CONSTRUCTORS
-from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
+from langgraph_once.serde.rebuild import CONSTRUCTORS
+from langgraph_once.serde.structural import NeedsListError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
-    from langgraph_once.serde.allowlist import Allowlist, Trust
+    from langgraph_once.serde.allowlist import Allowlist
 
 __all__ = ["MsgpackDecoder"]
 
@@ -119,7 +118,7 @@ class MsgpackDecoder:
         self.allowlist = allowlist
         self.min_open_bytes = min_open_bytes
         self.max_objects = max_objects
-        self.current_name = current_name
+        self.types = NamedTypes(allowlist, current_name)
         self.opaque = on_unavailable == "opaque"
         self._free_bytes = WEIGHTS.free_bytes(max_objects)
         self._small_bytes = min(_SMALL_BYTES, self._free_bytes)
@@ -341,7 +340,11 @@ class _Reader:
         self.check_names(module, name, method)
         try:
             try:
-                constructor = self.constructors.get(key) or self.constructor(key)
+                constructor = self.constructors.get(key)
+                if constructor is None:
+                    constructor, lasting = self.decoder.types.constructor(*key, tag=self.tag)
+                    if lasting:
+                        self.constructors = {**self.constructors, key: constructor}
                 return constructor(argument)
             except SerdeError:
                 raise
@@ -375,57 +378,6 @@ class _Reader:
             if self.decoder.opaque:
                 return upstream_opaque("numpy:ndarray", code, data, None)
             raise self.failed("numpy:ndarray", error) from error
-
-    def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
-        """Return the function from an argument to the value, if the type may be loaded."""
-        code, module, name, method = key
-        module, _, name = self.decoder.current_name(f"{module}:{name}").partition(":")
-        safe = SAFE_CONSTRUCTORS.get((module, name))
-        if safe is not None and module in sys.modules:
-            return safe(getattr(sys.modules[module], name))
-        if code == EXT_METHOD_SINGLE_ARG:
-            self.allowlist.check_method(module, name, method, tag=self.tag)
-        target, trust = self.allowlist.resolve(module, name, tag=self.tag)
-        is_listed = self.allowlist.lists(module, tuple(name.split(".")))
-        if code == EXT_METHOD_SINGLE_ARG:
-            target = getattr(target, method)
-        if trust == "listed":
-            if not is_listed and not is_of_data(target):
-                raise self.allowlist.refusal(module, (name,), tag=self.tag, hook="its constructor")
-            made = CONSTRUCTORS[code](target)
-        else:
-            made = self.without_code(code, target, trust)
-        # Of a type that is not listed, each occurrence is reported.
-        if is_listed or trust != "listed":
-            self.constructors = {**self.constructors, key: made}
-        return made
-
-    def without_code(self, code: int, cls: type, trust: Trust) -> Callable[[Any], Any]:
-        """Return what makes instances of an unlisted class.
-
-        Where that takes its code, only a class in the project's own source is made at all.
-        """
-
-        def may_run(other: type) -> bool:
-            return self.allowlist.lists(other.__module__, tuple(other.__qualname__.split(".")))
-
-        by_code = CONSTRUCTORS[code](cls) if trust == "own" and is_of_data(cls) else None
-        try:
-            make = structural(code, cls, may_run)
-        except NeedsListError:
-            if by_code is None:
-                raise
-            return by_code
-        if by_code is None:
-            return make
-
-        def made(argument: Any) -> Any:
-            try:
-                return make(argument)
-            except NeedsListError:
-                return by_code(argument)
-
-        return made
 
     def failed(self, type_name: str, error: Exception) -> PayloadError:
         reason = type(error).__name__
