@@ -135,7 +135,7 @@ class Rebuilder:
                     data = self._upgraded(items, data, family, cls)
                 if made is None:
                     made = family.decode(cls, data)
-                    if isinstance(made, Enum) and code == Ext.FAMILY:
+                    if code == Ext.FAMILY and issubclass(type(made), Enum):
                         self._loader.remember(made, class_name, content)
                     return made
                 cast("CyclicFamily", family).fill(made, data)  # `Table` has seen that it is one

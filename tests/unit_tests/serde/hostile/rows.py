@@ -28,9 +28,10 @@ TRUSTS: Final[tuple[Trust, ...]] = ("imported", "own", "listed")
 Codec = Literal["once1", "msgpack"]
 Row = tuple[str, tuple[str, bytes]]
 
+_mro_of: Final[Any] = vars(type)["__mro__"].__get__
 _VALUES: Final[dict[str, Any]] = {"value": 1, "late": "set"}
 _WRITERS: Final[dict[Codec, Any]] = {
-    "once1": OnceSerializer(SerdeConfig(enforcement="open")),
+    "once1": OnceSerializer(SerdeConfig(enforcement="open", compression="none")),
     "msgpack": JsonPlusSerializer(),
 }
 
@@ -105,7 +106,7 @@ def _read(serde: OnceSerializer, row: tuple[str, bytes], cls: Any) -> str:
         return type(error).__name__
     one = back[0] if type(back) is list else back
     kind = type(one)
-    is_it = kind is cls or cls in type.mro(kind)  # a parametrised model is a subclass
+    is_it = any(part is cls for part in _mro_of(kind))  # a parametrised model is a subclass
     return "instance" if is_it else "Opaque" if kind is Opaque else f"another: {kind.__name__}"
 
 
