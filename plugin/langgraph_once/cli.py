@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,14 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import check_settings
 from langgraph_once.platform.targets import wrap
+from langgraph_once.platform.types import as_json, as_text, report_types, summary
 from langgraph_once.reference import env_example, json_schema
-from langgraph_once.settings import load_graph_targets, load_settings, take_environment
+from langgraph_once.settings import (
+    Settings,
+    load_graph_targets,
+    load_settings,
+    take_environment,
+)
 
 __all__ = ["main"]
 
@@ -35,17 +42,36 @@ def commands() -> None:
 @click.option("--port", type=int, help="Port to serve on; not checked when left out.")
 def check(config: str, host: str, port: int | None) -> None:
     """Find what would stop `langgraph dev`, before it starts: a mistake is one line and exit 1."""
-    parsed = _read(config)
-    take_environment(parsed.get("env", {}))
-    manifest = Manifest.from_json(parsed)
-    check_settings(load_settings(manifest))
-    sys.path.append(str(Path.cwd()))  # as `langgraph dev` does
+    settings, manifest = _load(config)
+    check_settings(settings)
     targets = load_graph_targets(manifest)
     for found in targets:
         wrap(found)
     if port is not None:
         _check_port(host, port)
     click.echo(f"{config}: settings, database and {len(targets)} wrapped graph(s) are fine")
+    with suppress(OnceError):  # of types, nothing stops the server
+        report = report_types(settings, manifest, config=Path(config), read_database=False)
+        click.echo(summary(report))
+
+
+@commands.command()
+@click.option("--config", default="langgraph.json", show_default=True, help="File to read.")
+@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@click.option("--check", "strictly", is_flag=True, help="Exit with 1 if a type needs a line.")
+def types(config: str, for_machines: bool, strictly: bool) -> None:
+    """Tell which types the database and the graphs hold, and print the setting they need.
+
+    Nothing is written, and no value or key is printed; the server may be running.
+    """
+    settings, manifest = _load(config)
+    found = report_types(settings, manifest, config=Path(config))
+    if for_machines:
+        click.echo(as_json(found))
+    else:
+        click.echo(as_text(found, terminal=sys.stdout.isatty()), nl=False)
+    if strictly and found.attention:
+        sys.exit(1)
 
 
 @commands.command()
@@ -66,6 +92,16 @@ def main() -> None:
         commands(standalone_mode=True)
     except OnceError as error:
         sys.exit(f"langgraph-once: {error}")
+
+
+def _load(config: str) -> tuple[Settings, Manifest]:
+    """Return what `langgraph dev` would run with, after preparing this process as it does."""
+    parsed = _read(config)
+    take_environment(parsed.get("env", {}))
+    manifest = Manifest.from_json(parsed)
+    settings = load_settings(manifest)
+    sys.path.append(str(Path.cwd()))
+    return settings, manifest
 
 
 def _read(config: str) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class SerdeConfig:
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""
 
-    max_decoded_objects: Annotated[int, Field(ge=1024)] = 10_000_000
+    max_decoded_objects: Annotated[int, Field(ge=1024)] = 2**28
     """The most objects one value may decode to. Of those that "once1" rebuilds one by one, it
     allows fewer, so that reading ends within seconds: by default 1,250,000 tuples, or 500,000
     sets, or about 350,000 dates or instances of your own classes (1,600,000 where these stand in
@@ -130,10 +130,10 @@ class SerdeConfig:
     in the project's own source, and rebuilt without running their code; "strict": none, and
     "once1" refuses to write them, too; "warn": all, with a warning; "open": all."""
 
-    source: tuple[str, ...] | None = None
+    source: tuple[str, ...] = ()
     """Folders of your own source, whose modules reading may import, and files that a server loads
-    graphs from by their path. None: on a server those that `langgraph.json` names, elsewhere
-    none."""
+    graphs from by their path. Where there are none, a server takes those that `langgraph.json`
+    names."""
 
     require_encryption: bool = False
     """Refuse to write or read a value that is not encrypted."""

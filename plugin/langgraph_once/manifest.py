@@ -125,10 +125,15 @@ class Manifest:
 
     def graph_files(self) -> Iterator[str]:
         """Yield the files that graphs are named by, as `./agent.py:graph` names one."""
-        for _, entry in self._graphs():
-            file = _path(entry).rpartition(":")[0]
+        for _, file, _ in self.file_graphs():
+            yield file
+
+    def file_graphs(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the setting, the file and the name of each graph that is named by its file."""
+        for graph_id, entry in self._graphs():
+            file, _, name = _path(entry).rpartition(":")
             if file.endswith(".py"):
-                yield file
+                yield f"langgraph.json: graphs.{graph_id}.path", file, name
 
     def _graphs(self) -> Iterable[tuple[str, Any]]:
         return _mapping(self.graphs or {}, "graphs").items()

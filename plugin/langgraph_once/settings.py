@@ -134,8 +134,11 @@ def load_graph_targets(
     )
 
 
-def load_graph_paths() -> tuple[tuple[str, str], ...]:
+def load_graph_paths(manifest: Manifest | None = None) -> tuple[tuple[str, str], ...]:
     """Every graph of `langgraph.json` that is named by `package.module:name`, ours or not.
+
+    Args:
+        manifest: As `load_settings`.
 
     Returns:
         For each the setting that names it, and the name.
@@ -143,16 +146,19 @@ def load_graph_paths() -> tuple[tuple[str, str], ...]:
     Raises:
         ConfigError: As `load_settings`.
     """
-    return tuple(Manifest.from_environment(os.environ).importable_graphs())
+    return tuple((manifest or Manifest.from_environment(os.environ)).importable_graphs())
 
 
-def load_graph_files() -> tuple[str, ...]:
+def load_graph_files(manifest: Manifest | None = None) -> tuple[str, ...]:
     """Every file that `langgraph.json` names a graph of by its path, as it stands there.
+
+    Args:
+        manifest: As `load_settings`.
 
     Raises:
         ConfigError: As `load_settings`.
     """
-    return tuple(Manifest.from_environment(os.environ).graph_files())
+    return tuple((manifest or Manifest.from_environment(os.environ)).graph_files())
 
 
 def take_environment(env: str | Mapping[str, Any]) -> None:

@@ -7,16 +7,21 @@ database in the same folder, and from a copy of both in another.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
+from tests.integration_tests.survive_project.shop import kinds
 
 PROJECT = Path(__file__).with_name("survive_project")
 GRAPHS = tuple(json.loads((PROJECT / "langgraph.json").read_text())["graphs"])
@@ -34,13 +39,21 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+def no_settings() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("ONCE_")]:
+            patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory, no_settings: None) -> Story:
     told = Story()
     folders = {name: tmp_path_factory.mktemp("at") / "project" for name in FOLDERS}
     first, moved = folders.values()
     shutil.copytree(PROJECT, first, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("kinds", "agents"):
-        # A file that two graphs name is loaded twice, and the classes of the first are out of reach.
+        # A file that two graphs name is loaded twice, and only the later classes are found.
         shutil.copy(first / "shop" / f"{name}.py", first / "shop" / f"{name}_copy.py")
     server = serving(first)
     with server:
@@ -58,6 +71,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
 
 
 def serving(folder: Path) -> DevServer:
+    config = (PROJECT / "langgraph.json").read_text().replace("{here}", str(folder))
+    (folder / "langgraph.json").write_text(config)
     return DevServer(folder / "langgraph.json", cwd=folder)
 
 
@@ -117,15 +132,31 @@ class TestSurvival:
         after = finished["after"]
         assert after["next"] == []
         found = dict(flat(after["values"]["verdicts"]))
-        # A class made in a function is gone: what it held is kept.
-        local = {name: word for name, word in found.items() if name.startswith("local.")}
-        assert {name: word for name, word in found.items() if name not in local} == dict.fromkeys(
-            found.keys() - local.keys(), "same"
-        )
-        assert set(local.values()) <= {"Opaque"}
-        assert len(found) >= (60 if "local.0" in found else 2)
+        assert found == dict.fromkeys(found, "same")
+        assert len(found) >= (60 if "typed" in found else 2)
 
 
-def flat(verdicts: dict[str, Any], at: str = "") -> Any:
+def test_stock_does_not_do_better() -> None:
+    """Upstream's serializer ends the run that holds them all; of the rest it changes most."""
+    config: Any = {"configurable": {"thread_id": "1"}}
+    with pytest.raises(TypeError, match="not msgpack serializable"):
+        kinds.builder.compile(InMemorySaver()).invoke(INPUT, config)
+    stock = JsonPlusSerializer(allowed_msgpack_modules=True)
+    changed = set()
+    for name, make in kinds.MAKERS.items():
+        try:
+            back = stock.loads_typed(stock.dumps_typed(make()))
+        except Exception:
+            changed.add(name)
+            continue
+        if kinds.compared(back, make()) != "same":
+            changed.add(name)
+    assert changed >= {"plain class", "attrs", "pydantic", "exception"}
+
+
+def flat(verdicts: dict[str, Any], at: str = "") -> Iterator[tuple[str, str]]:
     for name, word in verdicts.items():
-        yield from flat(word, f"{at}{name}.") if isinstance(word, dict) else [(at + name, word)]
+        if isinstance(word, dict):
+            yield from flat(word, f"{at}{name}.")
+        else:
+            yield at + name, word

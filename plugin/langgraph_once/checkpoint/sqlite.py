@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import aiosqlite
-from langgraph.checkpoint.base import WRITES_IDX_MAP
+from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import statements
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 
     from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
 
@@ -52,6 +53,36 @@ class OnceSqliteSaver(AsyncSqliteSaver):
                     raise
             await self.conn.executescript(statements.INDEX_RUNS)
             self._has_run_column = True
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint. Upstream drops lone surrogates from its metadata: they are kept.
+
+        Args:
+            config: The parent of the checkpoint.
+            checkpoint: The checkpoint.
+            metadata: What is known about it.
+            new_versions: The versions of its channels.
+
+        Returns:
+            The config of the checkpoint.
+        """
+        stored = get_checkpoint_metadata(config, metadata)
+        if _is_text(json.dumps(stored, ensure_ascii=False)):
+            return await super().aput(config, checkpoint, metadata, new_versions)
+        at = config["configurable"]
+        key = {"thread_id": at["thread_id"], "checkpoint_ns": at["checkpoint_ns"]}
+        type_, blob = self.serde.dumps_typed(checkpoint)
+        ids = (str(key["thread_id"]), key["checkpoint_ns"], checkpoint["id"])
+        row = (*ids, at.get("checkpoint_id"), type_, blob, json.dumps(stored).encode())
+        async with self._transaction() as conn:
+            await conn.execute(statements.PUT_CHECKPOINT, row)
+        return {"configurable": {**key, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
         self,
@@ -200,6 +231,14 @@ def _run_id(config: RunnableConfig) -> str | None:
         if place and (run_id := place.get("run_id")):
             return str(run_id)
     return None
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _json_array(ids: Iterable[object]) -> str:

@@ -13,6 +13,10 @@ ON checkpoints(json_extract(CAST(metadata AS TEXT), '$.run_id'))
 WHERE json_valid(CAST(metadata AS TEXT));
 CREATE INDEX IF NOT EXISTS once_writes_run ON writes(once_run_id) WHERE once_run_id IS NOT NULL;
 """
+PUT_CHECKPOINT = """
+INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+    type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
 DELETE_RUNS = (
     """
     DELETE FROM writes WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (

@@ -7,6 +7,7 @@ The server copies a graph before each run, and the copy forgets the types of its
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 # Private upstream, langgraph 1.2.22: how `compile` finds the types under
@@ -18,7 +19,9 @@ from langgraph.pregel import Pregel
 from langgraph_once.platform.targets import load_object
 from langgraph_once.settings import load_graph_paths
 
-__all__ = ["types_in_graphs"]
+__all__ = ["graph_types", "types_in_graphs"]
+
+_RESPONSES = "langchain.agents.structured_output"
 
 
 def types_in_graphs() -> set[tuple[str, ...]]:
@@ -32,8 +35,19 @@ def types_in_graphs() -> set[tuple[str, ...]]:
     """
     found: set[tuple[str, ...]] = set()
     for where, path in load_graph_paths():
-        for graph in _with_subgraphs(load_object(path, where)):
-            found |= _types_in(graph)
+        found |= graph_types(load_object(path, where))
+    return found
+
+
+def graph_types(value: Any) -> set[tuple[str, ...]]:
+    """`(module, name)` of every type in the schemas of a graph or builder; none of another thing.
+
+    What an agent was asked to answer with (`create_agent(response_format=…)`) is among them,
+    though its state says no more than that there is an answer (langchain 1.x).
+    """
+    found: set[tuple[str, ...]] = set()
+    for graph in _with_subgraphs(value):
+        found |= _types_in(graph)
     return found
 
 
@@ -50,6 +64,19 @@ def _with_subgraphs(value: Any) -> Iterator[Pregel[Any, Any, Any, Any]]:
 def _types_in(graph: Pregel[Any, Any, Any, Any]) -> set[tuple[str, ...]]:
     builder = getattr(graph, "builder", None)
     schemas = [] if builder is None else [*builder.schemas, builder.context_schema]
+    if builder is not None:
+        schemas += _responses(builder)
     return collect_allowlist_from_schemas(
         schemas=[schema for schema in schemas if schema is not None], channels=graph.channels
     )
+
+
+def _responses(builder: Any) -> Iterator[Any]:
+    """Yield the schemas that functions of the nodes were made to answer with."""
+    for node in builder.nodes.values():
+        function = getattr(node.runnable, "func", None) or getattr(node.runnable, "afunc", None)
+        for cell in getattr(function, "__closure__", None) or ():
+            with suppress(ValueError):  # the cell is empty
+                held = cell.cell_contents
+                if type(held).__module__ == _RESPONSES and hasattr(held, "schema"):
+                    yield held.schema

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from langgraph_once.manifest import Manifest
 from langgraph_once.settings import load_graph_files, load_graph_paths
 
 __all__ = ["project_source"]
@@ -15,22 +16,26 @@ _MANIFEST = "langgraph.json"
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
-def project_source() -> tuple[str, ...]:
+def project_source(file: Path | None = None, manifest: Manifest | None = None) -> tuple[str, ...]:
     """Return the folders of the project, and the files that the server loads graphs from.
 
     The folders are the `dependencies` of the `langgraph.json` in the working directory, which is
-    that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The server
-    does not hand them over (langgraph-api 0.16.7). Where there is no such file, they are those that
-    the graphs are in.
+    that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The
+    server does not hand them over (langgraph-api 0.16.7). Where there is no such file, they are
+    those that the graphs are in.
+
+    Args:
+        file: The `langgraph.json`; by default that of the working directory.
+        manifest: As `load_settings`.
 
     Raises:
         ConfigError: As `load_settings`.
     """
-    files = [Path(name) for name in load_graph_files()]
-    folders = [*_dependencies(Path.cwd() / _MANIFEST)]
+    files = [Path(name) for name in load_graph_files(manifest)]
+    folders = [*_dependencies(file or Path.cwd() / _MANIFEST)]
     if not folders:
-        folders = [file.absolute().parent for file in files]
-        folders += [folder for _, name in load_graph_paths() for folder in _folder_of(name)]
+        folders = [each.absolute().parent for each in files]
+        folders += [folder for _, name in load_graph_paths(manifest) for folder in _folder_of(name)]
     own = [folder for folder in folders if not _INSTALLED & {*folder.parts}]
     return tuple(dict.fromkeys(map(str, [*own, *files])))
 

@@ -23,7 +23,7 @@ def serializer_for(settings: Settings) -> OnceSerializer:
         ConfigError: Settings that do not go together, by their names in the environment.
     """
     config = settings.serde
-    if config.source is None:
+    if not config.source:
         config = replace(config, source=project_source())
     try:
         return OnceSerializer(config, upstream_aes_key=settings.upstream_aes_key)

@@ -6,7 +6,7 @@ import importlib
 import logging
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -14,7 +14,9 @@ from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPA
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
+from langgraph_once.serde.guard import Guard
 from langgraph_once.serde.lookup import find, names_of, nested_classes
+from langgraph_once.serde.owners import in_brackets, owner_of
 from langgraph_once.serde.project import Project
 from langgraph_once.serde.storable import find_storable
 
@@ -48,11 +50,14 @@ class Allowlist:
         paths: Where each listed type is found in its module. The bytes name a nested class
             without its outer one: `mod:Outer.Inner` is `("mod", "Inner"): ("Outer", "Inner")`.
         project: The project's own source.
+        configured: What the setting holds, without the types of schemas.
     """
 
     enforcement: Literal["safe", "strict", "warn", "open"]
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     project: Project = field(default_factory=Project)
+    guard: Guard = field(default_factory=Guard, repr=False, compare=False)
+    configured: tuple[str, ...] = ()
     _warned: set[Key] = field(default_factory=set, repr=False, compare=False)
     _at_start: set[str] = field(default_factory=set, repr=False, compare=False)
 
@@ -60,9 +65,9 @@ class Allowlist:
     def from_config(cls, config: SerdeConfig) -> Allowlist:
         """Return the allowlist that `config` describes."""
         names = (name.split(":") for name in config.allowed_types)
-        return cls(config.enforcement, project=Project(config.source or ())).extended(
-            (module, name) for module, name in names
-        )
+        project = Project(config.source)
+        bare = cls(config.enforcement, project=project, configured=config.allowed_types)
+        return bare.extended((module, name) for module, name in names)
 
     def extended(self, types: Iterable[tuple[str, ...] | type]) -> Allowlist:
         """Return an allowlist with `types` added; itself when there is nothing new.
@@ -88,7 +93,7 @@ class Allowlist:
                 paths[key] = path
         if paths == self.paths:
             return self
-        return Allowlist(self.enforcement, paths, self.project, self._warned, self._at_start)
+        return replace(self, paths=paths)
 
     def lists(self, module: str, path: tuple[str, ...]) -> bool:
         """Whether the type is listed, one of upstream's safe ones, or marked `storable`.
@@ -137,7 +142,7 @@ class Allowlist:
             TypeNotAllowedError: As `load`.
             PayloadError: As `load`, or it is no type.
         """
-        path = self.paths.get((module, name), (name,))
+        path = self.paths.get((module, name), tuple(name.split(".")))
         if not self.lists(module, path) and find(module, path) is None:
             nested = nested_classes(module, name)
             if len(nested) == 1:
@@ -161,9 +166,11 @@ class Allowlist:
         emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": name})
         if self.enforcement == "warn" and self._is_news((module, name)):
             logger.warning(
-                "Loaded %s:%s, which is not in `allowed_types`; strict enforcement would refuse it",
+                "Loaded %s:%s%s, which is not in `allowed_types`; strict enforcement would "
+                "refuse it",
                 module,
                 name,
+                in_brackets(module),
             )
 
     def refusal(
@@ -180,7 +187,10 @@ class Allowlist:
         name = ".".join(path)
         emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": name})
         imported = module in sys.modules
-        return TypeNotAllowedError(f"{module}:{name}", tag=tag, imported=imported, hook=hook)
+        owner = owner_of(module)
+        return TypeNotAllowedError(
+            f"{module}:{name}", tag=tag, imported=imported, hook=hook, owner=owner
+        )
 
     def report_written(self, name: str) -> None:
         """Report that a type was written which is not listed: `module:Qual.Name`."""
@@ -188,8 +198,9 @@ class Allowlist:
         emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": path})
         if self._is_news((module, path)):
             logger.warning(
-                "Stored %s, which is not in `allowed_types`; strict enforcement would refuse it",
+                "Stored %s%s, which is not in `allowed_types`; strict enforcement would refuse it",
                 name,
+                in_brackets(module),
             )
 
     def report_unwritten(self, name: str) -> None:
@@ -205,7 +216,8 @@ class Allowlist:
             reason: Why, and what makes it sure.
         """
         if self._is_news((name, "")):
-            logger.warning("Stored %s: %s", name, reason)
+            whose = in_brackets(name.partition(":")[0])
+            logger.warning("Stored %s%s: %s", name, whose, reason)
 
     def note_start(self) -> None:
         """Note which modules are imported, if that was not noted before: a process has started."""

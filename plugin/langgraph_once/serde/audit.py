@@ -3,17 +3,14 @@ follows."""
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Self
 
-from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
-from pydantic import TypeAdapter, ValidationError
 
-from langgraph_once.config import TypeName
+from langgraph_once.serde.proposal import environment_line, manifest_line, proposed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,10 +26,6 @@ _MAX_NAMES: Final = 1000
 _BLOCKED: Final = "msgpack_blocked"
 _UNREGISTERED: Final = "msgpack_unregistered_allowed"
 _METHOD: Final = "msgpack_method_blocked"
-
-_NOT_YOURS: Final = frozenset({"builtins", "langgraph_once"})
-
-_TYPE_NAME: Final = TypeAdapter(TypeName)
 
 logger = logging.getLogger(__name__)
 
@@ -108,11 +101,8 @@ class Audit:
         """
         refused_calls = set(self._named(_METHOD))
         met = (name for name in self._named(_BLOCKED, _UNREGISTERED) if name not in refused_calls)
-        known = dict.fromkeys(allowed_types)
-        text = json.dumps(
-            [*known, *(name for name in met if name not in known and _is_yours(name))]
-        )
-        return f"\"allowed_types\": {text}\nONCE_SERDE__ALLOWED_TYPES='{text}'"
+        names = proposed(met, allowed_types)
+        return f"{manifest_line(names)}\n{environment_line(names)}"
 
     def _count(self, event: SerdeEvent) -> None:
         key = (event["kind"], f"{event['module']}:{event['name']}")
@@ -138,14 +128,3 @@ class Audit:
             len(self.blocked),
             len(self.unregistered),
         )
-
-
-def _is_yours(name: str) -> bool:
-    """Whether the setting takes it, and it is neither ours nor upstream's to allow."""
-    try:
-        _TYPE_NAME.validate_python(name)
-    except ValidationError:
-        return False
-    module, _, path = name.partition(":")
-    is_safe = (module, path.rpartition(".")[2]) in SAFE_MSGPACK_TYPES
-    return not is_safe and module.partition(".")[0] not in _NOT_YOURS

@@ -7,14 +7,19 @@ first error is kept aside and raised at the end.
 
 from __future__ import annotations
 
+import re
 import secrets
+import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.checkpoint.serde.jsonplus import (
+    EXT_CONSTRUCTOR_KW_ARGS,
+    EXT_CONSTRUCTOR_SINGLE_ARG,
     EXT_DELTA_SNAPSHOT,
     EXT_METHOD_SINGLE_ARG,
     EXT_NUMPY_ARRAY,
+    EXT_PYDANTIC_V1,
     EXT_PYDANTIC_V2,
 )
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
@@ -26,13 +31,27 @@ from langgraph_once.errors import (
     SizeLimitError,
     TypeNotAllowedError,
 )
+from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.guard import Danger, GuardedError
+from langgraph_once.serde.lookup import names_of
 from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.msgpack_arrays import array, array_parts
 from langgraph_once.serde.msgpack_keys import has_large_maps, takes_long
-from langgraph_once.serde.msgpack_scan import count_values, depth, end_of_value, may_nest
+from langgraph_once.serde.msgpack_scan import (
+    WEIGHTS,
+    depth,
+    end_of_value,
+    may_nest,
+    most_open_bytes,
+)
 from langgraph_once.serde.networks import hold, is_network, release
 from langgraph_once.serde.once1.opaque import upstream_opaque
-from langgraph_once.serde.rebuild import CONSTRUCTORS
+from langgraph_once.serde.patterns import (
+    MAX_PATTERN_UNITS,
+    MAX_UNITS_OF_A_CHARACTER,
+    pattern_units,
+)
+from langgraph_once.serde.rebuild import CONSTRUCTORS, SAFE_CONSTRUCTORS, from_fields
 from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
 
 if TYPE_CHECKING:
@@ -53,6 +72,8 @@ _START: Final = b"\x92"
 _MARK: Final = secrets.token_bytes(12)
 _END: Final = packb(_MARK)
 
+_PATTERN: Final = packb("re") + packb("compile")
+
 _OPEN_BYTES_FACTOR: Final = 16
 """Each level of nesting copies what it holds: deeper blobs may hold this many copies at once."""
 
@@ -72,11 +93,17 @@ _COPY_BYTES: Final = 1024 * 1024
 """What is larger is not copied to see where it ends, if it consists of few values."""
 _FEW_VALUES: Final = 1000
 
-_EXTENSION_OBJECTS: Final = 20
-"""Rebuilding the value of an extension costs as much as so many objects."""
-_MIN_EXTENSION_BYTES: Final = 3
-_SMALL_EXTENSION_BYTES: Final = 128
-"""Extensions that hold more than this are few, for the size of a blob, and not counted."""
+
+def max_open_bytes(size: int, least: int) -> int:
+    """Return how much memory nested copies of a blob of `size` bytes may take."""
+    return max(least, _OPEN_BYTES_FACTOR * size)
+
+
+_BY_NAME: Final = frozenset({EXT_PYDANTIC_V1, EXT_PYDANTIC_V2, EXT_CONSTRUCTOR_KW_ARGS})
+"""The extensions of classes that get the values of their fields, and mostly keep them."""
+_KEEPING: Final = frozenset({"Send", "deque"})
+_HASHING: Final = frozenset({"set", "frozenset"})
+"""Classes that do no more than that with what they are made of."""
 
 
 class MsgpackDecoder:
@@ -97,8 +124,7 @@ class MsgpackDecoder:
             allowlist: The types that the bytes may name.
             min_open_bytes: Nested copies of a blob may take this much memory, and more only in
                 proportion to its size.
-            max_objects: The most objects that may be made; an extension counts as 20. They are
-                counted only where a blob is long enough to hold more.
+            max_objects: The units of a `Budget` that a value may take.
             current_name: From the name of a type in the bytes to what it is called today.
             on_unavailable: What stands for an object that cannot be rebuilt.
         """
@@ -107,17 +133,16 @@ class MsgpackDecoder:
         self.max_objects = max_objects
         self.current_name = current_name
         self.opaque = on_unavailable == "opaque"
-        # What is smaller cannot hold as many values as that, or extensions.
-        enough = max_objects * _MIN_EXTENSION_BYTES >= _SMALL_BYTES * _EXTENSION_OBJECTS
-        self._small_bytes = _SMALL_BYTES if enough else -1
+        self._free_bytes = WEIGHTS.free_bytes(max_objects)
+        self._small_bytes = min(_SMALL_BYTES, self._free_bytes)
 
     def decode(self, data: bytes, tag: str) -> Any:
         """Return the value that upstream's serializer wrote as `data`, stored under `tag`.
 
         Raises:
             TypeNotAllowedError: It names a type that the allowlist refuses.
-            SizeLimitError: It is nested so that reading it takes too much memory, or holds too
-                many objects.
+            SizeLimitError: It is nested so that reading it takes too much memory, or takes too
+                much to rebuild.
             PayloadError: It is damaged, or names a value that cannot be rebuilt.
         """
         if len(data) <= self._small_bytes:
@@ -129,15 +154,41 @@ class MsgpackDecoder:
                 pass
         return self._decode_carefully(data, tag)
 
-    def _decode_carefully(self, data: bytes, tag: str) -> Any:
-        return self.rebuild(_TOP, data, tag)
+    def built(self, code: int, content: list[Any], data: bytes, budget: Budget) -> Any:
+        """Return the value of an extension whose content was read already; as `decode`."""
+        return _Reader(self, budget.tag, budget).build_named(code, content, data)
 
-    def rebuild(self, code: int, data: bytes, tag: str) -> Any:
+    @property
+    def unchecked_bytes(self) -> int:
+        """How long a blob may be that `check` need not be asked about."""
+        few = self.max_objects // MAX_UNITS_OF_A_CHARACTER
+        return min(self._free_bytes, few, self.min_open_bytes // _MAX_LEVELS)
+
+    def check(self, data: bytes, tag: str) -> None:
+        """Look at what was just written.
+
+        Raises:
+            SerdeError: Reading would raise it.
+        """
+        if WEIGHTS.exceed([data], self.max_objects):
+            raise Budget(self.max_objects, tag).exceeded()
+        most = max_open_bytes(len(data), self.min_open_bytes)
+        if (
+            data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+            or most_open_bytes(data, most) > most
+        ):
+            self.decode(data, tag)
+
+    def _decode_carefully(self, data: bytes, tag: str) -> Any:
+        return self.rebuild(_TOP, data, tag, Budget(self.max_objects, tag))
+
+    def rebuild(self, code: int, data: bytes, tag: str, budget: Budget) -> Any:
         """Return the value of one extension, or of a whole blob; errors are those of `decode`."""
-        reader = _Reader(self, tag)
-        if len(data) > _MAX_LEVELS or len(data) > self.max_objects:
-            reader.max_open_bytes = max(self.min_open_bytes, _OPEN_BYTES_FACTOR * len(data))
-            reader.limit_objects(len(data), self.max_objects)
+        reader = _Reader(self, tag, budget)
+        if len(data) > self._free_bytes:
+            reader.check_weight(data)
+        if len(data) > _MAX_LEVELS:
+            reader.max_open_bytes = max_open_bytes(len(data), self.min_open_bytes)
             reader.large_maps = has_large_maps(data)
         value = reader.unpack(code, data)
         if reader.networks and any(list(map(release, reader.networks))):  # all are released
@@ -168,27 +219,22 @@ class _Reader:
     levels_left = _MAX_LEVELS
     max_open_bytes = 0
     open_bytes = 0
-    max_objects = 0
-    objects_left: int | None = None
-    extensions_left: int | None = None
     large_maps = False
-    counted_bytes = -1
     unmeasured_bytes = _MAX_LEVELS
 
-    def __init__(self, decoder: MsgpackDecoder, tag: str) -> None:
+    def __init__(self, decoder: MsgpackDecoder, tag: str, budget: Budget) -> None:
         self.decoder = decoder
         self.allowlist = decoder.allowlist
         self.tag = tag
+        self.budget = budget
 
-    def limit_objects(self, size: int, max_objects: int) -> None:
-        """Count objects, and extensions, where `size` bytes may hold more than they may."""
-        self.max_objects = max_objects
-        if size > max_objects:
-            self.objects_left = max_objects
-            self.unmeasured_bytes = -1
-        if size * _EXTENSION_OBJECTS > max_objects * _MIN_EXTENSION_BYTES:
-            self.extensions_left = max_objects // _EXTENSION_OBJECTS
-            self.counted_bytes = _SMALL_EXTENSION_BYTES
+    def check_weight(self, data: bytes) -> None:
+        try:
+            exceeds = WEIGHTS.exceed([data], self.budget.limit)
+        except ValueError as error:
+            raise PayloadError("the msgpack is cut off", tag=self.tag) from error
+        if exceeds:
+            raise self.budget.exceeded()
 
     def unpack(self, code: int, data: bytes) -> Any:
         """Unpack and rebuild one extension, or the whole. Called by ormsgpack for nested ones.
@@ -201,7 +247,7 @@ class _Reader:
         """
         try:
             levels = None
-            if not self.counted_bytes < len(data) <= self.unmeasured_bytes:
+            if len(data) > self.unmeasured_bytes:
                 levels, framed = self.enter(code, data)
             else:
                 framed = b"".join((_START, data, _END))
@@ -242,11 +288,6 @@ class _Reader:
         levels = 0
         if code != _TOP:
             levels = self.count_levels(data, few=few)
-            self.count_extension()
-        if self.objects_left is not None:
-            self.objects_left -= count_values(data, self.objects_left)
-            if self.objects_left < 0:
-                raise self.too_many()
         if few:
             return levels, data
         if self.large_maps and len(data) > _MAX_LEVELS and takes_long(data):
@@ -275,22 +316,7 @@ class _Reader:
 
     def take_levels(self, levels: int) -> None:
         self.levels_left -= levels
-        if self.objects_left is None:
-            self.unmeasured_bytes = min(self.levels_left, _MAX_LEVELS)
-
-    def count_extension(self) -> None:
-        if self.extensions_left is not None:
-            self.extensions_left -= 1
-            if self.extensions_left < 0:
-                raise self.too_many()
-
-    def too_many(self) -> SizeLimitError:
-        return SizeLimitError(
-            f"the value holds more than {self.max_objects:,} objects, or rebuilds more than "
-            f"{self.max_objects // _EXTENSION_OBJECTS:,}",
-            limit_bytes=self.max_objects,
-            tag=self.tag,
-        )
+        self.unmeasured_bytes = min(self.levels_left, _MAX_LEVELS)
 
     def first(self, error: BaseException) -> BaseException:
         """Return what to raise for `error`: ours, and interrupts, as they are."""
@@ -308,16 +334,27 @@ class _Reader:
         if code == EXT_PYDANTIC_V2 and (message := rebuild_message(content)) is not None:
             return message
         if code not in CONSTRUCTORS:
-            return self.build_unnamed(code, content)
+            return self.build_unnamed(code, content, data)
         if type(content) is not list or len(content) not in (3, 4):
             raise PayloadError("a msgpack extension that names no type", tag=self.tag)
+        built = self.build_named(code, content, data)
+        if type(built) is re.Pattern:
+            self.budget.take(pattern_units(built.pattern, built.flags))
+        if is_network(built):
+            hold(built)
+            self.networks = self.networks or []
+            self.networks.append(built)
+        return built
+
+    def build_named(self, code: int, content: list[Any], data: bytes) -> Any:
+        """Return the value of an extension that names a type, or what stands for it."""
         module, name, argument, method = content if len(content) == 4 else (*content, "")
         key = (code, module, name, method)
         self.check_names(module, name, method)
         try:
-            constructor = self.constructors.get(key) or self.constructor(key)
             try:
-                built = constructor(argument)
+                constructor = self.constructors.get(key) or self.constructor(key)
+                return constructor(argument)
             except SerdeError:
                 raise
             except NeedsListError as error:
@@ -330,11 +367,6 @@ class _Reader:
             if not self.decoder.opaque:
                 raise
             return upstream_opaque(f"{module}:{name}", code, data, argument)
-        if is_network(built):
-            hold(built)
-            self.networks = self.networks or []
-            self.networks.append(built)
-        return built
 
     def check_names(self, *names: Any) -> None:
         """Refuse what cannot be the names of a module, a type and a method."""
@@ -343,7 +375,7 @@ class _Reader:
         if sum(map(len, names)) > _MAX_NAME_CHARS:
             raise PayloadError("a msgpack extension with an overlong type name", tag=self.tag)
 
-    def build_unnamed(self, code: int, content: Any) -> Any:
+    def build_unnamed(self, code: int, content: Any, data: bytes) -> Any:
         """Return the value of an extension that names no type."""
         if code == EXT_DELTA_SNAPSHOT:
             return _DeltaSnapshot(content)
@@ -352,12 +384,17 @@ class _Reader:
         try:
             return array(content)
         except Exception as error:
+            if self.decoder.opaque:
+                return upstream_opaque("numpy:ndarray", code, data, None)
             raise self.failed("numpy:ndarray", error) from error
 
     def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
         """Return the function from an argument to the value, if the type may be loaded."""
         code, module, name, method = key
         module, _, name = self.decoder.current_name(f"{module}:{name}").partition(":")
+        safe = SAFE_CONSTRUCTORS.get((module, name))
+        if safe is not None and module in sys.modules:
+            return self.cautious(code, safe(getattr(sys.modules[module], name)), name)
         if code == EXT_METHOD_SINGLE_ARG:
             self.allowlist.check_method(module, name, method, tag=self.tag)
         target, trust = self.allowlist.resolve(module, name, tag=self.tag)
@@ -367,7 +404,7 @@ class _Reader:
         if trust == "listed":
             if not is_listed and not is_of_data(target):
                 raise self.allowlist.refusal(module, (name,), tag=self.tag, hook="its constructor")
-            made = CONSTRUCTORS[code](target)
+            made = self.cautious(code, CONSTRUCTORS[code](target), name)
         else:
             made = self.without_code(code, target, trust)
         # Of a type that is not listed, each occurrence is reported.
@@ -381,17 +418,48 @@ class _Reader:
         Where that takes its code, only a class in the project's own source is made at all.
         """
 
-        def may_run(other: type) -> bool:
-            return self.allowlist.lists(other.__module__, tuple(other.__qualname__.split(".")))
+        def called(other: type) -> Callable[[Any], Any] | None:
+            module, name = names_of(other)
+            if self.allowlist.lists(module, tuple(name.split("."))):
+                return self.cautious(EXT_PYDANTIC_V2, from_fields(other), name)
+            if not self.allowlist.project.owns(module):
+                self.allowlist.guard.note(other)
+            return None
 
+        called(cls)
         if trust != "own" or not is_of_data(cls):
-            return structural(code, cls, may_run)
+            return self.unhashed(code, structural(code, cls, called))
+        by_code = self.cautious(code, CONSTRUCTORS[code](cls), cls.__name__)
 
         def made(argument: Any) -> Any:
             try:
-                return structural(code, cls, may_run)(argument)
+                return structural(code, cls, called)(argument)
             except NeedsListError:
-                return CONSTRUCTORS[code](cls)(argument)
+                return by_code(argument)
+
+        return self.unhashed(code, made)
+
+    def cautious(
+        self, code: int, make: Callable[[Any], Any], name: str
+    ) -> Callable[[Any], Any]:
+        """Return `make`, refusing arguments of unlisted classes that it would run code of."""
+        if name in _KEEPING:
+            return make
+        if name in _HASHING:
+            return self.unhashed(EXT_CONSTRUCTOR_SINGLE_ARG, make)
+        return self.guarded(make, Danger.WHERE_USED if code in _BY_NAME else Danger.NONE)
+
+    def unhashed(self, code: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return `make`, which hashes what it gets if that is one value, and must not run code."""
+        return make if code in _BY_NAME else self.guarded(make, Danger.WHERE_HASHED)
+
+    def guarded(self, make: Callable[[Any], Any], danger: Danger) -> Callable[[Any], Any]:
+        guard, tag = self.allowlist.guard, self.tag
+
+        def made(argument: Any) -> Any:
+            if guard.finds([argument], danger):
+                raise GuardedError("it would run code of what it is made of", tag=tag)
+            return make(argument)
 
         return made
 

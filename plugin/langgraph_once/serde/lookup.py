@@ -82,7 +82,7 @@ def names_in(cls: type) -> Any:
 
 def nested_classes(module: str, name: str) -> list[type]:
     """Return the classes of that `__name__` that stand in classes of a module, at any depth."""
-    found: list[type] = []
+    found: list[Any] = []
     seen: set[int] = set()
     todo: list[Any] = [*_classes_in(names_in_module(module) or {}, module)]
     for cls in todo:

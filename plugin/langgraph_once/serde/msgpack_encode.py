@@ -42,12 +42,13 @@ from langgraph.checkpoint.serde.jsonplus import (
 )
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.types import Send
-from ormsgpack import Ext, Fragment, packb
+from ormsgpack import Ext, Fragment, packb, unpackb
 from pydantic import BaseModel
 
 from langgraph_once.serde.msgpack_arrays import array_content, is_array_type
 from langgraph_once.serde.msgpack_models import OPTIONS, ModelEncoders
 from langgraph_once.serde.once1.opaque import Opaque, upstream_extension
+from langgraph_once.serde.patterns import PatternTooLargeError, pattern_units
 
 __all__ = ["encode_msgpack", "quick_encode"]
 
@@ -72,6 +73,7 @@ _BY_BASE: Final = (
 """Subclasses of these are written as these are, ahead of enums and dataclasses."""
 
 
+_RE_COMPILE: Final = b"\x93" + packb("re") + packb("compile")
 _CONSTANT: Final = frozenset({str, int, float, bool, bytes, type(None)})
 _NOTHING: Final = (None, None)
 
@@ -81,11 +83,14 @@ def encode_msgpack(value: Any) -> bytes:
 
     Raises:
         TypeError: Upstream cannot write it; the error is upstream's own.
+        PatternTooLargeError: Upstream would; reading would refuse it.
     """
     try:
         return quick_encode(value)
     except Exception:
-        return _upstream_bytes(value)
+        data = _upstream_bytes(value)
+        _check_patterns(data)
+        return data
 
 
 def quick_encode(value: Any) -> bytes:
@@ -220,7 +225,21 @@ def _delta_snapshot(obj: _DeltaSnapshot) -> Packed:
     return Ext(EXT_DELTA_SNAPSHOT, _pack(obj.value))
 
 
+def _check_patterns(data: bytes) -> None:
+    """Do for what upstream wrote what `_pattern` does: ormsgpack does not tell what it raised."""
+    at = -1
+    while (at := data.find(_RE_COMPILE, at + 1)) >= 0:
+        try:
+            pattern, flags = unpackb(data[at:])[2]
+            pattern_units(pattern, flags)
+        except PatternTooLargeError:
+            raise
+        except Exception:  # noqa: S112  (it only looks like a pattern)
+            continue
+
+
 def _pattern(obj: re.Pattern[Any]) -> Packed:
+    pattern_units(obj.pattern, obj.flags)
     content = ("re", "compile", (obj.pattern, obj.flags))
     return Ext(EXT_CONSTRUCTOR_POS_ARGS, _pack(content))
 

@@ -6,13 +6,14 @@ tuples; ormsgpack makes the dicts, so blobs with large maps are looked through b
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
-from operator import mul
 from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import unpackb
 
+from langgraph_once.errors import PayloadError
+from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.hashing import Hashing
 from langgraph_once.serde.msgpack_scan import keys_of_large_maps
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["as_tuple", "has_large_maps", "share_hashes", "takes_long"]
 
-_FEW: Final = 255
+_FEW: Final = 15
 """What a map holds at most whose head has another form."""
 
+_ANY: Final = 1 << 62
+"""Nothing occurs twice in msgpack: hashing takes no longer than reading."""
+
 _ARRAY: Final = b"\xdd"
-_MOST_COMPARISONS: Final = 10_000_000  # about 0.3 s
 
 
 def has_large_maps(data: bytes) -> bool:
@@ -42,11 +45,12 @@ def takes_long(data: bytes) -> bool:
 
 
 def share_hashes(items: Collection[Any]) -> bool:
-    """Whether so many items share a hash that a set of them would take very long."""
-    if len(items) <= _FEW:
-        return False
-    same = Counter(map(hash, items)).values()
-    return bool(sum(map(mul, same, same)) > _MOST_COMPARISONS + 100 * len(items))
+    """Whether a set of these items would take very long, as so many share a hash."""
+    try:
+        Hashing(Budget(_ANY, "msgpack")).check(items)
+    except PayloadError:
+        return True
+    return False
 
 
 def as_tuple(item: Any) -> Any:

@@ -1,12 +1,26 @@
-"""Reading msgpack only as far as to know how many values it holds, or where it ends."""
+"""Reading msgpack only as far as to know what it takes, or where it ends."""
 
 from __future__ import annotations
 
 import functools
 import re
+from itertools import accumulate
 from typing import Final
 
-__all__ = ["count_values", "depth", "end_of_value", "keys_of_large_maps", "may_nest"]
+from langgraph.checkpoint.serde.jsonplus import (
+    EXT_CONSTRUCTOR_KW_ARGS,
+    EXT_PYDANTIC_V1,
+    EXT_PYDANTIC_V2,
+)
+
+from langgraph_once.serde.weight import Weights
+
+__all__ = ["WEIGHTS", "depth", "end_of_value", "keys_of_large_maps", "may_nest", "most_open_bytes"]
+
+WEIGHTS: Final = Weights(
+    {EXT_CONSTRUCTOR_KW_ARGS: 30, EXT_PYDANTIC_V1: 40, EXT_PYDANTIC_V2: 40}, others=20, nested=None
+)
+"""What reading takes."""
 
 _FIXED: Final[dict[int, int]] = {
     **dict.fromkeys((*range(0xA1), 0xC0, 0xC1, 0xC2, 0xC3, *range(0xE0, 0x100)), 1),
@@ -38,35 +52,15 @@ _COUNTED: Final = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 _STEPS: Final = [_FIXED.get(first, 0) for first in range(256)]
 """The same; 0 where it does not tell."""
 
-_SHORT: Final = 64
-
 _CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
 """What starts an array or a map that is not empty; text may hold these bytes too."""
 
 _ARRAY_STARTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
 
+_LONG_EXTENSION: Final = re.compile(rb"(?:\xc8(..)|\xc9(....))[\0-\x07]", re.DOTALL)
+
 _MAX_DEPTH: Final = 2000
 """ormsgpack does not follow containers in containers as far as that."""
-
-
-def count_values(data: bytes, max_values: int) -> int:
-    """Return how many values `data` holds; a number above `max_values` may be too small.
-
-    Extensions count as one value, whatever they hold. Values are matched thousands at a time,
-    as the loop may have to run through a blob that was made to be slow.
-    """
-    count, at, size = 0, 0, len(data)
-    while at < size <= _SHORT:  # patterns are looked up for longer than that takes
-        count, at = count + 1, at + (_STEPS[data[at]] or _length(data, at))
-    while at < size and count <= max_values:
-        for step, run in _runs(b""):
-            if step > size - at:
-                continue
-            while count <= max_values and (found := run.match(data, at)):
-                count, at = count + step, found.end()
-        if at < size:  # something long, or cut off
-            count, at = count + 1, at + _length(data, at)
-    return count
 
 
 def end_of_value(data: bytes, max_values: int, start: int = 0) -> int:
@@ -87,6 +81,23 @@ def end_of_value(data: bytes, max_values: int, start: int = 0) -> int:
 def may_nest(data: bytes) -> int:
     """Return a bound on how deep `data` nests, extensions included: it may be far too high."""
     return len(data) - len(data.translate(None, _CONTAINER_STARTS))
+
+
+def most_open_bytes(data: bytes, most: int) -> int:
+    """Return a bound on how long extensions in each other are, together; stops below `most`.
+
+    Short ones count as nothing: a thousand of them are 2 MB.
+    """
+    lengths = data.count(b"\xc8"), data.count(b"\xc9")
+    if len(data) * (1 + sum(lengths)) <= most:
+        return len(data)
+    changes: list[tuple[int, int]] = []
+    for found in _LONG_EXTENSION.finditer(data):
+        start, size = found.end(), int.from_bytes(found[1] or found[2], "big")
+        if size <= len(data) - start:
+            changes += (start, size), (start + size, -size)
+    changes.sort()
+    return len(data) + max(accumulate((change for _, change in changes), initial=0))
 
 
 def depth(data: bytes, max_depth: int) -> int:

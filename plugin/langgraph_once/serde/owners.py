@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-__all__ = ["owner_of"]
+__all__ = ["in_brackets", "owner_of"]
 
 _TOP: Final = re.compile(r"^([^/,\n]+?)(?:\.[^/,\n]*)?[/,]", re.MULTILINE)
 """What a line of `RECORD` says is brought: the folder, or the file without its suffixes."""
@@ -32,6 +32,12 @@ def owner_of(module: str) -> str | None:
         return _owner(module)
     except Exception:  # whatever is wrong with what is installed, a message is not the place
         return None
+
+
+def in_brackets(module: str) -> str:
+    """Return what `owner_of` does, to stand behind the name of a type; empty where that is None."""
+    owner = owner_of(module)
+    return "" if owner is None else f" ({owner})"
 
 
 def _owner(module: str) -> str | None:
@@ -55,6 +61,11 @@ def _is_of_project(module: str) -> bool:
     file = vars(loaded).get("__file__") if isinstance(loaded, ModuleType) else None
     if not isinstance(file, str):
         return False
+    return _is_of_no_installation(file)
+
+
+@functools.lru_cache(1024)
+def _is_of_no_installation(file: str) -> bool:
     path = Path(file).resolve()
     standard = Path(sysconfig.get_path("stdlib")).resolve()
     return not (_INSTALLED & set(path.parts) or path.is_relative_to(standard))
@@ -63,20 +74,31 @@ def _is_of_project(module: str) -> bool:
 def _brought_by(module: str) -> list[str]:
     """Return the packages that bring it, or most of its parents, as parts of a folder may come
     from many packages."""
-    top, *rest = module.split(".")
-    nearest = {found: _depth(_record(found), [top, *rest]) for found in _packages().get(top, ())}
-    most = max(nearest.values(), default=0)
-    return sorted({found.metadata["Name"] for found, depth in nearest.items() if depth == most})
+    parts = module.split(".")
+    if parts[0] not in _packages():
+        return []
+    places = _places(parts[0])
+    paths = ("/".join(parts[:depth]) for depth in range(len(parts), 0, -1))
+    return next((sorted(places[path]) for path in paths if path in places), [])
 
 
-def _depth(record: str, parts: list[str]) -> int:
-    """Return how many of `parts`, from the first, name something that `record` brings."""
-    lines = f"\n{record}"
-    for depth in range(len(parts), 1, -1):
-        path = "/".join(parts[:depth])
-        if any(f"\n{path}{end}" in lines for end in "/."):
-            return depth
-    return 1
+@functools.cache
+def _places(top: str) -> dict[str, set[str]]:
+    """Return which packages bring what below `top`, by the path without suffix.
+
+    Made once, so that a message costs nothing: reading asks for one for each object it refuses.
+    """
+    packages = _packages()[top]
+    places = {top: {found.metadata["Name"] for found in packages}}
+    if len(packages) == 1:
+        return places
+    for found in packages:
+        for line in _record(found).splitlines():
+            parts = line.partition(",")[0].partition(".")[0].split("/")
+            if parts[0] == top:
+                for depth in range(2, len(parts) + 1):
+                    places.setdefault("/".join(parts[:depth]), set()).add(found.metadata["Name"])
+    return places
 
 
 @functools.cache

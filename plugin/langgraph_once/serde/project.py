@@ -36,7 +36,9 @@ class Project:
         self._owned: dict[str, bool] = {}
 
     def owns(self, module: str) -> bool:
-        """Whether an imported module is the project's own."""
+        """Whether an imported module is the project's own: the script that runs always is."""
+        if module == "__main__":
+            return True
         owned = self._owned.get(module)
         if owned is None:
             file = _file_of(module)

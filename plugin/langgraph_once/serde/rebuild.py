@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
+from enum import Flag
 from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import (
@@ -16,15 +18,19 @@ from langgraph.checkpoint.serde.jsonplus import (
 )
 from langgraph.types import Send
 
+from langgraph_once.serde.flags import flag_of
 from langgraph_once.serde.msgpack_keys import as_tuple, share_hashes
+from langgraph_once.serde.patterns import compiled
 
-__all__ = ["CONSTRUCTORS", "from_fields", "from_members", "listed"]
+__all__ = ["CONSTRUCTORS", "SAFE_CONSTRUCTORS", "from_fields", "from_members", "listed"]
 
 
 Target = Callable[..., Any]
 
 
 def _from_value(target: Target) -> Target:
+    if isinstance(target, type) and issubclass(target, Flag):
+        return lambda argument: _flag(target, argument)
     if isinstance(target, type) and issubclass(target, deque):
         return lambda argument: target(listed(argument))
     return from_members(target) if _is_set(target) else target
@@ -34,7 +40,13 @@ def _from_positional(target: Target) -> Target:
     if _is_set(target):
         made = from_members(target)
         return lambda argument: made(*listed(argument))
+    if target is re.compile:
+        target = compiled
     return _send if target is Send else lambda argument: target(*listed(argument))
+
+
+def _flag(cls: type[Flag], value: Any) -> Any:
+    return flag_of(cls, value) if type(value) is int else cls(value)
 
 
 def _is_set(target: Target) -> bool:
@@ -81,6 +93,18 @@ def from_fields(target: Target) -> Target:
     return construct
 
 
+def _from_secret(kind: type) -> Callable[[Target], Target]:
+    def make(target: Target) -> Target:
+        def construct(argument: Any) -> Any:
+            if type(argument) is not kind:
+                raise TypeError(f"expected a secret as {kind.__name__}")
+            return target(argument)
+
+        return construct
+
+    return make
+
+
 def listed(argument: Any) -> list[Any]:
     if not isinstance(argument, list):
         raise TypeError(f"expected an array, found {type(argument).__name__}")
@@ -96,3 +120,12 @@ CONSTRUCTORS: Final[dict[int, Callable[[Target], Target]]] = {
     EXT_PYDANTIC_V2: from_fields,
 }
 """For each kind of extension: from the type that it names to a function of its argument."""
+
+SAFE_CONSTRUCTORS: Final[dict[tuple[str, str], Callable[[Target], Target]]] = {
+    ("pydantic.types", "SecretStr"): _from_secret(str),
+    ("pydantic.types", "SecretBytes"): _from_secret(bytes),
+    ("pydantic.v1.types", "SecretStr"): _from_secret(str),
+    ("pydantic.v1.types", "SecretBytes"): _from_secret(bytes),
+    ("langgraph.store.base", "SearchItem"): _from_keywords,
+}
+"""Types that upstream writes, does not call safe, and reads by default: these only hold values."""

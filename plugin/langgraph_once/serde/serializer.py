@@ -14,8 +14,10 @@ from langgraph_once.errors import (
     ConfigError,
     EncodeError,
     EncryptionError,
+    SerdeError,
 )
 from langgraph_once.serde.allowlist import Allowlist
+from langgraph_once.serde.as_stock import encode_as_stock, is_carried_by_stock
 from langgraph_once.serde.compression import Compression
 from langgraph_once.serde.decode import MsgpackDecoder
 from langgraph_once.serde.encryption import KeyRing
@@ -28,8 +30,10 @@ from langgraph_once.serde.once1 import (
     Extension,
     Loader,
     Registry,
+    UnstoredError,
     encode_error,
 )
+from langgraph_once.serde.patterns import PatternTooLargeError
 from langgraph_once.serde.tag import Layer, Tag
 
 if TYPE_CHECKING:
@@ -43,6 +47,9 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
+_MAY_BE_TABLE: Final = frozenset({b"\xc7", b"\xc8", b"\xc9"})
+"""The first bytes of values that may hold one part twice, however short they are."""
+
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
 
@@ -88,6 +95,7 @@ class OnceSerializer(JsonPlusSerializer):
         )
         # Looked up for each blob.
         self._codec = self.config.codec
+        self._tag = Tag.parse(self._codec)
         self._compresses = self.config.compression == "zstd"
         self._encrypts = bool(self._keys)
         self._is_bare = not (self._compresses or self._encrypts)
@@ -125,7 +133,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._allowlist = allowlist
         self._writers = self._registry.under(allowlist)
         self._encoder = Encoder(self._writers, on_unknown=config.on_unknown)
-        msgpack = MsgpackDecoder(
+        self._msgpack_decoder = msgpack = MsgpackDecoder(
             allowlist,
             min_open_bytes=config.max_decoded_bytes,
             max_objects=config.max_decoded_objects,
@@ -138,6 +146,11 @@ class OnceSerializer(JsonPlusSerializer):
             on_unavailable=config.on_unavailable,
         )
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
+        self._checks: dict[str, Callable[[bytes, str], None]] = {
+            "once1": once1.check,
+            "msgpack": msgpack.check,
+        }
+        self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
         # What most values are, and how they are written if there is nothing unusual in them: none
@@ -153,11 +166,13 @@ class OnceSerializer(JsonPlusSerializer):
         """
         try:
             data = self._quick_encoders[type(obj)](obj)
-            if self._is_bare:
-                return self._codec, data
-            tag = Tag.parse(self._codec)
+            tag = self._tag
         except Exception:  # it takes care; if that does not help, `_encode` tells why
             tag, data = self._encode(obj)
+        if len(data) > self._unchecked_bytes or data[:1] in _MAY_BE_TABLE:
+            data = self._checked(obj, tag, data)
+        if self._is_bare:
+            return tag.text, data
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:
@@ -176,6 +191,15 @@ class OnceSerializer(JsonPlusSerializer):
         decode = self._bare_decoders.get(text)
         if decode is not None and type(payload) is bytes:
             return decode(payload, text)
+        return self._decode(*self.unwrapped(data))
+
+    def unwrapped(self, data: tuple[str, bytes]) -> tuple[Tag, bytes]:
+        """Return what the codec wrote: neither compressed nor encrypted, and not read yet.
+
+        Raises:
+            SerdeError: The tag is not known, or the bytes do not open.
+        """
+        text, payload = data
         tag = Tag.parse(text)
         if self._requires_encryption and not tag.encrypted:
             raise EncryptionError("the value is not encrypted, and must be", tag=text)
@@ -183,7 +207,7 @@ class OnceSerializer(JsonPlusSerializer):
             payload = bytes(memoryview(payload))
         for layer in reversed(tag.layers):
             payload = self._undo(layer, payload, tag)
-        return self._decode(tag, payload)
+        return tag, payload
 
     def _start(self) -> None:
         """Take the first value to be written for the end of the start of the process."""
@@ -210,7 +234,8 @@ class OnceSerializer(JsonPlusSerializer):
             return _MSGPACK, encode_msgpack(obj)
         except Exception as error:
             # ormsgpack names the type that stopped it; other messages may quote the value.
-            reason = error if type(error) is TypeError else type(error).__name__
+            told = type(error) in (TypeError, PatternTooLargeError)
+            reason = error if told else type(error).__name__
             raise EncodeError(f"{_name(obj)} cannot be written: {reason}") from error
 
     def _encode_once1(self, obj: Any) -> bytes:
@@ -219,9 +244,33 @@ class OnceSerializer(JsonPlusSerializer):
         except EncodeError as error:
             # What a task failed with, which LangGraph stores alone, must not fail its checkpoint.
             if not isinstance(obj, BaseException):
-                raise
+                return self._encode_as_stock(obj, error)
             logger.warning("An exception was stored without some of its parts: %s", error)
             return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
+
+    def _encode_as_stock(self, obj: Any, error: EncodeError) -> bytes:
+        """Write what LangGraph's own serializer would: no run fails because of ours."""
+        if self.config.enforcement == "strict" or not is_carried_by_stock(obj):
+            raise error
+        data, left_out = encode_as_stock(obj, self._writers)
+        for name in left_out:
+            self._allowlist.report_unsure(name, f"without some of its parts, as LangGraph: {error}")
+        return data
+
+    def _checked(self, obj: Any, tag: Tag, data: bytes) -> bytes:
+        """Return what can be read under the same configuration: `data`, as a rule."""
+        check = self._checks.get(tag.codec)
+        try:
+            if check is not None:
+                check(data, tag.text)
+        except SerdeError as error:
+            if tag.codec == "once1" and isinstance(obj, BaseException):
+                logger.warning("An exception was stored without some of its parts: %s", error)
+                return encode_error(UnstoredError(_name(obj), str(error)), self._writers)
+            raise EncodeError(
+                f"{_name(obj)} is not written, since reading would refuse it: {error}"
+            ) from error
+        return data
 
     def _undo(self, layer: Layer, payload: bytes, tag: Tag) -> bytes:
         match layer:
@@ -245,7 +294,7 @@ class OnceSerializer(JsonPlusSerializer):
             case "bytearray":
                 return bytearray(payload)
             case "json":
-                return decode_json(payload, allowlist=self._allowlist, tag=str(tag))
+                return decode_json(payload, self._msgpack_decoder, tag=str(tag))
             case "pickle":
                 raise pickle_refusal(str(tag))
             case _:

@@ -8,9 +8,11 @@ of the very type that its field declares, or becomes it in only one way. All els
 
 from __future__ import annotations
 
+import dis
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from enum import Enum
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import (
@@ -21,7 +23,7 @@ from langgraph.checkpoint.serde.jsonplus import (
 )
 from pydantic import BaseModel
 
-from langgraph_once.serde.dumps import Dumps, DumpTypeError
+from langgraph_once.serde.dumps import Called, Dumps, DumpTypeError, is_builtin
 from langgraph_once.serde.hooks import hook_of
 from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.catalogue import CODE_FREE_FAMILIES
@@ -34,19 +36,23 @@ if TYPE_CHECKING:
 __all__ = ["NeedsListError", "is_of_data", "structural"]
 
 _CONTAINERS: Final = (set, frozenset, deque)
+_OTHER_WAYS: Final = frozenset({"__setattr__", "setattr", "__dict__", "vars", "super", "update"})
+"""To set attributes, besides assigning to them."""
 
 
 class NeedsListError(Exception):
     """The class has to be listed, since rebuilding it takes its code: which, says the text."""
 
 
-def structural(code: int, cls: type, may_run: Callable[[type], bool]) -> Callable[[Any], Any]:
+def structural(
+    code: int, cls: type, called: Called
+) -> Callable[[Any], Any]:
     """Return what makes instances of `cls`, without its code, of what an extension holds.
 
     Args:
         code: The extension's.
         cls: A class that is not listed.
-        may_run: Whether the code of a class that is nested in one may run, since that is listed.
+        called: Returns what calls a class that is nested in one, if that is listed.
 
     Raises:
         NeedsListError: It takes code to make any of them; what is returned raises it where it takes
@@ -57,7 +63,7 @@ def structural(code: int, cls: type, may_run: Callable[[type], bool]) -> Callabl
         raise NeedsListError(hook)
     make: Callable[[Any], Any] | None
     if code in (EXT_PYDANTIC_V2, EXT_PYDANTIC_V1, EXT_CONSTRUCTOR_KW_ARGS):
-        make = _of_fields(cls, lambda other: other is not cls and may_run(other))
+        make = _of_fields(cls, lambda other: None if other is cls else called(other))
     elif code == EXT_CONSTRUCTOR_SINGLE_ARG:
         make = _of_value(cls)
     else:
@@ -89,13 +95,15 @@ def is_of_data(cls: Any) -> bool:
     )
 
 
-def _of_fields(cls: type, may_run: Callable[[type], bool]) -> Callable[[Any], Any] | None:
+def _of_fields(cls: type, called: Called) -> Callable[[Any], Any] | None:
     schema = declared(cls, "__pydantic_core_schema__")
     if BaseModel in cls.__mro__ or (is_dataclass(cls) and schema is not None):
-        return Dumps(schema, may_run).value
+        return Dumps(schema, called).value
     if is_dataclass(cls) and _family("record", cls):
         return lambda argument: _dataclass(cls, argument)
-    if _family("namedtuple", cls):
+    if tuple in cls.__mro__ and type(declared(cls, "_fields")) is tuple:
+        if not _is_generated(declared(cls, "__new__")):
+            raise NeedsListError("__new__")
         return lambda argument: _named_tuple(cls, argument)
     family = _family("v1model", cls)
     return None if family is None else lambda argument: _v1_model(cls, family, argument)
@@ -120,12 +128,30 @@ def _family(name: str, cls: type) -> Family | None:
 
 def _dataclass(cls: type, argument: Any) -> Any:
     fields = declared(cls, "__dataclass_fields__")
-    init = declared(cls, "__init__")
-    if getattr(getattr(init, "__code__", None), "co_filename", "") != "<string>":
+    if not _is_generated(declared(cls, "__init__")):
         raise NeedsListError("__init__")
+    if _sets_more(declared(cls, "__post_init__"), fields):
+        raise NeedsListError("__post_init__")
     if not argument.keys() <= fields.keys():
         raise ValueError("a value for something that is not a field; did the class change?")
     return CODE_FREE_FAMILIES["record"].decode(cls, dict(argument))
+
+
+def _is_generated(method: Any) -> bool:
+    """Whether `dataclass` or `namedtuple` wrote a method, which then does nothing but keep."""
+    function = getattr(method, "__func__", method)
+    return isinstance(function, FunctionType) and function.__code__.co_filename == "<string>"
+
+
+def _sets_more(post_init: Any, fields: Container[str]) -> bool:
+    """Whether `__post_init__` may give an instance anything but the fields, which were stored."""
+    if post_init is None:
+        return False
+    if not isinstance(post_init, FunctionType):
+        return True
+    code = post_init.__code__
+    set_names = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"}
+    return not _OTHER_WAYS.isdisjoint(code.co_names) or any(n not in fields for n in set_names)
 
 
 def _named_tuple(cls: Any, argument: dict[str, Any]) -> Any:
@@ -147,16 +173,12 @@ def _v1_model(cls: Any, family: Family, argument: dict[str, Any]) -> Any:
 
 
 def _member(cls: type, value: Any) -> Any:
-    members = declared(cls, "_value2member_map_")
-    try:
-        member = members.get(value)
-    except TypeError:  # a value without a hash
-        return next(
-            each for each in declared(cls, "_member_map_").values() if each._value_ == value
-        )
-    if member is None:
-        raise NeedsListError("_missing_")
-    return member
+    for member in declared(cls, "_member_map_").values():
+        its_value = object.__getattribute__(member, "__dict__")["_value_"]
+        if type(its_value) is type(value) and is_builtin(value) and is_builtin(its_value):
+            if its_value == value:
+                return member
+    raise NeedsListError("_missing_")
 
 
 def _filled(base: Any, cls: type, argument: Any) -> Any:

@@ -44,6 +44,28 @@ async def test_setup_from_many_tasks_at_once(path: Path, serde: SerializerProtoc
         await asyncio.gather(*(saver.setup() for _ in range(8)))
 
 
+@pytest.mark.parametrize("text", ["a\ud800b", "\udcff", "plain", "größer 🙂"])
+async def test_lone_surrogates_in_metadata_are_kept(saver: OnceSqliteSaver, text: str) -> None:
+    first = await saver.aput(root("one"), empty_checkpoint(), {"step": 1}, {})
+    metadata: Any = {"step": 2, "text": text, "nested": [{text: text}], "run_id": "r"}
+    config: RunnableConfig = {**first, "metadata": {"title": text}}
+    second = await saver.aput(config, empty_checkpoint(), metadata, {"a": 1})
+    found = await saver.aget_tuple(second)
+    assert found is not None
+    assert found.metadata == {**metadata, "title": text}
+    assert found.parent_config == first
+    assert found.config == second
+    await saver.acopy_thread("one", "two")
+    latest, _ = await history(saver, "two")
+    assert latest.metadata == found.metadata
+    assert [tuple_.metadata["step"] async for tuple_ in saver.alist(None, filter={"step": 2})] == [
+        2,
+        2,
+    ]
+    await saver.adelete_for_runs(["r"])
+    assert [tuple_.metadata["step"] for tuple_ in await history(saver, "one")] == [1]
+
+
 async def test_a_copy_keeps_bytes_and_adapts_the_thread_in_metadata(
     saver: OnceSqliteSaver,
 ) -> None:

@@ -54,6 +54,8 @@ def test_a_wrong_target_stops_the_import_in_one_line(environ: pytest.MonkeyPatch
 
 
 async def test_the_saver_may_load_the_types_of_the_graphs(environ: pytest.MonkeyPatch) -> None:
+    environ.setenv("ONCE_SERDE__ENFORCEMENT", "strict")
+    environ.setenv("ONCE_SERDE__ON_UNAVAILABLE", "raise")
     value = [Point(1, Colour.RED)]
     async with saver() as opened:
         row = opened.serde.dumps_typed(value)

@@ -16,6 +16,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+from langgraph_once.serde.tag import Tag
+
 __all__ = ["mutate_tree"]
 
 _MARK: Final = b"the end of a sequence"
@@ -53,9 +55,10 @@ def mutate_tree(rng: random.Random, tag: str, blob: bytes, other: bytes) -> byte
         blob: A row's bytes.
         other: Another row's, of which parts are taken over.
     """
-    codec, *layers = tag.split("+")
+    parsed = Tag.parse(tag)
+    codec, layers = parsed.codec, parsed.layers
     try:
-        plain = zstd.decompress(blob) if layers == ["zstd"] else blob
+        plain = zstd.decompress(blob) if layers == ("zstd",) else blob
         tree = [json.loads(plain) if codec == "json" else _parsed(plain)]
         donor = _parsed(other)
     except (ValueError, zstd.ZstdError):
@@ -68,7 +71,7 @@ def mutate_tree(rng: random.Random, tag: str, blob: bytes, other: bytes) -> byte
         changed = json.dumps(value).encode() if codec == "json" else _packed(value)
     except (TypeError, ValueError):
         return blob
-    return zstd.compress(changed) if layers == ["zstd"] else changed
+    return zstd.compress(changed) if layers == ("zstd",) else changed
 
 
 def _change(rng: random.Random, holder: Any, key: Any, donor: Any) -> None:

@@ -70,7 +70,7 @@ def test_warn_loads_and_logs_each_type_once(
         allowed.extended([("a", "B")]).resolve(Task.__module__, "Task", tag=TAG)
         allowed.resolve(Task.__module__, "Colour", tag=TAG)
     assert [
-        f"{Task.__module__}:{name}," in r.getMessage()
+        f"{Task.__module__}:{name} (of this project)," in r.getMessage()
         for name, r in zip(("Task", "Colour"), caplog.records, strict=True)
     ] == [True, True]
     assert len(events) == 5

@@ -181,7 +181,9 @@ def test_the_log_names_each_type_once_and_nothing_of_its_content(
         once.loads_typed(once.dumps_typed([Task("a secret"), Task("a secret")]))
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert record.getMessage().startswith(f"Stored {HERE}:Task, which is not in `allowed_types`")
+    assert record.getMessage().startswith(
+        f"Stored {HERE}:Task (of this project), which is not in `allowed_types`"
+    )
 
 
 def test_a_listener_of_your_own_hears_what_upstream_would_tell_it() -> None:

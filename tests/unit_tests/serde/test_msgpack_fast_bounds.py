@@ -17,7 +17,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.decode import MsgpackDecoder
-from langgraph_once.serde.msgpack_scan import count_values, end_of_value
+from langgraph_once.serde.msgpack_scan import WEIGHTS, end_of_value
 
 from .cpu import least_seconds, within
 from .labels import label
@@ -33,7 +33,6 @@ PLAIN = st.recursive(
     | st.floats()
     | st.text()
     | st.binary()
-    | st.binary(max_size=40).map(lambda data: ormsgpack.Ext(5, data))
     | st.sampled_from(["x" * 300, b"x" * 70_000, "y" * 70_000, [0] * 70_000, [1.5] * 20]),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
@@ -45,17 +44,20 @@ def decode(data: bytes, max_objects: int = 10_000_000) -> Any:
     return decoder.decode(data, "msgpack")
 
 
-def count(value: Any) -> int:
+def units(value: Any) -> int:
     if isinstance(value, dict):
-        return 1 + sum(count(k) + count(v) for k, v in value.items())
-    return 1 + (sum(map(count, value)) if isinstance(value, list) else 0)
+        return 8 + sum(units(k) + units(v) for k, v in value.items())
+    return 4 + sum(map(units, value)) if isinstance(value, list) else 1
 
 
 @settings(deadline=None)
 @given(PLAIN, st.binary(max_size=3))
-def test_values_are_counted_and_end_where_they_end(value: Any, rest: bytes) -> None:
+def test_values_are_weighed_and_end_where_they_end(value: Any, rest: bytes) -> None:
     data = ormsgpack.packb(value)
-    assert count_values(data, 10**9) == count(value)
+    assert WEIGHTS.units(data, 10**9) == units(value)
+    assert WEIGHTS.exceed([data], units(value) - 1)
+    assert not WEIGHTS.exceed([data], units(value))
+    assert WEIGHTS.units(ormsgpack.packb(ormsgpack.Ext(0, data)), 10**9) == 20 + units(value)
     assert end_of_value(data + rest, 10**9) == len(data)
 
 
@@ -90,7 +92,7 @@ def test_a_counted_value_is_what_an_uncounted_one_is(value: Any) -> None:
 )
 def test_too_many_objects_are_refused_before_they_are_made(data: bytes) -> None:
     def refused() -> None:
-        with pytest.raises(SizeLimitError, match="objects"):
+        with pytest.raises(SizeLimitError, match="max_decoded_objects"):
             decode(data, max_objects=1_000_000)
 
     tracemalloc.start()
@@ -103,9 +105,9 @@ def test_too_many_objects_are_refused_before_they_are_made(data: bytes) -> None:
 
 def test_as_many_objects_as_allowed_are_made() -> None:
     data = ormsgpack.packb([1.5] * 1000)
-    assert decode(data, max_objects=1001) == [1.5] * 1000
+    assert decode(data, max_objects=1004) == [1.5] * 1000
     with pytest.raises(SizeLimitError):
-        decode(data, max_objects=1000)
+        decode(data, max_objects=1003)
 
 
 @pytest.mark.parametrize("size", [10, 5_000, 2_000_000])

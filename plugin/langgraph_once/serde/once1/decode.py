@@ -12,23 +12,35 @@ from typing import Any, Final, Literal
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
+from langgraph_once.serde.guard import GuardedError
+from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.networks import release
 from langgraph_once.serde.once1.heads import Head, ThreadReader, head_parts, placed
+from langgraph_once.serde.once1.links import may_outgrow
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.locate import locate
 from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
 from langgraph_once.serde.once1.plain import plain_blob
-from langgraph_once.serde.once1.rebuild import Rebuilder
+from langgraph_once.serde.once1.rebuild import KEEPING, OBJECTS, Rebuilder
 from langgraph_once.serde.once1.scan import (
     VALUES_IN,
+    WEIGHTS,
     Kind,
-    count_values,
     is_deeper_than,
     read_token,
 )
 from langgraph_once.serde.once1.table import Table, split
 from langgraph_once.serde.once1.trees import TreeMakers, tree_parts
-from langgraph_once.serde.once1.wire import MARKED, MAX_LEVELS, MAX_OBJECTS, Ext, unpack, unpack_one
+from langgraph_once.serde.once1.wire import (
+    MARKED,
+    MAX_LEVELS,
+    MAX_OBJECTS,
+    Ext,
+    pack,
+    unpack,
+    unpack_one,
+)
+from langgraph_once.serde.patterns import MAX_PATTERN_UNITS, MAX_UNITS_OF_A_CHARACTER
 
 __all__ = ["Decoder", "decode"]
 
@@ -50,11 +62,14 @@ _READ_IN_PLACE: Final = MODEL_CODES | {_TREE}
 _CODE_AT: Final = {**dict.fromkeys(range(0xD4, 0xD9), 1), 0xC7: 2, 0xC8: 3, 0xC9: 5}
 """Where an extension has its code, by its first byte."""
 _MOST_MEMBER_BYTES: Final = 256
-_MOST_FREE_BYTES: Final = 1 << 20
-"""The work on the models in so many bytes needs no budget."""
+
+_PATTERN: Final = pack("pattern")
+
+_WORK_OF_A_KIND: Final = 50
+"""Units of a `Budget`; what was met before takes none."""
 
 _WORK_OF_A_FORM: Final = 4
-"""Reading a `HEAD` or a `TREE` takes as long as to make so many models, without those in it."""
+"""For each byte."""
 
 _MOST_LEVELS: Final = 4 * MAX_LEVELS
 _MOST_OBJECTS: Final = MAX_OBJECTS + 2  # an adapter's tuple of scalars is not counted
@@ -74,24 +89,26 @@ class Decoder:
 
         Args:
             loader: What blobs may name.
-            max_objects: How many values one may hold.
+            max_objects: How many units of a `Budget` one may take.
             on_unavailable: What stands for an object that cannot be rebuilt.
         """
         self.loader = loader
         self.max_objects = max_objects
         self.opaque = on_unavailable == "opaque"
-        self._small_bytes = min(_SMALL_BYTES, max_objects)  # no value takes less than a byte
+        self.free_bytes = WEIGHTS.free_bytes(max_objects)
+        self._small_bytes = min(_SMALL_BYTES, self.free_bytes)
         self._makers = loader.known_makers
         self._heads = loader.known_heads
         self._trees = loader.known_trees
         self._threads = ThreadReader(self._heads)
+        self._is_cautious = False
 
     def decode(self, data: bytes, tag: str) -> Any:
         """Return the value that `encode` wrote as `data`, stored under `tag`.
 
         Raises:
             TypeNotAllowedError: It names a type that the allowlist refuses.
-            SizeLimitError: It holds more than `max_objects` values.
+            SizeLimitError: It takes more than `max_objects`.
             PayloadError: It is damaged, or holds an object that cannot be rebuilt.
         """
         if len(data) <= self._small_bytes:
@@ -111,8 +128,42 @@ class Decoder:
             return _Reader(self, tag).read(data)
         except SizeLimitError:
             raise
+        except GuardedError:
+            if self._is_cautious:
+                raise
+            return self._cautious().decode(data, tag)
         except SerdeError as error:
             return _read_plain(data, _Reader(self, tag), error)
+
+    def _cautious(self) -> Decoder:
+        """Return one for blobs whose keys may not be hashed: what stands there is refused."""
+        made = Decoder(
+            self.loader.without_hashes(),
+            max_objects=self.max_objects,
+            on_unavailable="opaque" if self.opaque else "raise",
+        )
+        made._is_cautious = True  # noqa: SLF001  (one of its own class)
+        return made
+
+    @property
+    def unchecked_bytes(self) -> int:
+        """How long a blob without a table may be that `check` need not be asked about."""
+        return min(self.free_bytes, self.max_objects // MAX_UNITS_OF_A_CHARACTER)
+
+    def check(self, data: bytes, tag: str) -> None:
+        """Look at what was just written.
+
+        Raises:
+            SerdeError: Reading would raise it.
+        """
+        entries = split(data)
+        if WEIGHTS.exceed(entries, self.max_objects):
+            raise Budget(self.max_objects, tag).exceeded()
+        linked = entries[0] is not data
+        if (linked and may_outgrow(data, entries, self.max_objects)) or (
+            data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+        ):
+            self.decode(data, tag)
 
     def _read_known(self, data: bytes) -> Any:
         """Read what holds no objects but models of kinds that were met before.
@@ -161,7 +212,9 @@ def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
     """
     try:
         data = plain_blob(data)
-    except ValueError:
+    except SizeLimitError:
+        raise
+    except Exception:
         raise error from error.__cause__
     try:
         return reader.read(data)
@@ -192,16 +245,16 @@ class _Reader:
 
     def __init__(self, decoder: Decoder, tag: str) -> None:
         self.decoder = decoder
+        self.budget = Budget(decoder.max_objects, tag)
         self.tag = tag
+        decoder.loader.begin()
 
     @property
     def table(self) -> Table:
         """What `REF` stands for."""
         if self._table is None:
             of = self.decoder
-            self._table = Table(
-                of.loader, opaque=of.opaque, max_objects=of.max_objects, tag=self.tag
-            )
+            self._table = Table(of.loader, self.budget, opaque=of.opaque, tag=self.tag)
         return self._table
 
     @property
@@ -219,8 +272,7 @@ class _Reader:
             if at is not None and data[at] not in _READ_IN_PLACE:
                 value = self._read_entries(data)
             else:
-                if len(data) > self.decoder.max_objects:  # no value takes less than a byte
-                    self._check_count([data])
+                self._check_weight(data, [data])
                 value = unpack_one(data, self.rebuild)
             if self.heads:
                 value = placed(value, self.heads)
@@ -235,22 +287,14 @@ class _Reader:
         table = self.table
         table.entries = split(data)
         table.linked = self.linked = table.entries[0] is not data
-        if len(data) > self.decoder.max_objects:
-            self._check_count(table.entries)
+        self._check_weight(data, table.entries)
         for entry in table.entries:
             table.add(self._read_entry(entry))
         return table.values[-1]
 
-    def _check_count(self, entries: list[bytes | memoryview]) -> None:
-        limit = left = self.decoder.max_objects
-        for entry in entries:
-            left -= count_values(entry, left)
-            if left < 0:
-                raise SizeLimitError(
-                    f"the value holds more than `max_decoded_objects` ({limit}) objects",
-                    limit_objects=limit,
-                    tag=self.tag,
-                )
+    def _check_weight(self, data: bytes, entries: list[bytes | memoryview]) -> None:
+        if len(data) > self.decoder.free_bytes and WEIGHTS.exceed(entries, self.budget.limit):
+            raise self.budget.exceeded()
 
     def _read_entry(self, entry: bytes | memoryview) -> Any:
         top = read_token(entry, 0)
@@ -277,11 +321,9 @@ class _Reader:
                 return self._head(content)
             if code in MODEL_CODES and not self.linked:
                 array = unpackb(content, ext_hook=self.rebuild)
-                if len(content) > _MOST_FREE_BYTES:
-                    self.rebuilder.work_on_models(len(array[-2]))
-                return rebuild_models(array, loader.makers(array[0], self.tag))
+                return rebuild_models(array, self.rebuilder.makers(array[0]))
             if code == _TREE:
-                return self._tree(unpackb(content, ext_hook=self.rebuild), len(content))
+                return self._tree(unpackb(content, ext_hook=self.rebuild))
             return self._rebuild_careful(code, content, index)
         except BaseException as error:
             if self.error is None:
@@ -291,20 +333,21 @@ class _Reader:
         finally:
             self.depth -= 1
 
-    def _tree(self, array: Any, size: int) -> Any:
-        self.rebuilder.work_on_models(_WORK_OF_A_FORM)
+    def _tree(self, array: Any) -> Any:
         form, indices, value = tree_parts(array)
         loader = self.decoder.loader
-        work = self.rebuilder.work_on_models if size > _MOST_FREE_BYTES else None
-        makers = TreeMakers(loader, indices, self.tag, work=work, copies=self.linked)
-        reusable = not (indices or work or self.linked)
+        reusable = not (indices or self.linked)
+        if not reusable or form not in loader.known_trees:
+            self.budget.take(_WORK_OF_A_KIND + _WORK_OF_A_FORM * len(form))
+        take = self.budget.take if self.linked else None
+        makers = TreeMakers(loader, indices, self.tag, take=take)
         return loader.tree_maker(form, makers, reusable=reusable)(value)
 
     def _head(self, content: bytes) -> Head:
         if self.in_entries:
             raise ValueError("a head where none is written")
         kinds, indices = head_parts(content)
-        self.rebuilder.work_on_models(len(indices) + _WORK_OF_A_FORM)
+        self.rebuilder.makers(kinds)
         self.heads += 1
         return self.decoder.loader.head(content, kinds, indices, self.tag)
 
@@ -315,7 +358,7 @@ class _Reader:
         referred = self.table.referred
         items = unpack(content, count, self.rebuild)
         value = self.rebuilder.nested(code, content, items, index)
-        if self.table.referred != referred:
+        if self.table.referred != referred and not (code in OBJECTS and items[0] in KEEPING):
             self.table.charge(value, self.table.referred - referred)
         return value
 

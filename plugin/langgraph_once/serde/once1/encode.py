@@ -63,11 +63,15 @@ def encode(
 
 
 def encode_slow(
-    value: Any, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
+    value: Any,
+    registry: Registry,
+    *,
+    on_unknown: Literal["raise", "opaque"] = "raise",
+    walk: Walk | None = None,
 ) -> bytes:
     """Do what `Encoder.encode` does, for every value there is, and decide what is right."""
+    walk = walk or Walk(registry, on_unknown)
     try:
-        walk = Walk(registry, on_unknown)
         root = walk.run(value)
         if not isinstance(root, Node):
             return pack(root)

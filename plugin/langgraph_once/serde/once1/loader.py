@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
-from langgraph_once.errors import PayloadError, SerdeError
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.allowlist import Allowlist, Trust
-from langgraph_once.serde.hooks import hook_of, making_hook
+from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.hooks import hash_hook, hook_of, making_hook
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
 from langgraph_once.serde.once1.heads import Head
 from langgraph_once.serde.once1.makers import Maker, makers_of
@@ -34,8 +36,17 @@ _MAX_HEADS: Final = 1024
 _MAX_HEAD_BYTES: Final = 1024
 """Of the heads of short threads, many are the same."""
 
-_MAX_PARAMETRISED: Final = 256
-"""Making such a class takes a millisecond, and bytes could name ever new ones."""
+_MAX_PARAMETRISED: Final = 2048
+"""Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many
+may one blob name, and so many are remembered: pydantic forgets those that nobody holds."""
+
+
+class _Named(threading.local):
+    """The parametrised classes that this thread made for the blob that it is reading."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.parts = 0
 
 
 class Loader:
@@ -45,16 +56,20 @@ class Loader:
         self,
         registry: Registry,
         allowlist: Allowlist,
-        upstream: Callable[[int, bytes, str], Any] | None = None,
+        upstream: Callable[[int, bytes, str, Budget], Any] | None = None,
+        *,
+        hashes: bool = True,
     ) -> None:
         """Take where the classes are found.
 
         Args:
             registry: The families and adapters.
             allowlist: The classes that may be loaded.
-            upstream: What rebuilds an extension of codec `msgpack`, by its code, its content and
-                the tag.
+            upstream: What rebuilds an extension of codec `msgpack`, by its code, its content,
+                the tag and the budget.
+            hashes: Whether to load what must not be hashed, as long as it is no key.
         """
+        self._hashes = hashes
         self.registry = registry
         self.allowlist = allowlist
         self.upstream = upstream or _no_upstream
@@ -68,6 +83,19 @@ class Loader:
         self.members: dict[bytes, Enum] = {}
         """Enum members, by the content of the `FAMILY` that stands for them."""
         self._parametrised: dict[str, tuple[Any, Trust]] = {}
+        self._parts = 0
+        self._named = _Named()
+
+    def begin(self) -> None:
+        """Note that this thread begins to read a blob."""
+        named = self._named
+        if named.parts:
+            named.names.clear()
+            named.parts = 0
+
+    def without_hashes(self) -> Loader:
+        """Return one that refuses what must not be hashed."""
+        return Loader(self.registry, self.allowlist, self.upstream, hashes=False)
 
     def adapter(self, name: Any, *, tag: str) -> Adapter:
         """Return the adapter of that name.
@@ -75,7 +103,9 @@ class Loader:
         Raises:
             PayloadError: There is none.
         """
-        found = self.registry.adapters.get(name) if type(name) is str else None
+        if type(name) is not str:
+            raise PayloadError("an adapter without a name", tag=tag)
+        found = self.registry.adapters.get(name)
         if found is None:
             raise PayloadError(
                 f"no adapter {name!r:.80} is registered; add it to `adapters`", tag=tag
@@ -89,21 +119,27 @@ class Loader:
             TypeNotAllowedError: The class may not be loaded; nothing was imported.
             PayloadError: The family is not registered, the class is gone, or not the family's.
         """
-        try:
-            return self._known[name, class_name]
-        except (KeyError, TypeError):
-            pass
-        family = self.registry.families.get(name) if type(name) is str else None
+        # Anything else may take for ever to be hashed, or shown.
+        if type(name) is not str or type(class_name) is not str:
+            raise PayloadError("a family or a class without a name", tag=tag)
+        known = self._known.get((name, class_name))
+        if known is not None:
+            return known
+        family = self.registry.families.get(name)
         if family is None:
             raise PayloadError(
                 f"no family {name!r:.80} is registered; add it to `adapters`", tag=tag
             )
         cls, trust = self._class(class_name, tag=tag)
         hook = refusing_hook(family, cls, trust)  # asked first: nothing of the class may run
+        if not self._hashes and trust == "imported":
+            hook = hook or hash_hook(cls) or ""
         if hook:
             raise self._refusal(class_name, hook, tag=tag)
         if not family.matches(cls):
             raise PayloadError(f"{class_name} is not a class of the family {name!r}", tag=tag)
+        if trust == "imported":
+            self.allowlist.guard.note(cls)
         found = family_without_code(family, trust) or family, cls, version_of(cls)
         if trust != "listed" or self._is_listed(class_name):
             if len(self._known) >= _MAX_KNOWN:
@@ -113,10 +149,9 @@ class Loader:
 
     def makers(self, kinds: Any, tag: str) -> list[Maker]:
         """Return what makes items of these kinds; errors are those of `makers_of`."""
-        try:
+        if type(kinds) is bytes and kinds in self.known_makers:
             return self.known_makers[kinds]
-        except (KeyError, TypeError):
-            makers, listed = makers_of(kinds, self, tag=tag)
+        makers, listed = makers_of(kinds, self, tag=tag)
         if listed:
             if len(self.known_makers) >= _MAX_KNOWN:
                 self.known_makers.clear()
@@ -185,14 +220,13 @@ class Loader:
 
     def _made(self, name: str, *, tag: str) -> tuple[Any, Trust]:
         """Return a generic class with parameters, all of which may be loaded."""
-        if name in self._parametrised:
-            return self._parametrised[name]
+        made = self._parametrised.get(name)
+        if made is not None:
+            return made
         if len(name) > MAX_NAME_CHARS:
             raise PayloadError("no class can have the name that is given", tag=tag)
-        if len(self._parametrised) >= _MAX_PARAMETRISED:
-            raise PayloadError(
-                f"more than {_MAX_PARAMETRISED} parametrised classes were read", tag=tag
-            )
+        parts = name.count("(")
+        self._check_parts(name, parts, tag=tag)
         try:
             # All are found, and so allowed, before any is made of them.
             loaded = {part: self._loaded(part, tag=tag) for part in class_names(name)}
@@ -205,6 +239,9 @@ class Loader:
             raise PayloadError(
                 f"{name} cannot be made ({type(error).__name__})", tag=tag
             ) from error
+        if self._parts + parts > _MAX_PARAMETRISED:
+            self._forget()
+        self._parts += parts
         self._parametrised[name] = made, trust
         return made, trust
 
@@ -221,11 +258,31 @@ class Loader:
         module, _, path = name.partition("(")[0].partition(":")
         return self.allowlist.refusal(module, tuple(path.split(".")), tag=tag, hook=hook)
 
+    def _check_parts(self, name: str, parts: int, *, tag: str) -> None:
+        named = self._named
+        if name in named.names:
+            return
+        named.names.add(name)
+        named.parts += parts
+        if named.parts > _MAX_PARAMETRISED:
+            raise SizeLimitError(
+                f"the value names more than {_MAX_PARAMETRISED} parametrised classes",
+                limit_objects=_MAX_PARAMETRISED,
+                tag=tag,
+            )
+
+    def _forget(self) -> None:
+        """Forget all that may hold a parametrised class; the others are soon found again."""
+        self._parts = 0
+        for memory in (self._known, self.known_makers, self.known_trees, self.known_heads):
+            memory.clear()
+        self._parametrised.clear()
+
     def _is_listed(self, name: str) -> bool:
         """Whether loading `name` goes unreported, so that it may be remembered."""
         names = map(self.registry.current_name, class_names(name))
         return all(is_allowed(part, self.allowlist) for part in names)
 
 
-def _no_upstream(_code: int, _data: bytes, tag: str) -> Any:
+def _no_upstream(_code: int, _data: bytes, tag: str, _budget: Budget) -> Any:
     raise PayloadError("codec `msgpack` cannot be read here", tag=tag)

@@ -54,7 +54,7 @@ def locate(entries: Sequence[bytes | memoryview], current: int, found: tuple[int
         tokens = iter(range(_MAX_TOKENS))
         steps = _steps_within(bytes(entries[current]), found, tokens)
         return show_path([*_steps_to(entries, current, tokens), *steps])
-    except (ValueError, IndexError):
+    except Exception:
         return ""
 
 

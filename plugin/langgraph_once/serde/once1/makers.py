@@ -31,6 +31,7 @@ __all__ = [
     "makers_of",
     "rebuild_linked",
     "rebuild_models",
+    "units_of_a_map",
 ]
 
 Maker = Callable[[Any], Any]
@@ -63,7 +64,10 @@ def kind_parts(kinds: Any) -> list[KindParts]:
     if type(kinds) is not bytes or len(kinds) > MAX_KINDS_BYTES:
         raise ValueError("no kinds where some belong")
     parts = []
-    for kind in unpack(kinds, 1)[0]:
+    listed = unpack(kinds, 1)[0]
+    if type(listed) is not list:
+        raise ValueError("no array of kinds where one belongs")
+    for kind in listed:
         match kind:
             case [str(name)]:
                 parts.append(KindParts(name, is_model=False))
@@ -184,17 +188,27 @@ def rebuild_models(array: Any, make: list[Maker]) -> Any:
     return [make[index](item) for index, item in zip(indices, items)]  # noqa: B905
 
 
-def rebuild_linked(array: Any, make: list[Maker]) -> Any:
-    """Do what `rebuild_models` does where something else may hold the maps, which are copied."""
-    return rebuild_models(array, [make[0], *(_copying(own) for own in make[1:])])
+def rebuild_linked(array: Any, make: list[Maker], take: Callable[[int], None]) -> Any:
+    """Do what `rebuild_models` does where something else may hold the maps, which are copied.
+
+    What a copy takes, `take` is told.
+    """
+    return rebuild_models(array, [make[0], *(_copying(own, take) for own in make[1:])])
 
 
-def _copying(make: Maker) -> Maker:
-    return lambda values: make(_own(values))
+def _copying(make: Maker, take: Callable[[int], None]) -> Maker:
+    def copy(values: Any) -> Any:
+        if type(values) is dict:
+            take(units_of_a_map(values))
+            values = values.copy()
+        return make(values)
+
+    return copy
 
 
-def _own(values: Any) -> Any:
-    return values.copy() if type(values) is dict else values
+def units_of_a_map(values: dict[str, Any]) -> int:
+    """Return how many units of a `Budget` a copy takes."""
+    return 8 + 4 * len(values)
 
 
 def _same(value: Any) -> Any:

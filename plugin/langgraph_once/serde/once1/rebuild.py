@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection
 from enum import Enum
 from ipaddress import IPv4Network, IPv6Network
-from operator import mul
 from typing import Any, Final, TypeVar, cast
 
-from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
+from langgraph_once.serde.hashing import Hashing
 from langgraph_once.serde.networks import hold, is_network
+from langgraph_once.serde.once1.adapters.containers import ContainerFamily
+from langgraph_once.serde.once1.adapters.models import ModelFamily
+from langgraph_once.serde.once1.adapters.records import RecordFamily
+from langgraph_once.serde.once1.adapters.v1_models import V1ModelFamily
 from langgraph_once.serde.once1.loader import Loader
-from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_linked
+from langgraph_once.serde.once1.makers import MODEL_CODES, Maker, rebuild_linked
+from langgraph_once.serde.once1.nesting import Nesting
 from langgraph_once.serde.once1.opaque import Opaque, upstream_extension
 from langgraph_once.serde.once1.protocol import (
     CyclicFamily,
@@ -23,28 +27,24 @@ from langgraph_once.serde.once1.protocol import (
 from langgraph_once.serde.once1.table import Table, text_at
 from langgraph_once.serde.once1.upgrades import upgraded
 from langgraph_once.serde.once1.wire import Ext
+from langgraph_once.serde.patterns import pattern_units
 
-__all__ = ["Rebuilder"]
+__all__ = ["KEEPING", "OBJECTS", "Rebuilder"]
 
 
-_FEW_KEYS: Final = 1_000
-_MOST_COMPARISONS: Final = 10_000_000  # about 0.1 s
+OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
+KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
+"""The families whose objects hold what they are made of, and no copy."""
 
-_OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
+_WORK_OF_A_KIND: Final = 50
+_MANY_BYTES: Final = 128
+"""Longer integers take their time to hash."""
 
-_WORK: Final[dict[int, int]] = {
-    Ext.TUPLE: 8,
-    **dict.fromkeys((Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.CLASS, Ext.FUNCTION), 20),
-    **dict.fromkeys(_OBJECTS, 30),
-}
-_WORK_OF_A_LEAF: Final = 5
-_WORK_OF_AN_ITEM: Final = 6
-"""What rebuilding an extension takes, in units of about 0.15 µs.
+_HASHED_PARTS: Final = frozenset({"generic", "genericalias"})
+"""The adapters for what is looked up by its parts."""
 
-A value may take as many of them as `max_decoded_objects`: with 10 million, which are 1 to 2 s,
-1,250,000 tuples, or 500,000 sets, or 350,000 dates or objects of an application's own classes.
-Simple ones that stand in lists take less: 1,600,000.
-"""
+_PATTERN: Final = "pattern"
+
 _SIMPLE: Final[dict[int, Callable[[bytes], Any]]] = {
     Ext.INT: lambda content: int.from_bytes(content, "big", signed=True),
     Ext.STR: lambda content: content.decode("utf-8", "surrogatepass"),
@@ -58,44 +58,48 @@ T = TypeVar("T", bound=Collection[Any])
 class Rebuilder:
     """Makes values of extensions, for one blob."""
 
-    __slots__ = ("_left", "_loader", "_opaque", "_table", "_tag", "networks")
+    __slots__ = (
+        *("_budget", "_hashing", "_loader", "_nesting", "_opaque", "_table", "_tag"),
+        "networks",
+    )
 
     def __init__(self, table: Table, loader: Loader, *, opaque: bool, tag: str) -> None:
         self.networks: list[IPv4Network | IPv6Network] = []
         """Those that nothing may walk through until the whole value stands."""
         self._table = table
-        self._left = table.max_objects
+        self._budget = table.budget
+        self._hashing = Hashing(table.budget, loader.allowlist.guard)
+        self._nesting = Nesting(tag)
         self._loader = loader
         self._opaque = opaque
         self._tag = tag
 
     def leaf(self, code: int, content: bytes, index: int) -> Any:
         """Return the value of an extension whose content is not msgpack, or is not looked at."""
-        self._left -= _WORK.get(code, _WORK_OF_A_LEAF)
-        if self._left < 0:
-            raise self._too_much()
         if code in _SIMPLE:
+            if code == Ext.INT and len(content) > _MANY_BYTES:
+                self._hashing.has_large_integers = True
             return _SIMPLE[code](content)
         if code == Ext.REF and len(content) == 4:
             return self._table.ref(int.from_bytes(content, "big"))
         if code == Ext.UPSTREAM:
-            return self._loader.upstream(*upstream_extension(content), self._tag)
+            return self._loader.upstream(*upstream_extension(content), self._tag, self._budget)
         if code in (Ext.CLASS, Ext.FUNCTION):
             return self._named(code, content, index)
         raise PayloadError(f"unknown or damaged msgpack extension {code}", tag=self._tag)
 
-    def work_on_models(self, count: int) -> None:
-        """Take from the budget what it takes to make so many models."""
-        self._left -= _WORK_OF_AN_ITEM * count
-        if self._left < 0:
-            raise self._too_much()
+    def makers(self, kinds: Any) -> list[Maker]:
+        """Return what makes items of these kinds; errors are those of `makers_of`."""
+        known = self._loader.known_makers
+        is_known = type(kinds) is bytes and kinds in known
+        makers = self._loader.makers(kinds, self._tag)
+        if not is_known:
+            self._budget.take(_WORK_OF_A_KIND * len(makers))
+        return makers
 
     def nested(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         """Return the value of an extension whose content is the values `items`."""
-        self._left -= _WORK.get(code, _WORK_OF_A_LEAF)
-        if self._left < 0:
-            raise self._too_much()
-        if code in _OBJECTS:
+        if code in OBJECTS:
             return self._object(code, content, items, index)
         if code == Ext.ADAPTER:
             return self._adapted(code, content, items, index)
@@ -108,16 +112,16 @@ class Rebuilder:
         if code == Ext.TUPLE:
             return tuple(array)
         if code in MODEL_CODES:
-            self.work_on_models(len(array[-2]))
-            return rebuild_linked(array, self._loader.makers(array[0], self._tag))
+            return rebuild_linked(array, self.makers(array[0]), self._budget.take)
         if code == Ext.MAP:
             if len(array) % 2:
                 raise PayloadError("a key without a value", tag=self._tag)
-            keys = self._keys(array[::2])
+            self._hashing.check(keys := array[::2])
             made = dict(zip(keys, array[1::2], strict=True))
             return self._table.fill_native(index, self._distinct(made, keys))
         kind = set if code == Ext.SET else frozenset
-        found = self._distinct(kind(self._keys(array)), array)
+        self._hashing.check(array)
+        found = self._distinct(kind(array), array)
         return self._table.fill_native(index, found)
 
     def _object(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
@@ -133,15 +137,14 @@ class Rebuilder:
                     data = _tuple(data)
                 if version or code == Ext.VERSIONED:
                     data = self._upgraded(items, data, family, cls)
-                if made is None:
-                    made = family.decode(cls, data)
-                    if code == Ext.FAMILY and issubclass(type(made), Enum):
-                        self._loader.remember(made, class_name, content)
-                    return made
-                cast("CyclicFamily", family).fill(made, data)  # `Table` has seen that it is one
+                filled = self._filled(family, cls, data, made)
+                if code == Ext.FAMILY and issubclass(type(filled), Enum):
+                    self._loader.remember(filled, class_name, content)
+            except SerdeError:
+                raise
             except Exception as error:
                 raise self._failure(f"{class_name} (family {name!r})", error) from error
-            return made
+            return filled
         except (PayloadError, TypeNotAllowedError):
             if not self._opaque or made is not None or type(class_name) is not str:
                 raise
@@ -155,6 +158,24 @@ class Rebuilder:
             return family.fields_of(data) if isinstance(family, EditableFamily) else data
         except Exception:  # not what such a family writes
             return data
+
+    def _filled(self, family: Family, cls: type, data: Any, blank: Any) -> Any:
+        """Return an object made of `data`, or what stands for it already, filled with it."""
+        if family.name == ContainerFamily.name:
+            self._check_items(cls, data)
+        if blank is None:
+            made = family.decode(cls, data)
+        else:
+            cast("CyclicFamily", family).fill(blank, data)  # `Table` has seen that it is one
+            made = blank
+            self._hashing.forget()
+        self._nesting.check(made)
+        return made
+
+    def _check_items(self, cls: type, data: Any) -> None:
+        """Look at the items of a subclass of `set`, which the family is about to hash."""
+        if issubclass(cls, set) and type(data) is tuple and data and type(data[0]) is list:
+            self._hashing.check(data[0])
 
     def _upgraded(self, items: list[Any], data: Any, family: Family, cls: type) -> Any:
         registry = self._loader.registry
@@ -171,6 +192,8 @@ class Rebuilder:
         name = items[0]
         try:
             adapter = self._loader.adapter(name, tag=self._tag)
+            if name in _HASHED_PARTS:
+                self._hashing.check([items[1]])
             try:
                 value = adapter.decode(items[1])
             except Exception as error:
@@ -179,6 +202,9 @@ class Rebuilder:
             if not self._opaque or type(name) is not str:
                 raise
             return self._table.opaque(code, content, name, index, items[1])
+        if name == _PATTERN:
+            self._budget.take(pattern_units(value.pattern, value.flags))
+        self._nesting.check(value)
         if is_network(value):
             hold(value)
             self.networks.append(value)
@@ -195,27 +221,11 @@ class Rebuilder:
                 raise
             return self._table.opaque(code, content, name, index)
 
-    def _keys(self, keys: list[Any]) -> list[Any]:
-        """Return `keys`, unless so many share a hash that a dict of them would take for ever."""
-        if len(keys) > _FEW_KEYS:
-            same = Counter(map(hash, keys)).values()
-            if sum(map(mul, same, same)) > _MOST_COMPARISONS + 100 * len(keys):
-                raise PayloadError("too many items of a set or dict share a hash", tag=self._tag)
-        return keys
-
     def _distinct(self, made: T, items: list[Any]) -> T:
         # Objects that differ may be equal as `Opaque`: none of them may get lost.
         if len(made) != len(items):
             raise PayloadError("a set or dict holds an item or a key twice", tag=self._tag)
         return made
-
-    def _too_much(self) -> SizeLimitError:
-        limit = self._table.max_objects
-        return SizeLimitError(
-            f"the value takes more work to rebuild than `max_decoded_objects` ({limit}) allows",
-            limit_objects=limit,
-            tag=self._tag,
-        )
 
     def _failure(self, what: str, error: Exception) -> PayloadError:
         told = isinstance(error, UnreadableError)

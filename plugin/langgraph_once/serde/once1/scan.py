@@ -1,14 +1,13 @@
-"""Msgpack, looked at without building anything: how many objects, how deep, where what is."""
+"""Msgpack, looked at without building anything: how much it takes, how deep, where what is."""
 
 from __future__ import annotations
 
 import sys
 from enum import IntEnum
-from itertools import repeat
-from operator import length_hint
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from langgraph_once.serde.once1.wire import NESTED, REF_PREFIX, Ext
+from langgraph_once.serde.weight import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = [
     "FIRST_OF_EXT",
     "VALUES_IN",
+    "WEIGHTS",
     "Kind",
     "Token",
-    "count_values",
     "deepest",
     "is_deeper_than",
     "next_opening",
@@ -69,6 +68,19 @@ VALUES_IN: Final[dict[int, int]] = {
 }
 """How many values the content of an extension is."""
 
+WEIGHTS: Final = Weights(
+    {
+        Ext.TUPLE: 8,
+        **dict.fromkeys((Ext.MAP, Ext.SET, Ext.FROZENSET), 20),
+        **dict.fromkeys((Ext.ADAPTER, Ext.CLASS, Ext.FUNCTION), 20),
+        **dict.fromkeys((Ext.MODEL, Ext.MODELS, Ext.HEAD, Ext.TREE), 20),
+        **dict.fromkeys((Ext.FAMILY, Ext.VERSIONED, Ext.RECORD), 30),
+    },
+    others=5,
+    nested=NESTED,
+)
+"""What reading takes."""
+
 
 def read_token(data: bytes | memoryview, at: int) -> Token:
     """Return what stands at `at`.
@@ -91,36 +103,6 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
     if size > len(data) - at:  # every item of an array takes a byte, too
         raise ValueError("a header promises more than there is")
     return Token(kind, size, code, at)
-
-
-def count_values(data: bytes | memoryview, most: int) -> int:
-    """Return how many values `data` holds, those in extensions included; stops above `most`.
-
-    About 60 ns for each, so 0.6 s for the 10 million of the default limit; 300 ns where each has
-    a length field of several bytes, which makes them 30 MB and more.
-
-    Raises:
-        ValueError: The last header is cut off.
-    """
-    at = 0
-    end = len(data)
-    steps, nested = _STEPS, _NESTED
-    left = repeat(None, most + 1)  # counts without making an integer for each value
-    try:
-        for _ in left:
-            if at >= end:
-                return most - length_hint(left)
-            first = data[at]
-            step = steps[first]
-            if step:
-                at += step
-            elif first == _EXT8:
-                at += 3 if nested[data[at + 2]] else 3 + data[at + 1]
-            else:
-                at += _step_over(data, at, first)
-    except IndexError:
-        raise ValueError("the msgpack is cut off") from None
-    return most + 1
 
 
 def _step_over(data: bytes | memoryview, at: int, first: int) -> int:
@@ -242,16 +224,13 @@ def _headers() -> list[tuple[Kind, int, int]]:
 
 _HEADERS: Final = _headers()
 
-_STEPS: Final = [
-    0 if width or kind is Kind.EXT else 1 if kind is not Kind.SCALAR else 1 + size
-    for kind, width, size in _HEADERS
-]
-"""How far the next header is, where the first byte tells."""
-
-_EXT8: Final = 0xC7
 _FIXARRAY_15: Final = 0x9F
 _FIRST_OF_ARRAY: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.ARRAY)
-_PLAIN_STEPS: Final = [0 if b in _FIRST_OF_ARRAY else step for b, step in enumerate(_STEPS)]
+_PLAIN_STEPS: Final = [
+    0 if width or kind in (Kind.EXT, Kind.ARRAY) else 1 if kind is not Kind.SCALAR else 1 + size
+    for kind, width, size in _HEADERS
+]
+"""How far the next header is, where the first byte tells, and it is no array's."""
 _NESTED: Final = [code in NESTED for code in range(256)]
 _WIDTHS: Final = [width for _, width, _ in _HEADERS]
 _SIZES: Final = [size for _, _, size in _HEADERS]

@@ -6,17 +6,26 @@ import sys
 from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
+from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.opaque import Opaque, ref_indices, renumbered
 from langgraph_once.serde.once1.protocol import CyclicFamily
-from langgraph_once.serde.once1.scan import Kind, Token, read_token
+from langgraph_once.serde.once1.scan import WEIGHTS, Kind, Token, read_token
 from langgraph_once.serde.once1.wire import NESTED, Ext
 
 __all__ = ["Table", "split", "text_at"]
 
 _MISSING: Final = object()
+_MANY_BYTES: Final = 64 * 1024
+_WORK_OF_A_LOOK: Final = 6
+"""Units that it takes to look through an opaque value, for each that it weighs."""
+
 _BYTES_OF_AN_OBJECT: Final = 8
 _COPIED: Final = frozenset({list, dict, tuple, set, frozenset})
+_UNITS_OF_AN_ITEM: Final[dict[Any, int]] = {
+    **dict.fromkeys((list, tuple, str, bytes, bytearray), 1),
+    **dict.fromkeys((dict, set, frozenset), 4),
+}
 _BUFFERS: Final = frozenset({bytes, str, bytearray, memoryview})
 """Copied, too, by arrays and the like. So are arrays, by frames and indexes. No writer makes two
 of them of one buffer."""
@@ -49,11 +58,11 @@ class Table:
     """What `REF` stands for."""
 
     __slots__ = (
-        *("_blanks", "_buffers", "_left", "_loader", "_opaque", "_tag"),
-        *("entries", "linked", "max_objects", "referred", "values"),
+        *("_blanks", "_buffers", "_loader", "_opaque", "_tag"),
+        *("budget", "entries", "linked", "referred", "values"),
     )
 
-    def __init__(self, loader: Loader, *, opaque: bool, max_objects: int, tag: str) -> None:
+    def __init__(self, loader: Loader, budget: Budget, *, opaque: bool, tag: str) -> None:
         self.entries: list[bytes | memoryview] = []
         self.values: list[Any] = []
         """Those that are complete."""
@@ -65,7 +74,7 @@ class Table:
         self._buffers: set[int] = set()
         self._loader = loader
         self._opaque = opaque
-        self.max_objects = self._left = max_objects
+        self.budget = budget
         self._tag = tag
 
     @property
@@ -97,16 +106,10 @@ class Table:
         Else a kilobyte of objects that each copy one long list would fill the memory.
         """
         try:
-            self._left -= min(_size(value), referred)
+            size = _size(value)
         except Exception:  # it has no length, or none that can be told
             return
-        if self._left < 0:
-            raise SizeLimitError(
-                "the value holds copies of more than `max_decoded_objects` "
-                f"({self.max_objects}) objects",
-                limit_objects=self.max_objects,
-                tag=self._tag,
-            )
+        self.budget.take(min(size, referred))
 
     def blank(self, index: int) -> Any:
         """Return what stands for entry `index` already; None if nothing does."""
@@ -127,6 +130,8 @@ class Table:
         self, code: int, content: bytes, type_name: str, index: int, payload: Any = None
     ) -> Opaque:
         """Return what stands for an extension that cannot be rebuilt, and held `payload`."""
+        if len(content) > _MANY_BYTES and code in NESTED:
+            self.budget.take(_WORK_OF_A_LOOK * WEIGHTS.units(content, self.budget.limit))
         indices = ref_indices(content) if code in NESTED else []
         made = self._blanks.get(index)
         if not isinstance(made, Opaque):
@@ -182,9 +187,13 @@ def _is_array(value: Any) -> bool:
 
 
 def _size(value: Any) -> int:
+    """Return how many units a copy of `value` takes, without asking its class."""
     if _is_array(value):
         size: int = max(value.size, value.nbytes // _BYTES_OF_AN_OBJECT)
         return size
+    for base, units in _UNITS_OF_AN_ITEM.items():
+        if isinstance(value, base):
+            return units * int(base.__len__(value))
     return len(value)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ormsgpack import unpackb
 
-from langgraph_once.serde.once1.makers import KindParts, Maker, maker_of
+from langgraph_once.serde.once1.makers import KindParts, Maker, maker_of, units_of_a_map
 from langgraph_once.serde.once1.wire import MARK, MAX_KINDS_BYTES
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ class TreeMakers:
         indices: list[bytes],
         tag: str,
         *,
-        work: Callable[[int], None] | None = None,
-        copies: bool = False,
+        take: Callable[[int], None] | None = None,
     ) -> None:
         """Take what the form does not tell.
 
@@ -65,14 +64,13 @@ class TreeMakers:
             loader: What finds the classes.
             indices: Of a `TREE`.
             tag: For errors.
-            work: Is told about objects before they are made.
-            copies: Whether something else may hold the maps.
+            take: Where something else may hold lists and maps, which are copied then: is told
+                how many units of a `Budget` that takes.
         """
         self._loader = loader
         self._indices = iter(indices)
         self._tag = tag
-        self._work = work
-        self._copies = copies
+        self._take = take
         self.are_listed = True
         """Whether the allowlist lists all classes that were met."""
 
@@ -108,11 +106,11 @@ class TreeMakers:
         part = self.part(form)
         if part is None:
             return None
-        (kind, make), work = part, self._work
+        (kind, make), take = part, self._take
 
         def make_list(items: Any) -> list[Any]:
-            if work:
-                work(len(items))
+            if take:
+                take(len(items))
             return [make(item) if type(item) is kind else item for item in items]
 
         return list, make_list
@@ -121,11 +119,11 @@ class TreeMakers:
         part = self.part(form)
         if part is None:
             return None
-        (kind, make), work = part, self._work
+        (kind, make), take = part, self._take
 
         def make_map(values: Any) -> dict[str, Any]:
-            if work:
-                work(len(values))
+            if take:
+                take(units_of_a_map(values))
             return {
                 key: make(value) if type(value) is kind else value for key, value in values.items()
             }
@@ -137,15 +135,14 @@ class TreeMakers:
         make, is_listed = maker_of(kind, self._loader, tag=self._tag)
         self.are_listed = self.are_listed and is_listed
         parts = [(name, part) for name, form in forms.items() if (part := self.part(form))]
-        copies, work = self._copies, self._work
-        if not (parts or copies):
+        take = self._take
+        if not (parts or take):
             return make
 
         def make_object(values: Any) -> Any:
-            if copies:
+            if take:
+                take(units_of_a_map(values))
                 values = values.copy()
-            if work:
-                work(len(parts))
             for name, (kind, make_part) in parts:
                 value = values.get(name)
                 if type(value) is kind:

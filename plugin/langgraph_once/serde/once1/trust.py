@@ -10,6 +10,8 @@ from langgraph_once.serde.once1.adapters.catalogue import CODE_FREE_FAMILIES, OW
 from langgraph_once.serde.once1.names import class_names, is_allowed, leads_to
 from langgraph_once.serde.once1.parametrised import is_parametrised
 from langgraph_once.serde.once1.protocol import Family, UnwritableError
+from langgraph_once.serde.owners import in_brackets
+from langgraph_once.serde.proposal import environment_line, proposed
 
 if TYPE_CHECKING:
     from langgraph_once.serde.allowlist import Allowlist, Trust
@@ -83,7 +85,8 @@ class WriterTrust:
         if enforcement == "strict":
             self._allowlist.report_unwritten(unlisted[0])
             raise UnwritableError(
-                f"strict enforcement would refuse to read {unlisted[0]}; if it is yours, add "
+                f"strict enforcement would refuse to read {unlisted[0]}"
+                f"{in_brackets(unlisted[0].partition(':')[0])}; add "
                 f'"{unlisted[0]}" to `allowed_types`, or mark it `@storable`'
             )
 
@@ -111,7 +114,7 @@ class WriterTrust:
             )
         if not unlisted:
             return ""
-        listing = f"add {', '.join(unlisted)} to `allowed_types`"
+        listing = self._listing(unlisted)
         if family is None:
             return f"a class or function by itself is read as an `Opaque`; {listing}"
         owner = self._allowlist.project.owns(target.__module__)
@@ -127,6 +130,13 @@ class WriterTrust:
                 f"not at the first write of this one; {listing}"
             )
         return ""
+
+    def _listing(self, unlisted: list[str]) -> str:
+        """Return the setting that makes it certain, with all that it has to hold."""
+        names = proposed(unlisted, self._allowlist.configured)
+        if not names or names == [*self._allowlist.configured]:
+            return "mark it `@storable`"
+        return f"set {environment_line(names)}"
 
     def _is_imported_at_start(self, name: str) -> bool:
         module = name.partition(":")[0]

@@ -235,18 +235,25 @@ async def asked(config: RunnableConfig) -> Any:
     return {}
 
 
+def kept(found: Any, note: str) -> str:
+    """Return "same" if what a class held is there, which was made in a function and is gone."""
+    is_kept = type(found).__name__ == "Opaque" and found.payload == {"note": note}
+    return "same" if is_kept else repr(found)
+
+
 async def judge(state: State, config: RunnableConfig) -> State:
     question = await asked(config)
+    said = state["messages"][-1]
     typed = {name: state.get(name) for name in ("task", "profile", "colour", "ticket")}
     wanted = {"task": MAKERS["dataclass"](), "profile": profile(), "colour": Colour.RED}
-    local = [question.pop("local", None), state["local"]]
     return {
         "verdicts": {
-            "typed": {"all": compared(typed, wanted | {"ticket": Ticket(7)})},
-            "anything": verdicts(state["anything"]),
-            "artifact": verdicts(state["messages"][-1].artifact),
+            "local in the state": kept(state["local"], "kept"),
+            "local in the interrupt": kept(question.pop("local", None), "asked"),
+            "typed": compared(typed, wanted | {"ticket": Ticket(7)}),
+            "untyped": verdicts(state["anything"]),
+            "artifact": verdicts(said.artifact if isinstance(said, ToolMessage) else {}),
             "interrupt": verdicts(question),
-            "local": {str(i): type(found).__name__ for i, found in enumerate(local)},
         }
     }
 

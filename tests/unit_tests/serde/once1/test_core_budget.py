@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SizeLimitError
 from langgraph_once.serde.once1 import encode
 from langgraph_once.serde.once1.scan import (
     FIRST_OF_EXT,
     Kind,
-    count_values,
     next_opening,
     read_token,
 )
@@ -31,22 +29,14 @@ def array(*values: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("item", "most"),
-    [((), 1_250_000), ((1, 2, 3), 1_250_000), (2**70, 2_000_000), (Decimal(1), 500_000)],
-    ids=repr,
+    ("item", "units"), [((), 12), ((1, 2, 3), 15), (2**70, 5), (Decimal(1), 22)], ids=repr
 )
-def test_objects_that_are_rebuilt_one_by_one_take_more_of_the_budget(item: Any, most: int) -> None:
-    data = array(*[encode([item], REGISTRY)[1:]] * (most // 100))
-    assert read(data, max_objects=100_000) == [item] * (most // 100)
+def test_objects_that_are_rebuilt_one_by_one_take_more_of_the_budget(item: Any, units: int) -> None:
+    data = array(*[encode([item], REGISTRY)[1:]] * 10_000)
+    assert read(data, max_objects=10_000 * units + 4) == [item] * 10_000
     with pytest.raises(SizeLimitError) as caught:
-        read(data, max_objects=99_999)
-    assert caught.value.limit_objects == 99_999
-
-
-def test_a_million_small_tuples_are_read_by_default() -> None:
-    data = array(*[encode([(1, 2, 3)], REGISTRY)[1:]] * 10**6)
-    limit = SerdeConfig().max_decoded_objects
-    assert len(read(data, max_objects=limit)) == 10**6
+        read(data, max_objects=10_000 * units + 3)
+    assert caught.value.limit_objects == 10_000 * units + 3
 
 
 def test_objects_in_objects_and_in_tables_share_one_budget() -> None:
@@ -55,15 +45,6 @@ def test_objects_in_objects_and_in_tables_share_one_budget() -> None:
     read(data, max_objects=10_000)
     with pytest.raises(SizeLimitError):
         read(data, max_objects=4_000)
-
-
-@given(TREES | st.binary(min_size=200, max_size=400).map(lambda raw: [raw, raw.hex(), 2**70]))
-def test_counting_steps_from_header_to_header_as_reading_tokens_does(value: Any) -> None:
-    for entry in map(bytes, split(encode(value, REGISTRY))):
-        at = count = 0
-        while at < len(entry):
-            at, count = read_token(entry, at).after, count + 1
-        assert count_values(entry, 10**6) == count
 
 
 @given(TREES | st.binary(min_size=200, max_size=400).map(lambda raw: [raw, [raw, 1], 2**70]))

@@ -22,9 +22,7 @@ from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, Type
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1 import Loader, Registry, encode
-from langgraph_once.serde.once1.locate import _walk
-from langgraph_once.serde.once1.scan import count_values, is_deeper_than
-from langgraph_once.serde.once1.table import split
+from langgraph_once.serde.once1.scan import is_deeper_than
 from langgraph_once.serde.once1.wire import Ext, pack
 from tests.unit_tests.serde.cpu import least_seconds, within
 from tests.unit_tests.serde.strictly import strict_config
@@ -234,7 +232,7 @@ def test_attributes_of_an_allowed_class_are_not_allowed() -> None:
 
 
 def test_a_few_bytes_do_not_become_many_objects() -> None:
-    serde = OnceSerializer(strict_config(codec="once1"))
+    serde = OnceSerializer(strict_config(codec="once1", max_decoded_objects=10_000_000))
     squeezed = serde._compression.compress(b"\xdc\xff\xff" + b"\x90" * 65_535 * 200)
     assert squeezed is not None
     assert len(squeezed) < 10_000
@@ -244,21 +242,6 @@ def test_a_few_bytes_do_not_become_many_objects() -> None:
             serde.loads_typed(("once1+zstd", squeezed))
 
     assert within(least_seconds(read_it, 1), 1)
-
-
-@given(TREES | graphs())
-def test_values_are_counted_exactly(value: Any) -> None:
-    for entry in split(encode(value, REGISTRY)):
-        count = count_values(entry, 10_000)
-        assert count_values(entry, count) == count
-        assert count_values(entry, count - 1) == count
-        assert count == len(list(_walk(bytes(entry), iter(range(10_000))))) + _array_headers(entry)
-
-
-def _array_headers(entry: Any) -> int:
-    """Those that the walk takes together with their extension."""
-    tokens = (token for token, _ in _walk(bytes(entry), iter(range(10_000))))
-    return sum(token.code in (Ext.TUPLE, Ext.MAP, Ext.SET, Ext.FROZENSET) for token in tokens)
 
 
 @pytest.mark.parametrize(
@@ -275,10 +258,10 @@ def _array_headers(entry: Any) -> int:
 )
 def test_the_number_of_objects_is_bounded(make: Any) -> None:
     with pytest.raises(SizeLimitError) as caught:
-        read(make(3_000), max_objects=2_000)
-    assert caught.value.limit_objects == 2_000
+        read(make(12_000), max_objects=6_000)
+    assert caught.value.limit_objects == 6_000
     assert caught.value.limit_bytes is None
-    read(make(500), max_objects=2_000)
+    read(make(500), max_objects=6_000)
 
 
 def test_text_is_one_object_however_long() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,6 +115,17 @@ def damaged(data: Any, draw: st.DataObject) -> Any:
     return draw.draw(DATA)
 
 
+OBJECTS = ((("a", None, 0, "|O"),), 8, False)
+
+
+def deep_dtype(levels: int) -> Any:
+    """Return what would stand for a structure in a structure, so many times."""
+    data: Any = "<i8"
+    for _ in range(levels):
+        data = ((("a", None, 0, data),), 8, False)
+    return data
+
+
 ATTACKS: dict[str, tuple[str, Any]] = {
     "network as items of a deque": ("container deque", (HUGE, None, {})),
     "network as items of a set": ("container Names", (HUGE, None, {})),
@@ -158,6 +170,61 @@ ATTACKS: dict[str, tuple[str, Any]] = {
     "structure that overlaps its end": (
         "numpy ndarray",
         (((("a", None, 7, "<f8"),), 8, False), (1,), "C", b"12345678"),
+    ),
+    "bytes of objects": ("numpy ndarray", ("|O", (1,), "C", b"12345678")),
+    "bytes of texts": ("numpy ndarray", ("T", (1,), "C", b"0123456789abcdef")),
+    "bytes of objects in a structure": (
+        "numpy ndarray",
+        (((("a", None, 0, "|O"),), 8, False), (1,), "C", b"12345678"),
+    ),
+    "scalar of objects": ("numpy void", ((((("a", None, 0, "|O"),), 8, False)), b"12345678")),
+    "items of numbers": ("numpy ndarray", ("<f8", (1,), "C", [1.5])),
+    "more objects than the shape says": ("numpy ndarray", ("|O", (2,), "C", [1])),
+    "texts that are none": ("numpy ndarray", ("T", (1,), "C", [HUGE])),
+    "fields of what has none": ("numpy ndarray", ("|O", (1,), "C", (np.arange(1),))),
+    "field of another shape": ("numpy ndarray", (OBJECTS, (2**40,), "C", (np.empty(1, object),))),
+    "field of another type": ("numpy ndarray", (OBJECTS, (1,), "C", (np.arange(1),))),
+    "structure of gaps": (
+        "numpy ndarray",
+        (((("a", None, 0, "|O"),), 1 << 30, False), (1,), "C", (np.empty(1, object),)),
+    ),
+    "matrix of three dimensions": ("numpy matrix", ("<i8", (1, 1, 1), "C", b"12345678")),
+    "characters that are numbers": ("numpy chararray", ("<i8", (1,), "C", b"12345678")),
+    "mask of another shape": ("numpy MaskedArray", (np.arange(3), np.zeros(2, bool), None, False)),
+    "mask of numbers": ("numpy MaskedArray", (np.arange(3), np.arange(3), None, False)),
+    "mask of what is no array": ("numpy MaskedArray", ([1], None, None, False)),
+    "masked by another value": (
+        "numpy MaskedArray",
+        (np.arange(3), None, np.array("a"), False),
+    ),
+    "mask with content": ("numpy MaskedConstant", 1),
+    "data type of another class": ("numpy Float64DType", "<i8"),
+    "data type that is too deep": ("numpy VoidDType", deep_dtype(100)),
+    "data type of 2 GB": ("numpy StrDType", "<U999999999"),
+    "method hidden by an attribute of an object": ("object Basket", {"__eq__": 2}),
+    "property hidden by an attribute of an object": ("object Basket", {"size": 2}),
+    "attribute of an object without any": ("object Slotted", {"other": 2}),
+    "attributes of a namespace that are none": ("object SimpleNamespace", [1]),
+    "text that pyarrow holds, as numbers": (
+        "pandas ArrowStringArray",
+        (True, pa.chunked_array([[1]])),
+    ),
+    "text that pyarrow holds, as an Index": ("pandas ArrowStringArray", (True, pd.RangeIndex(3))),
+    "sparse array of 2**40": (
+        "pandas SparseArray",
+        (np.arange(1), "integer", 2**40, (np.array([0], "i4"),), 0),
+    ),
+    "sparse array with places outside": (
+        "pandas SparseArray",
+        (np.arange(1), "integer", 3, (np.array([7], "i4"),), 0),
+    ),
+    "sparse array with more values than places": (
+        "pandas SparseArray",
+        (np.arange(3), "integer", 3, (np.array([0], "i4"),), 0),
+    ),
+    "sparse array of blocks that overlap": (
+        "pandas SparseArray",
+        (np.arange(4), "block", 4, (np.array([0, 1], "i4"), np.array([2, 2], "i4")), 0),
     ),
     "frame with more rows than values": (
         "pandas DataFrame",
@@ -217,6 +284,12 @@ def test_an_attack_is_refused_soon_and_cheaply(target: str, data: Any) -> None:
         ("send", ("node", 1, 3)),
         ("item", ({}, 1, (), None, None)),
         ("datetime", (2025, 1, 1, 0, 0, 0, 0, 0, HUGE)),
+        ("partial", (HUGE, (), {}, {})),
+        ("partial", (str, [], {}, {})),
+        ("partial", (str, (), {1: 2}, {})),
+        ("partial", (str, (), {}, {1: 2})),
+        ("mappingproxy", [1]),
+        ("mappingproxy", HUGE),
     ],
 )
 def test_an_adapter_refuses(name: str, data: Any) -> None:
@@ -238,6 +311,8 @@ def test_no_code_of_the_class_runs() -> None:
     assert made.name == "x"
     made = FAMILIES["exception"].decode(k.AppError, ((1,), {}, {}, (None, None, False)))
     assert made.args == (1,)
+    made = FAMILIES["object"].decode(TrappedObject, {"name": "x"})
+    assert vars(made) == {"name": "x"}
     made = FAMILIES["model"].decode(TrappedModel, ({"name": 1}, None, None, None))
     assert made.name == 1
 
@@ -278,6 +353,29 @@ class Trapped:
         raise AssertionError
 
     def __post_init__(self) -> None:
+        raise AssertionError
+
+
+class TrapMeta(type):
+    def __call__(cls, *_: Any) -> Any:
+        raise AssertionError
+
+
+class TrappedObject(metaclass=TrapMeta):
+    name: str
+
+    def __new__(cls, *_: Any) -> TrappedObject:  # noqa: PYI034  # it returns nothing at all
+        raise AssertionError
+
+    def __init__(self) -> None:
+        raise AssertionError
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AssertionError
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__dict__":  # which the test itself asks for
+            return object.__getattribute__(self, name)
         raise AssertionError
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import time
 import typing
-from itertools import product
+from itertools import islice, product
 from typing import Any, Generic, Optional, TypedDict, TypeVar
 
+import ormsgpack
 import pytest
 from langgraph._internal._serde import collect_allowlist_from_schemas
 from pydantic import BaseModel
 
-from langgraph_once.errors import EncodeError, PayloadError, TypeNotAllowedError
+from langgraph_once.errors import EncodeError, PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.allowlist import Allowlist
 from langgraph_once.serde.once1 import Loader, Registry
 from langgraph_once.serde.once1.names import name_of
 from langgraph_once.serde.once1.parametrised import parse
+from langgraph_once.serde.once1.wire import Ext, pack
 from tests.unit_tests.serde.strictly import strict_config
 
 from . import kinds as k
@@ -178,22 +182,112 @@ def test_a_method_that_the_class_overrides_is_not_called() -> None:
     assert made.__pydantic_generic_metadata__["args"] == (int,)
 
 
-def test_bytes_cannot_make_ever_new_classes() -> None:
-    loader = Loader(Registry(), Allowlist.from_config(strict_config(allowed_types=(PAGE,))))
-    names = [
-        f"{PAGE}({''.join(f'builtins:{kind}(' for kind in kinds)}builtins:int{')' * 10}"
-        for kinds in product(("list", "set"), repeat=9)
+def hostile_names(count: int, depth: int = 12) -> list[str]:
+    """Return names of ever new classes."""
+    kinds = islice(product(("list", "set"), repeat=depth), count)
+    return [
+        f"{PAGE}({''.join(f'builtins:{kind}(' for kind in found)}builtins:int{')' * (depth + 1)}"
+        for found in kinds
     ]
-    made = {loader.loaded_class(name, tag="once1") for name in names[:256]}
-    assert len(made) == 256
-    with pytest.raises(PayloadError, match="more than 256"):
-        loader.loaded_class(names[256], tag="once1")
-    assert loader.loaded_class(names[0], tag="once1") in made
+
+
+def row_of(*names: str) -> bytes:
+    """Return a blob that is a list of classes."""
+    return pack([ormsgpack.Ext(Ext.CLASS, name.encode()) for name in names])
+
+
+def test_bytes_cannot_make_ever_new_classes() -> None:
+    reader = serde(PAGE, f"{k.__name__}:Colour")
+    row = reader.dumps_typed(m.Page[k.Colour | str])
+    for at in range(0, 1000, 50):
+        names = hostile_names(1000)[at : at + 50]
+        assert len(set(reader.loads_typed(("once1", row_of(*names))))) == 50
+    gc.collect()
+    assert len(m.Page.__subclasses__()) < 300
+    assert reader.loads_typed(row) is m.Page[k.Colour | str]
+
+
+def test_one_blob_names_no_more_than_can_be_made_in_time() -> None:
+    started = time.process_time()
+    with pytest.raises(SizeLimitError, match="parametrised classes"):
+        serde(PAGE).loads_typed(("once1", row_of(*hostile_names(4000))))
+    nested = [f"{PAGE}(" * n + "builtins:int" + ")" * n for n in range(1, 7)]
+    assert len(serde(PAGE).loads_typed(("once1", row_of(*nested)))) == 6
+    assert time.process_time() - started < 20
+
+
+def test_after_any_number_of_classes_new_ones_are_read() -> None:
+    reader = serde(PAGE)
+    for name in hostile_names(600):
+        reader.loads_typed(("once1", row_of(name)))
+    value = [m.Page[int](items=[1]), m.Page[list[int]](items=[])]
+    assert reader.loads_typed(reader.dumps_typed(value)) == value
+
+
+def test_a_class_that_somebody_holds_is_found_again_after_it_was_forgotten() -> None:
+    reader = serde(PAGE)
+    cls = m.Page[dict[str, bytes]]
+    row = reader.dumps_typed(cls(items=[]))
+    for name in hostile_names(400):
+        reader.loads_typed(("once1", row_of(name)))
+    assert type(reader.loads_typed(row)) is cls
+
+
+LITERALS: list[Any] = [
+    typing.Literal["a", 1],
+    typing.Literal[True],
+    typing.Literal[1],
+    typing.Literal[b"\xff", None, -5],
+    typing.Literal["", "a (b), c", "☃", "a:b", "builtins:None", "%41"],
+    typing.Literal[k.Colour.RED, k.Mode.FAST],
+    list[typing.Literal["x"]] | None,
+]
+
+
+@pytest.mark.parametrize("literal", LITERALS, ids=str)
+def test_a_literal_is_a_parameter(literal: Any) -> None:
+    cls: Any = m.Page[literal]
+    reader = serde(PAGE, f"{k.__name__}:Colour", f"{k.__name__}:Mode")
+    page = cls.model_construct(items=["a"])
+    again = reader.loads_typed(reader.dumps_typed([page, cls]))
+    assert type(again[0]) is again[1] is cls
+    assert str(parse(name_of(cls))) == name_of(cls)
+
+
+def test_one_and_true_are_two_literals() -> None:
+    names = {name_of(m.Page[typing.Literal[value]]) for value in (1, True, "1", "True")}  # type: ignore[valid-type]  # a value is what is tested
+    assert len(names) == 4
+
+
+def test_the_enum_of_a_literal_must_be_allowed() -> None:
+    row = serde(PAGE, f"{k.__name__}:Colour").dumps_typed(m.Page[typing.Literal[k.Colour.RED]])
+    with pytest.raises(TypeNotAllowedError):
+        serde(PAGE).loads_typed(row)
 
 
 @pytest.mark.parametrize(
-    "parameter", [typing.Literal["a"], typing.Annotated[int, "note"], typing.Callable[[int], str]]
+    "literal",
+    [
+        "float:1.5",
+        "str",
+        "bool:true",
+        "int:x",
+        "bytes:0",
+        "tests:x",
+        "typing:Any",
+        "builtins:int(name:RED)",
+        f"{k.__name__}:Colour(name:NONE)",
+        f"{k.__name__}:Colour(name:mro)",
+        f"{k.__name__}:Colour()",
+        f"{k.__name__}:Colour(name:RED, name:RED)",
+    ],
 )
+def test_what_is_no_literal_is_refused(literal: str) -> None:
+    with pytest.raises((PayloadError, TypeNotAllowedError)):
+        named(f"{PAGE}(typing:Literal({literal}))", PAGE, f"{k.__name__}:Colour")
+
+
+@pytest.mark.parametrize("parameter", [typing.Annotated[int, "note"], typing.Callable[[int], str]])
 def test_a_parameter_that_is_not_made_of_classes_is_refused_with_the_reason(parameter: Any) -> None:
     page = m.Page[parameter](items=[])
     with pytest.raises(EncodeError, match="not made of classes"):

@@ -311,14 +311,14 @@ def test_the_objects_of_a_tree_are_bounded(form: Any) -> None:
     )
     several = isinstance(form, list) and form[0][0] is None
     data = pack(tree(form, value, *([bytes(count)] if several else [])))
-    assert len(read(data, LOADER, max_objects=2_000_000)) == count
+    assert len(read(data, LOADER, max_objects=3_000_000)) == count
     with pytest.raises(SizeLimitError):
-        read(data, LOADER, max_objects=1_190_000)
+        read(data, LOADER, max_objects=2_400_000)
 
 
 def test_trees_and_threads_of_nothing_are_bounded() -> None:
     threads = {str(i): [head(b"\x90", b"", MARK)] for i in range(45_000)}
     for data in (pack([tree(None, None)] * 45_000), pack(threads)):
-        read(data, LOADER, max_objects=1_200_000)
+        read(data, LOADER, max_objects=2_000_000)
         with pytest.raises(SizeLimitError):
             read(data, LOADER, max_objects=1_000_000)

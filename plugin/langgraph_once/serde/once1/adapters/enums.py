@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, Flag
 from typing import Any
 
+from langgraph_once.serde.flags import flag_of
 from langgraph_once.serde.hooks import combination_hook
 from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.protocol import UnreadableError, UnwritableError
@@ -45,7 +46,7 @@ class EnumFamily:
             raise UnreadableError(
                 f"combining its flags runs code ({hook}); add the class to `allowed_types`"
             )
-        made = cls(data)
+        made = flag_of(cls, data)
         if type(made) is not cls or made._value_ != data:
             raise ValueError(f"{cls.__qualname__} has no combination {data:#x}")
         return made

@@ -28,6 +28,7 @@ from pydantic import AnyUrl, SecretBytes, SecretStr
 
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
+from langgraph_once.serde.patterns import PatternTooLargeError, compiled, pattern_units
 
 __all__ = ["ADAPTERS", "UrlFamily"]
 
@@ -65,6 +66,10 @@ def _decode_path(cls: type[PurePath], data: Any) -> PurePath:
 def _encode_pattern(value: re.Pattern[Any]) -> tuple[Any, int]:
     if value.flags & re.DEBUG:
         raise UnwritableError("a pattern compiled with `re.DEBUG` would print when it is loaded")
+    try:
+        pattern_units(value.pattern, value.flags)
+    except PatternTooLargeError as error:
+        raise UnwritableError(str(error)) from None
     return value.pattern, int(value.flags)
 
 
@@ -73,7 +78,7 @@ def _decode_pattern(data: Any) -> re.Pattern[Any]:
     if flags & re.DEBUG:
         raise ValueError("a pattern that prints")
     try:
-        return re.compile(plain(pattern, str, bytes), flags)
+        return compiled(plain(pattern, str, bytes), flags)
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError("not a pattern") from error
 

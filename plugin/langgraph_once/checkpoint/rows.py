@@ -1,0 +1,67 @@
+"""Every stored value of a database, without writing to it; a server may be using it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from langgraph_once.errors import StorageError
+
+__all__ = ["StoredRow", "stored_rows"]
+
+_TABLES: Final = {
+    "checkpoints": "SELECT thread_id, NULL, type, checkpoint FROM checkpoints",
+    "writes": "SELECT thread_id, channel, type, value FROM writes",
+}
+"""`metadata` is JSON, which no reader makes objects of."""
+
+
+class StoredRow(NamedTuple):
+    """A value as it is stored."""
+
+    thread_id: str
+    channel: str | None
+    """Of a pending write; None for a checkpoint, which holds all channels."""
+    tag: Any
+    data: Any
+
+
+def stored_rows(path: str | os.PathLike[str]) -> Iterator[StoredRow]:
+    """Yield every checkpoint and pending write, in the order in which they were stored.
+
+    Args:
+        path: The database file; where there is none, there are no rows.
+
+    Raises:
+        StorageError: It is no database, or changed in the middle.
+    """
+    file = Path(path).expanduser().absolute()
+    if not file.is_file():
+        return
+    try:
+        with contextlib.closing(sqlite3.connect(_read_only(file), uri=True)) as conn:
+            conn.text_factory = _text
+            known = {name for (name,) in conn.execute("SELECT name FROM sqlite_master")}
+            for table, statement in _TABLES.items():
+                if table in known:
+                    yield from map(StoredRow._make, conn.execute(statement))
+    except sqlite3.Error as error:
+        raise StorageError(
+            f"cannot read the checkpoint database {os.fspath(path)!r}: {error}",
+            path=os.fspath(path),
+        ) from error
+
+
+def _read_only(file: Path) -> str:
+    # Of a database in WAL mode that nobody has open, SQLite would make the two files beside it to
+    # read it, and leave them there, as those of whoever ran this. Where they are, it only reads.
+    in_use = file.with_name(f"{file.name}-wal").exists()
+    return f"{file.as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

@@ -1,0 +1,206 @@
+"""Which types the database and the graphs of a project hold, and how each stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from langgraph_once.checkpoint.rows import StoredRow, stored_rows
+from langgraph_once.errors import SerdeError
+from langgraph_once.manifest import Manifest
+from langgraph_once.platform.source import project_source
+from langgraph_once.platform.startup import serializer_for
+from langgraph_once.platform.types.graphs import CodeTypes, types_of_code
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.channels import channel_at
+from langgraph_once.serde.mentions import Mention, mentions_in
+from langgraph_once.serde.owners import owner_of
+from langgraph_once.serde.proposal import is_yours, proposed
+from langgraph_once.serde.standings import RANKS, Standing, Standings, Word
+from langgraph_once.serde.tag import Codec
+from langgraph_once.settings import Settings
+
+__all__ = ["Finding", "Report", "report_types"]
+
+_MAX_TYPES: Final = 10_000
+"""Bounds the memory that a database takes which is made to name ever new types."""
+
+_MAX_NEW_IN_ROW: Final = 100
+"""Of so many, it is looked up in which channel of a checkpoint they are."""
+
+
+@dataclass(slots=True)
+class Finding:
+    """One type."""
+
+    name: str
+    word: Word
+    reason: str = ""
+    to_list: dict[str, None] = field(default_factory=dict)
+    in_code: bool = False
+    values: int = 0
+    """How many stored values hold it."""
+    thread_id: str | None = None
+    """Where it was met first."""
+    channel: str = ""
+
+    @property
+    def owner(self) -> str | None:
+        """Whose it is, as "of the package langmem"."""
+        return owner_of(self.name.partition(":")[0])
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether a new process cannot rebuild it under these settings."""
+        return self.word in ("line", "lost")
+
+    def take(self, standing: Standing) -> None:
+        """Take how it stands in another use of it; the worst counts."""
+        if RANKS[standing.word] > RANKS[self.word]:
+            self.word, self.reason = standing.word, standing.reason
+        if standing.to_list:
+            self.to_list[standing.to_list] = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found."""
+
+    database: str
+    exists: bool
+    enforcement: str
+    allowed_types: tuple[str, ...]
+    problems: list[str]
+    """Why graphs could not be asked."""
+    findings: dict[str, Finding] = field(default_factory=dict)
+    values: int = 0
+    """How many the database has."""
+    unread: Counter[str] = field(default_factory=Counter)
+    """How many values could not be looked into, by the reason."""
+    dropped: int = 0
+
+    def sorted(self) -> list[Finding]:
+        """Return what was found, what needs attention first."""
+        return sorted(self.findings.values(), key=lambda each: (-RANKS[each.word], each.name))
+
+    @property
+    def attention(self) -> list[Finding]:
+        """What a new process cannot rebuild."""
+        return [each for each in self.sorted() if each.needs_attention]
+
+    @property
+    def proposal(self) -> list[str]:
+        """What `allowed_types` should hold; empty if it need not change."""
+        met = [name for each in self.attention if each.word == "line" for name in each.to_list]
+        if not any(is_yours(name) for name in met):
+            return []
+        return proposed(met, self.allowed_types)
+
+
+def report_types(
+    settings: Settings, manifest: Manifest, *, config: Path, read_database: bool = True
+) -> Report:
+    """Return which types the database and the graphs of a project hold.
+
+    Nothing is written, and nothing of a row is built; the graphs are imported.
+
+    Args:
+        settings: The settings in force.
+        manifest: The `langgraph.json`.
+        config: Its path.
+        read_database: Or only ask the graphs.
+
+    Raises:
+        ConfigError: The settings are wrong.
+        StorageError: The database cannot be read.
+    """
+    serde = settings.serde
+    if serde.source is None:
+        serde = replace(serde, source=project_source(config, manifest))
+    serializer = serializer_for(settings.model_copy(update={"serde": serde}))
+    code = types_of_code(manifest)
+    path = Path(settings.checkpoint.path).expanduser()
+    report = Report(
+        database=settings.checkpoint.path,
+        exists=path.is_file(),
+        enforcement=serde.enforcement,
+        allowed_types=serde.allowed_types,
+        problems=code.problems,
+    )
+    standings = Standings(serde, code.listed)
+    _add_code(report, code, standings)
+    if read_database:
+        _Database(report, serializer, standings).read(settings.checkpoint.path)
+    return report
+
+
+def _add_code(report: Report, code: CodeTypes, standings: Standings) -> None:
+    for module, *_, name in sorted(code.listed | code.by_file):
+        standing = standings.of_class(module, name)
+        _finding(report, standing).in_code = True
+
+
+def _finding(report: Report, standing: Standing) -> Finding:
+    found = report.findings.get(standing.name)
+    if found is None:
+        found = report.findings[standing.name] = Finding(standing.name, "always")
+    found.take(standing)
+    return found
+
+
+class _Database:
+    """Adds to a report what the rows of a database name."""
+
+    def __init__(self, report: Report, serializer: OnceSerializer, standings: Standings) -> None:
+        self._report = report
+        self._serializer = serializer
+        self._standings = standings
+        self._known: dict[Mention, Standing] = {}
+
+    def read(self, path: str) -> None:
+        for row in stored_rows(path):
+            self._report.values += 1
+            try:
+                tag, data = self._serializer.unwrapped((row.tag, row.data))
+                if tag.codec == "pickle":
+                    self._report.unread["pickle, which is refused"] += 1
+                    continue
+                found = mentions_in(tag.codec, data)
+            except SerdeError as error:
+                self._report.unread[type(error).__name__] += 1
+            except (ValueError, TypeError):
+                self._report.unread["damaged"] += 1
+            else:
+                self._take(row, tag.codec, data, found)
+
+    def _take(
+        self, row: StoredRow, codec: Codec, data: bytes, found: dict[Mention, tuple[int, int]]
+    ) -> None:
+        met: dict[str, tuple[int, int]] = {}
+        for mention, place in found.items():
+            standing = self._standing(mention)
+            if standing is not None:
+                _finding(self._report, standing)
+                met.setdefault(standing.name, place)
+        channels = iter(range(_MAX_NEW_IN_ROW))
+        for name, place in met.items():
+            finding = self._report.findings[name]
+            finding.values += 1
+            if finding.thread_id is None:
+                finding.thread_id = row.thread_id
+                finding.channel = row.channel or ""
+                if row.channel is None and next(channels, None) is not None:
+                    with suppress(ValueError):
+                        finding.channel = channel_at(codec, data, place)
+
+    def _standing(self, mention: Mention) -> Standing | None:
+        standing = self._known.get(mention)
+        if standing is None:
+            if len(self._known) >= _MAX_TYPES:
+                self._report.dropped += 1
+                return None
+            standing = self._known[mention] = self._standings.of(mention)
+        return standing

@@ -1,0 +1,164 @@
+"""A report of types for people and for machines. It holds names, never values or keys."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Final
+
+from langgraph_once.platform.types.report import Finding, Report
+from langgraph_once.serde.proposal import environment_line, manifest_line
+from langgraph_once.serde.standings import Word
+
+__all__ = ["as_json", "as_text", "summary"]
+
+_WORDS: Final[dict[Word, str]] = {
+    "always": "always allowed",
+    "schema": "listed: a graph's state names it",
+    "storable": "listed: marked `@storable`",
+    "listed": "listed in `allowed_types`",
+    "own": "safe: this project's own",
+    "imported": "safe: rebuilt without its code",
+    "line": "needs a line",
+    "lost": "cannot be rebuilt",
+}
+_HEADERS: Final = ("type", "whose", "where", "standing")
+_MAX_CHARS: Final = 60
+
+
+def as_text(report: Report, *, terminal: bool = False) -> str:
+    """Return the report for people: a table, and the setting to paste.
+
+    Args:
+        report: What was found.
+        terminal: Whether to draw the table for one, with `rich`.
+    """
+    shown = [each for each in report.sorted() if each.word != "always"]
+    hidden = len(report.findings) - len(shown)
+    rows = [_row(each) for each in shown]
+    table = (_drawn(rows) if terminal else _plain(rows)) if rows else ""
+    always = (
+        f"{hidden} more are always allowed: of Python, LangChain and LangGraph" if hidden else ""
+    )
+    parts = [_about_database(report), table, always, *_notes(report), *_advice(report)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_json(report: Report) -> str:
+    """Return the report for machines."""
+    proposal = report.proposal
+    return json.dumps(
+        {
+            "database": report.database if report.exists else None,
+            "values": report.values,
+            "unread": dict(report.unread),
+            "enforcement": report.enforcement,
+            "problems": report.problems,
+            "types": [
+                {
+                    "name": each.name,
+                    "owner": each.owner,
+                    "standing": each.word,
+                    "reason": each.reason,
+                    "needs_attention": each.needs_attention,
+                    "in_code": each.in_code,
+                    "values": each.values,
+                    "thread_id": each.thread_id,
+                    "channel": each.channel or None,
+                }
+                for each in report.sorted()
+            ],
+            "allowed_types": proposal or None,
+        },
+        indent=2,
+    )
+
+
+def summary(report: Report) -> str:
+    """Return one line about the types that the graphs hold."""
+    count = sum(each.word != "always" for each in report.findings.values())
+    needy = len(report.attention)
+    verdict = (
+        f"{needy} cannot be rebuilt in a new process: see `langgraph-once types`"
+        if needy
+        else "none needs a setting"
+    )
+    unknown = f"; {len(report.problems)} graph(s) could not be asked" if report.problems else ""
+    return f"types: the graphs' states name {count} of their own, {verdict}{unknown}"
+
+
+def _about_database(report: Report) -> str:
+    if not report.exists:
+        return f"There is no database yet ({report.database}): these are the types of the graphs."
+    return f"{report.database}: {report.values} stored values"
+
+
+def _row(each: Finding) -> tuple[str, str, str, str]:
+    standing = f"{_WORDS[each.word]}: {each.reason}" if each.reason else _WORDS[each.word]
+    return each.name, each.owner or "not known", _where(each), standing
+
+
+def _where(each: Finding) -> str:
+    places = ["code"] if each.in_code else []
+    if each.thread_id is not None:
+        channel = f", channel {_clean(each.channel)}" if each.channel else ""
+        places.append(f"{each.values} values, first in thread {_clean(each.thread_id)}{channel}")
+    return "; ".join(places)
+
+
+def _clean(text: str) -> str:
+    """Return text of a row, that a terminal may show."""
+    shown = "".join(char if char.isprintable() else "?" for char in text[:_MAX_CHARS])
+    return shown + "…" if len(text) > _MAX_CHARS else shown
+
+
+def _plain(rows: list[tuple[str, str, str, str]]) -> str:
+    lines = []
+    for name, owner, where, standing in rows:
+        lines += [f"{name} ({owner})", f"    {standing}", f"    in {where}"]
+    return "\n".join(lines)
+
+
+def _drawn(rows: list[tuple[str, str, str, str]]) -> str:
+    try:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:  # of the extra `cli`, only click is needed
+        return _plain(rows)
+    table = Table(*_HEADERS)
+    for row in rows:
+        table.add_row(*(Text(cell, overflow="fold") for cell in row))
+    console = Console(file=io.StringIO(), force_terminal=True)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get().rstrip()
+
+
+def _notes(report: Report) -> list[str]:
+    notes = [_clean_line(problem) for problem in report.problems]
+    notes += [f"{count} values were not looked into: {why}" for why, count in report.unread.items()]
+    if report.dropped:
+        notes.append("There are more types than are counted here.")
+    if report.enforcement in ("warn", "open"):
+        notes.append(f'Under "{report.enforcement}" all types are read; this is for "safe".')
+    return ["\n".join(notes)] if notes else []
+
+
+def _clean_line(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def _advice(report: Report) -> list[str]:
+    if not report.attention:
+        return ["Nothing to do: no type needs a line."]
+    advice = []
+    if report.proposal:
+        advice.append(
+            "To have all of these read, if you trust who writes to the database, put one of these "
+            "into `checkpointer.once.serde` of langgraph.json, or into .env:\n\n"
+            f"{manifest_line(report.proposal)}\n{environment_line(report.proposal)}"
+        )
+    if any(each.word == "lost" for each in report.attention):
+        advice.append("No line helps those that cannot be rebuilt; the table says what does.")
+    return advice
