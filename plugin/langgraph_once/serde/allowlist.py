@@ -14,7 +14,8 @@ from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPA
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
-from langgraph_once.serde.lookup import find, nested_classes
+from langgraph_once.serde.guard import Guard
+from langgraph_once.serde.lookup import find, names_of, nested_classes
 from langgraph_once.serde.owners import in_brackets, owner_of
 from langgraph_once.serde.project import Project
 from langgraph_once.serde.storable import find_storable
@@ -55,6 +56,7 @@ class Allowlist:
     enforcement: Literal["safe", "strict", "warn", "open"]
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     project: Project = field(default_factory=Project)
+    guard: Guard = field(default_factory=Guard, repr=False, compare=False)
     configured: tuple[str, ...] = ()
     _warned: set[Key] = field(default_factory=set, repr=False, compare=False)
     _at_start: set[str] = field(default_factory=set, repr=False, compare=False)
@@ -127,7 +129,7 @@ class Allowlist:
             if found is None:
                 found = self.project.find(module, path)
             if found is not None:
-                return found, "own" if self.project.owns(found.__module__) else "imported"
+                return found, "own" if self.project.owns(names_of(found)[0]) else "imported"
             if module in sys.modules:
                 raise _gone(module, path, tag)
         self.check(module, path, tag=tag)
@@ -144,7 +146,7 @@ class Allowlist:
         if not self.lists(module, path) and find(module, path) is None:
             nested = nested_classes(module, name)
             if len(nested) == 1:
-                path = tuple(nested[0].__qualname__.split("."))
+                path = tuple(names_of(nested[0])[1].split("."))
         target, trust = self.load(module, path, tag=tag)
         if not isinstance(target, type) and (module, name) != ("re", "compile"):
             raise PayloadError(f"{module}:{name} is not a type", tag=tag)

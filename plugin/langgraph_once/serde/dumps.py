@@ -17,15 +17,15 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from langgraph_once.serde.hooks import hook_of
+from langgraph_once.serde.hooks import hash_hook, hook_of
 from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
-from langgraph_once.serde.rebuild import from_fields
 
-__all__ = ["DumpTypeError", "Dumps"]
+__all__ = ["Called", "DumpTypeError", "Dumps", "is_builtin"]
 
 Schema = dict[str, Any]
+Called = Callable[[type], Callable[[Any], Any] | None]
 
 _EXACT: Final[dict[str, type]] = {
     "none": type(None),
@@ -58,13 +58,13 @@ class DumpTypeError(Exception):
 class Dumps:
     """The dumps of one class."""
 
-    def __init__(self, schema: Any, may_run: Callable[[type], bool]) -> None:
+    def __init__(self, schema: Any, called: Called) -> None:
         """Take the class's core schema.
 
         Args:
             schema: The schema.
-            may_run: Whether the code of a class that is nested in it may run, so that it is
-                validated as upstream does.
+            called: Returns what calls a class that is nested in it, as upstream does, if its code
+                may run.
 
         Raises:
             DumpTypeError: The schema is not built yet.
@@ -72,7 +72,7 @@ class Dumps:
         if type(schema) is not dict:
             raise DumpTypeError("a schema that is not built yet")
         self._schema: Schema = schema
-        self._may_run = may_run
+        self._called = called
         self._definitions: dict[str, Schema] = {}
 
     def value(self, dump: Any) -> Any:
@@ -135,7 +135,7 @@ class Dumps:
         items = [*_exactly(dump, kind)]
         if not all(type(item) in _ATOMS for item in items):
             raise DumpTypeError("the hash of what is in a set")
-        return kind(self._items(schema, items, level))
+        return kind(map(_hashed, self._items(schema, items, level)))
 
     def _tuple(self, schema: Schema, dump: Any, level: int) -> Any:
         items, schemas = _exactly(dump, list), schema["items_schema"]
@@ -160,7 +160,7 @@ class Dumps:
         for key, value in _exactly(dump, dict).items():
             if type(key) not in _ATOMS:
                 raise DumpTypeError("the hash of a key")
-            own = key if keys is None else self._value(keys, key, level)
+            own = key if keys is None else _hashed(self._value(keys, key, level))
             made[own] = value if values is None else self._value(values, value, level)
         return made
 
@@ -197,8 +197,9 @@ class Dumps:
         cls = schema["cls"]
         if type(dump) is cls:
             return dump
-        if self._may_run(cls):
-            return from_fields(cls)(dump)
+        by_code = self._called(cls)
+        if by_code is not None:
+            return by_code(dump)
         _check_making(cls, schema)
         if schema["root_model"]:
             root = self._value(schema["schema"], dump, level)
@@ -213,8 +214,9 @@ class Dumps:
         cls = schema["cls"]
         if type(dump) is cls:
             return dump
-        if self._may_run(cls):
-            return from_fields(cls)(dump)
+        by_code = self._called(cls)
+        if by_code is not None:
+            return by_code(dump)
         _check_making(cls, schema)
         fields = {field["name"]: field for field in schema["schema"]["fields"]}
         return _RECORDS.decode(cls, self._members(fields, dump, level))
@@ -249,6 +251,21 @@ def _check_making(cls: type, schema: Schema) -> None:
             hook = "model_post_init"
     if hook is not None:
         raise DumpTypeError(hook)
+
+
+def _hashed(value: Any) -> Any:
+    if hash_hook(type(value)):
+        raise DumpTypeError("__hash__")
+    return value
+
+
+def is_builtin(value: Any) -> bool:
+    """Whether a value is made of Python's own types alone, so that comparing it runs nothing."""
+    if type(value) in (list, tuple, set, frozenset):
+        return all(map(is_builtin, value))
+    if type(value) is dict:
+        return all(map(is_builtin, [*value, *value.values()]))
+    return type(value) in _ATOMS
 
 
 def _exactly(value: Any, kind: type) -> Any:

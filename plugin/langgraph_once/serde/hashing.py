@@ -17,6 +17,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.guard import Guard
 
 __all__ = ["MAX_HASH_LEVELS", "Hashing"]
 
@@ -53,10 +54,11 @@ _Alias: Final[Any] = type(_Box[int])
 class Hashing:
     """Bounds the hashing in one value."""
 
-    __slots__ = ("_budget", "_known", "has_large_integers")
+    __slots__ = ("_budget", "_guard", "_known", "has_large_integers")
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, guard: Guard | None = None) -> None:
         self._budget = budget
+        self._guard = guard
         self._known: dict[int, tuple[int, int, Any]] = {}
         """Units, levels, and what they are those of, which must live as long as its id is here."""
         self.has_large_integers = False
@@ -71,11 +73,14 @@ class Hashing:
 
         Raises:
             SizeLimitError: It takes too much.
+            GuardedError: It takes code of a class that is not listed.
             PayloadError: One is nested too deeply, or too many share a hash.
         """
         kinds = {*map(type, items)}
         if kinds <= _SECRET:
             return
+        if self._guard:
+            self._guard.check(items, tag=self._budget.tag)
         total = self._flat_units(items, kinds)
         if not total:
             total = sum(map(self._units, items))
@@ -150,7 +155,7 @@ def _parts(value: Any, *, deep: bool) -> tuple[int, list[Any]]:
     kind = type(value)
     if kind is int:
         return 1 + value.bit_length() // _BITS_OF_A_UNIT, []
-    if kind in _SCALARS or isinstance(value, (type, Enum)):
+    if kind in _SCALARS or issubclass(kind, (type, Enum)):
         return 1, []
     if kind is tuple:
         return 1, [*value]
@@ -164,7 +169,7 @@ def _parts(value: Any, *, deep: bool) -> tuple[int, list[Any]]:
     if own_hash is None or own_hash is object.__hash__:
         return 1, []
     held = [*_attributes(value)]
-    if isinstance(value, tuple):
+    if issubclass(kind, tuple):
         held += tuple.__iter__(value)
     return _WORK_OF_AN_OBJECT, held
 

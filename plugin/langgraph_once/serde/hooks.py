@@ -16,7 +16,14 @@ import time
 import typing
 from abc import ABCMeta
 from collections import Counter, OrderedDict, defaultdict, deque
-from types import FunctionType, GetSetDescriptorType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 from uuid import uuid4
 
@@ -25,6 +32,7 @@ from pydantic import BaseModel
 from langgraph_once.serde.lookup import MISSING, declared, names_in
 
 __all__ = [
+    "argument_hook",
     "combination_hook",
     "hash_hook",
     "hook_of",
@@ -53,7 +61,19 @@ _ENUM_HOOKS: Final = (
     *("__new__", "_missing_", "_iter_member_", "_iter_member_by_value_", "_iter_member_by_def_"),
     *("_numeric_repr_", "__hash__", "__eq__", "__contains__", "__or__", "__setattr__"),
 )
-_OF_PYDANTIC: Final = "pydantic._internal._model_construction"
+_OF_PYDANTIC: Final = (
+    *("pydantic._internal._model_construction", "pydantic.main", "pydantic.root_model"),
+    *("pydantic.v1.main", "pydantic._internal._dataclasses"),
+)
+_ASKED_OF_ARGUMENTS: Final = (
+    *("__getattribute__", "__getattr__", "__index__", "__int__", "__float__", "__complex__"),
+    *("__bool__", "__len__", "__iter__", "__next__", "__getitem__", "__contains__", "__call__"),
+    *("__bytes__", "__buffer__", "__fspath__", "__str__", "__format__", "__array__", "keys"),
+    *("__array_interface__", "__array_struct__", "__get__", "items", "get", "__eq__", "__hash__"),
+    *("__copy__", "__deepcopy__", "__reduce_ex__", "__reduce__", "__lt__", "__instancecheck__"),
+)
+_OF_PYTHON: Final = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
+_SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
 _GENERATED: Final = ("<string>", "<attrs generated ")
 """What the code of methods that dataclasses and attrs write says that its file is."""
 
@@ -85,20 +105,55 @@ def hook_of(cls: type) -> str | None:
 
 
 def hash_hook(cls: type) -> str | None:
-    """Return the method written by hand that runs when an instance is a key or in a set."""
-    for name in ("__hash__", "__eq__"):
-        method = declared(cls, name)
-        if isinstance(method, FunctionType) and not _is_generated(method):
+    """Return what runs of a class when an instance is a key or in a set; None if nothing does.
+
+    The methods that dataclasses, attrs, pydantic and enums write ask for attributes.
+    """
+    method = declared(cls, "__hash__")
+    if method is None or method is vars(object)["__hash__"]:
+        names: tuple[str, ...] = ("__eq__",)
+    elif type(method) is WrapperDescriptorType:
+        names = ("__eq__",)
+    else:
+        names = ("__hash__", "__eq__", "__getattribute__", "__getattr__")
+    for name in names:
+        if not _is_harmless(declared(cls, name)):
             return name
-    return None
+    if "__getattribute__" not in names:
+        return None
+    asked = (*_names_of_fields(cls), "_name_", "__pydantic_private__", "__pydantic_extra__")
+    return next((name for name in asked if _is_descriptor(declared(cls, name))), None)
+
+
+def argument_hook(cls: type) -> str | None:
+    """Return what of a class a constructor may run that gets an instance; None if nothing.
+
+    Constructors of listed classes ask their arguments whether they are numbers, paths or arrays.
+    """
+    for name in _ASKED_OF_ARGUMENTS:
+        if not _is_harmless(declared(cls, name)):
+            return name
+    return hash_hook(cls)
+
+
+def _names_of_fields(cls: type) -> list[Any]:
+    fields = declared(cls, "__dataclass_fields__")
+    attributes = declared(cls, "__attrs_attrs__")
+    found = [*fields] if type(fields) is dict else []
+    return [*found, *(each.name for each in attributes or ())]
+
+
+def _is_descriptor(value: Any) -> bool:
+    return type(value) not in _SLOTS and declared(type(value), "__get__") is not None
 
 
 def combination_hook(cls: type) -> str | None:
     """Return the method written by hand that runs when flags are combined."""
     for name in _ENUM_HOOKS:
         method = declared(cls, name)
-        function = getattr(method, "__func__", method)
-        if isinstance(function, FunctionType) and function.__module__ != "enum":
+        if type(method) in (staticmethod, classmethod):
+            method = method.__func__
+        if not _is_harmless(method):
             return name
     return None
 
@@ -143,9 +198,16 @@ def _own_dunder(meta: type) -> str | None:
     return None
 
 
+def _is_harmless(method: Any) -> bool:
+    """Whether a method is Python's own, or made by a library, so that no class wrote it."""
+    if method is None or type(method) in _OF_PYTHON:
+        return True
+    return type(method) is FunctionType and _is_generated(method)
+
+
 def _is_generated(method: FunctionType) -> bool:
     return (
         method.__code__.co_filename.startswith(_GENERATED)
-        or method.__module__ == _OF_PYDANTIC
+        or method.__module__ in _OF_PYDANTIC
         or method.__module__ == "enum"
     )

@@ -55,7 +55,7 @@ def share_hashes(items: Collection[Any]) -> bool:
 
 def as_tuple(item: Any) -> Any:
     """Return a list as a tuple, and so all the way down; what else there is, as it is."""
-    return tuple(map(as_tuple, item)) if isinstance(item, list) else item
+    return tuple(map(as_tuple, item)) if type(item) is list else item
 
 
 def _keys(parts: list[tuple[int, bytes]]) -> Iterator[Any]:

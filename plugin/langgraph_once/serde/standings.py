@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
 from typing import Any, Final, Literal, get_args
@@ -20,6 +20,7 @@ from langgraph_once.serde.once1 import Loader, Registry, UnwritableError
 from langgraph_once.serde.once1.adapters import SAFE_CLASSES
 from langgraph_once.serde.once1.names import class_names, name_of
 from langgraph_once.serde.once1.wire import Ext
+from langgraph_once.serde.rebuild import from_fields
 from langgraph_once.serde.storable import find_storable
 from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
 
@@ -133,12 +134,14 @@ class Standings:
         module, _, name = self._registry.current_name(mention.name).partition(":")
         target, trust = self._allowlist.resolve(module, name, tag="msgpack")
         if trust == "imported" or (trust == "own" and not is_of_data(target)):
-            structural(int(mention.kind), target, lambda cls: self._lists(*names_of(cls)))
+            structural(int(mention.kind), target, self._called)
         its_module, path = names_of(target)
         return f"{its_module}:{path}" if find(module, (name,)) is None else f"{module}:{name}"
 
-    def _lists(self, module: Any, path: Any) -> bool:
-        return self._allowlist.lists(module, tuple(path.split(".")))
+    def _called(self, cls: type) -> Callable[[Any], Any] | None:
+        module, path = names_of(cls)
+        is_listed = self._allowlist.lists(module, tuple(path.split(".")))
+        return from_fields(cls) if is_listed else None
 
     def _word(self, name: str) -> Word:
         module, _, path = name.partition(":")

@@ -23,7 +23,7 @@ from langgraph.checkpoint.serde.jsonplus import (
 )
 from pydantic import BaseModel
 
-from langgraph_once.serde.dumps import Dumps, DumpTypeError
+from langgraph_once.serde.dumps import Called, Dumps, DumpTypeError, is_builtin
 from langgraph_once.serde.hooks import hook_of
 from langgraph_once.serde.lookup import declared
 from langgraph_once.serde.once1.adapters.catalogue import CODE_FREE_FAMILIES
@@ -44,13 +44,13 @@ class NeedsListError(Exception):
     """The class has to be listed, since rebuilding it takes its code: which, says the text."""
 
 
-def structural(code: int, cls: type, may_run: Callable[[type], bool]) -> Callable[[Any], Any]:
+def structural(code: int, cls: type, called: Called) -> Callable[[Any], Any]:
     """Return what makes instances of `cls`, without its code, of what an extension holds.
 
     Args:
         code: The extension's.
         cls: A class that is not listed.
-        may_run: Whether the code of a class that is nested in one may run, since that is listed.
+        called: Returns what calls a class that is nested in one, if that is listed.
 
     Raises:
         NeedsListError: It takes code to make any of them; what is returned raises it where it takes
@@ -61,7 +61,7 @@ def structural(code: int, cls: type, may_run: Callable[[type], bool]) -> Callabl
         raise NeedsListError(hook)
     make: Callable[[Any], Any] | None
     if code in (EXT_PYDANTIC_V2, EXT_PYDANTIC_V1, EXT_CONSTRUCTOR_KW_ARGS):
-        make = _of_fields(cls, lambda other: other is not cls and may_run(other))
+        make = _of_fields(cls, lambda other: None if other is cls else called(other))
     elif code == EXT_CONSTRUCTOR_SINGLE_ARG:
         make = _of_value(cls)
     else:
@@ -93,10 +93,10 @@ def is_of_data(cls: Any) -> bool:
     )
 
 
-def _of_fields(cls: type, may_run: Callable[[type], bool]) -> Callable[[Any], Any] | None:
+def _of_fields(cls: type, called: Called) -> Callable[[Any], Any] | None:
     schema = declared(cls, "__pydantic_core_schema__")
     if BaseModel in cls.__mro__ or (is_dataclass(cls) and schema is not None):
-        return Dumps(schema, may_run).value
+        return Dumps(schema, called).value
     if is_dataclass(cls) and _family("record", cls):
         return lambda argument: _dataclass(cls, argument)
     if tuple in cls.__mro__ and type(declared(cls, "_fields")) is tuple:
@@ -171,16 +171,12 @@ def _v1_model(cls: Any, family: Family, argument: dict[str, Any]) -> Any:
 
 
 def _member(cls: type, value: Any) -> Any:
-    members = declared(cls, "_value2member_map_")
-    try:
-        member = members.get(value)
-    except TypeError:  # a value without a hash
-        return next(
-            each for each in declared(cls, "_member_map_").values() if each._value_ == value
-        )
-    if member is None:
-        raise NeedsListError("_missing_")
-    return member
+    for member in declared(cls, "_member_map_").values():
+        its_value = object.__getattribute__(member, "__dict__")["_value_"]
+        comparable = type(its_value) is type(value) and is_builtin(value) and is_builtin(its_value)
+        if comparable and its_value == value:
+            return member
+    raise NeedsListError("_missing_")
 
 
 def _filled(base: Any, cls: type, argument: Any) -> Any:

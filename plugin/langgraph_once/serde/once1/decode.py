@@ -13,6 +13,7 @@ from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.guard import GuardedError
 from langgraph_once.serde.networks import release
 from langgraph_once.serde.once1.heads import Head, ThreadReader, head_parts, placed
 from langgraph_once.serde.once1.links import may_outgrow
@@ -100,6 +101,7 @@ class Decoder:
         self._heads = loader.known_heads
         self._trees = loader.known_trees
         self._threads = ThreadReader(self._heads)
+        self._is_cautious = False
 
     def decode(self, data: bytes, tag: str) -> Any:
         """Return the value that `encode` wrote as `data`, stored under `tag`.
@@ -122,16 +124,33 @@ class Decoder:
                     return self._read_known(data)
                 except Exception:  # noqa: S110  (read with care, it is told what is wrong)
                     pass
+        return self._decode_carefully(data, tag)
+
+    def _decode_carefully(self, data: bytes, tag: str) -> Any:
         reader = _Reader(self, tag)
         try:
             return reader.read(data)
         except SizeLimitError:
             raise
+        except GuardedError:
+            if self._is_cautious:
+                raise
+            return self._cautious().decode(data, tag)
         except SerdeError as error:
             if MARKED in data:
                 return _read_plain(data, _Reader(self, tag), error)
             reader.tell_where(error, data)
             raise
+
+    def _cautious(self) -> Decoder:
+        """Return one for blobs whose keys may not be hashed: what stands there is refused."""
+        made = Decoder(
+            self.loader.without_hashes(),
+            max_objects=self.max_objects,
+            on_unavailable="opaque" if self.opaque else "raise",
+        )
+        made._is_cautious = True
+        return made
 
     @property
     def unchecked_bytes(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.allowlist import Allowlist, Trust
 from langgraph_once.serde.budget import Budget
-from langgraph_once.serde.hooks import hook_of, making_hook
+from langgraph_once.serde.hooks import hash_hook, hook_of, making_hook
 from langgraph_once.serde.once1.adapters.enums import EnumFamily
 from langgraph_once.serde.once1.heads import Head
 from langgraph_once.serde.once1.makers import Maker, makers_of
@@ -57,6 +57,8 @@ class Loader:
         registry: Registry,
         allowlist: Allowlist,
         upstream: Callable[[int, bytes, str, Budget], Any] | None = None,
+        *,
+        hashes: bool = True,
     ) -> None:
         """Take where the classes are found.
 
@@ -65,7 +67,9 @@ class Loader:
             allowlist: The classes that may be loaded.
             upstream: What rebuilds an extension of codec `msgpack`, by its code, its content,
                 the tag and the budget.
+            hashes: Whether to load what must not be hashed, as long as it is no key.
         """
+        self._hashes = hashes
         self.registry = registry
         self.allowlist = allowlist
         self.upstream = upstream or _no_upstream
@@ -88,6 +92,10 @@ class Loader:
         if named.parts:
             named.names.clear()
             named.parts = 0
+
+    def without_hashes(self) -> Loader:
+        """Return one that refuses what must not be hashed."""
+        return Loader(self.registry, self.allowlist, self.upstream, hashes=False)
 
     def adapter(self, name: Any, *, tag: str) -> Adapter:
         """Return the adapter of that name.
@@ -124,10 +132,14 @@ class Loader:
             )
         cls, trust = self._class(class_name, tag=tag)
         hook = refusing_hook(family, cls, trust)  # asked first: nothing of the class may run
+        if not self._hashes and trust == "imported":
+            hook = hook or hash_hook(cls) or ""
         if hook:
             raise self._refusal(class_name, hook, tag=tag)
         if not family.matches(cls):
             raise PayloadError(f"{class_name} is not a class of the family {name!r}", tag=tag)
+        if trust == "imported":
+            self.allowlist.guard.note(cls)
         found = family_without_code(family, trust) or family, cls, version_of(cls)
         if trust != "listed" or self._is_listed(class_name):
             if len(self._known) >= _MAX_KNOWN:

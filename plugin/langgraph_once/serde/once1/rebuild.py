@@ -68,7 +68,7 @@ class Rebuilder:
         """Those that nothing may walk through until the whole value stands."""
         self._table = table
         self._budget = table.budget
-        self._hashing = Hashing(table.budget)
+        self._hashing = Hashing(table.budget, loader.allowlist.guard)
         self._nesting = Nesting(tag)
         self._loader = loader
         self._opaque = opaque
@@ -138,7 +138,7 @@ class Rebuilder:
                 if version or code == Ext.VERSIONED:
                     data = self._upgraded(items, data, family, cls)
                 filled = self._filled(family, cls, data, made)
-                if isinstance(filled, Enum) and code == Ext.FAMILY:
+                if code == Ext.FAMILY and issubclass(type(filled), Enum):
                     self._loader.remember(filled, class_name, content)
             except SerdeError:
                 raise
