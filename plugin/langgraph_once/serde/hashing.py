@@ -33,6 +33,9 @@ _HOLD_NO_HASH: Final = frozenset({list, dict, set, bytearray})
 _MOST_COMPARISONS: Final = 10_000_000
 """About 0.3 s."""
 
+_FEW: Final = 3000
+"""So many can share a hash."""
+
 _WORK_OF_AN_OBJECT: Final = 10
 _WORK_OF_A_LOOK: Final = 2
 _BITS_OF_A_UNIT: Final = 1 << 10
@@ -74,8 +77,9 @@ class Hashing:
             PayloadError: One is nested too deeply, or too many share a hash.
         """
         kinds = {*map(type, items)}
-        if kinds <= _SECRET:
-            return
+        few = len(items) < _FEW and not self.has_large_integers
+        if kinds <= (_SCALARS if few else _SECRET):
+            return  # it takes no longer than to read them
         total = self._flat_units(items, kinds)
         if not total:
             total = sum(map(self._units, items))
