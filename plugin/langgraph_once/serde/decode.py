@@ -42,7 +42,6 @@ from langgraph_once.serde.networks import hold, is_network, release
 from langgraph_once.serde.once1.opaque import upstream_opaque
 from langgraph_once.serde.patterns import (
     MAX_PATTERN_UNITS,
-    MAX_UNITS_OF_A_CHARACTER,
     pattern_units,
 )
 from langgraph_once.serde.rebuild import CONSTRUCTORS
@@ -79,6 +78,9 @@ thousand levels of it are 2 MB.
 """
 
 _UNCOUNTED_LEVELS: Final = 1 << 60
+
+_MAX_LEVELS_WRITTEN: Final = 500
+"""Python writes no more extensions in each other than that."""
 
 _SMALL_BYTES: Final = 16 * 1024
 """What is no longer can be read a second time."""
@@ -147,9 +149,8 @@ class MsgpackDecoder:
 
     @property
     def unchecked_bytes(self) -> int:
-        """How long a blob may be that `check` need not be asked about."""
-        few = self.max_objects // MAX_UNITS_OF_A_CHARACTER
-        return min(self._free_bytes, few, self.min_open_bytes // _MAX_LEVELS)
+        """How long a blob without patterns may be that `check` need not be asked about."""
+        return min(self._free_bytes, self.min_open_bytes // _MAX_LEVELS_WRITTEN)
 
     def check(self, data: bytes, tag: str) -> None:
         """Look at what was just written.

@@ -30,9 +30,12 @@ _SECRET: Final = frozenset({str, bytes})
 _SCALARS: Final = _SECRET | {type(None), bool, int, float, complex}
 _FLAT: Final = _SCALARS | {tuple}
 _LOOSE: Final = _SCALARS - {int}
-_HOLD_NO_HASH: Final = frozenset({list, dict, set, bytearray})
+_HOLD_NO_HASH: Final = frozenset({list, dict, set})
 _MOST_COMPARISONS: Final = 10_000_000
 """About 0.3 s."""
+
+_FEW: Final = 3000
+"""So many can share a hash."""
 
 _WORK_OF_AN_OBJECT: Final = 10
 _WORK_OF_A_LOOK: Final = 2
@@ -77,8 +80,9 @@ class Hashing:
             PayloadError: One is nested too deeply, or too many share a hash.
         """
         kinds = {*map(type, items)}
-        if kinds <= _SECRET:
-            return
+        few = len(items) < _FEW and not self.has_large_integers
+        if kinds <= (_SCALARS if few else _SECRET):
+            return  # it takes no longer than to read them
         if self._guard:
             self._guard.check(items, tag=self._budget.tag)
         total = self._flat_units(items, kinds)
@@ -87,6 +91,21 @@ class Hashing:
         self._budget.take(total)
         if len(items) > 1 and (len(items) * total > _MOST_COMPARISONS or not kinds <= _FLAT):
             self._check_differ(items)
+
+    def measure(self, data: Any) -> None:
+        """Take what it takes to hash each of the parts of `data`, which nobody may ever do.
+
+        Raises:
+            SizeLimitError: It takes too much.
+            PayloadError: One is nested too deeply.
+        """
+        parts = [data]
+        for part in parts:
+            kind = type(part)
+            if kind in _HOLD_NO_HASH or (part is data and kind is tuple):
+                parts += chain.from_iterable(part.items()) if kind is dict else part
+            elif kind not in _SCALARS:
+                self._budget.take(self._units(part))
 
     def _flat_units(self, items: Collection[Any], kinds: set[type]) -> int:
         """Return the units of scalars, and tuples of scalars; zero for all else."""

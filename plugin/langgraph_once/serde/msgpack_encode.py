@@ -98,6 +98,11 @@ def quick_encode(value: Any) -> bytes:
     return packb(value, _default, OPTIONS)
 
 
+def has_met(cls: type) -> bool:
+    """Whether an instance of a class that is not built in was written, if not long ago."""
+    return cls in _ENCODERS
+
+
 def _default(obj: Any) -> Packed:
     return _ENCODERS[type(obj)](obj)
 
@@ -127,6 +132,8 @@ class _Encoders(dict[type, Encoder]):
 
 def _encoder(cls: type) -> Encoder:
     """Return the encoder for a class of which the table knows nothing."""
+    if cls is re.Pattern:  # not in the table from the start: see `has_met`
+        return _pattern
     if is_array_type(cls):
         return lambda obj: Ext(EXT_NUMPY_ARRAY, _pack(array_content(obj)))
     names = _attributes(cls)
@@ -276,7 +283,6 @@ _BUILT_IN: Final[dict[type, Encoder]] = {
         EXT_CONSTRUCTOR_KW_ARGS, time, lambda obj: {k: getattr(obj, k) for k in _TIME_FIELDS}
     ),
     datetime: _datetime,
-    re.Pattern: _pattern,
     _DeltaSnapshot: _delta_snapshot,
     Opaque: _opaque,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
@@ -23,7 +24,7 @@ from langgraph_once.serde.decode import MsgpackDecoder
 from langgraph_once.serde.encryption import KeyRing
 from langgraph_once.serde.json_rows import decode_json
 from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
-from langgraph_once.serde.msgpack_encode import encode_msgpack, quick_encode
+from langgraph_once.serde.msgpack_encode import encode_msgpack, has_met, quick_encode
 from langgraph_once.serde.once1 import (
     Decoder,
     Encoder,
@@ -150,6 +151,7 @@ class OnceSerializer(JsonPlusSerializer):
             "once1": once1.check,
             "msgpack": msgpack.check,
         }
+        self._has_met = has_met if self._codec == "msgpack" else self._writers.has_met
         self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
@@ -169,7 +171,11 @@ class OnceSerializer(JsonPlusSerializer):
             tag = self._tag
         except Exception:  # it takes care; if that does not help, `_encode` tells why
             tag, data = self._encode(obj)
-        if len(data) > self._unchecked_bytes or data[:1] in _MAY_BE_TABLE:
+        if (
+            len(data) > self._unchecked_bytes
+            or data[:1] in _MAY_BE_TABLE
+            or self._has_met(re.Pattern)
+        ):
             data = self._checked(obj, tag, data)
         if self._is_bare:
             return tag.text, data

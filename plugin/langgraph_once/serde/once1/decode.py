@@ -40,7 +40,7 @@ from langgraph_once.serde.once1.wire import (
     unpack,
     unpack_one,
 )
-from langgraph_once.serde.patterns import MAX_PATTERN_UNITS, MAX_UNITS_OF_A_CHARACTER
+from langgraph_once.serde.patterns import MAX_PATTERN_UNITS
 
 __all__ = ["Decoder", "decode"]
 
@@ -154,8 +154,11 @@ class Decoder:
 
     @property
     def unchecked_bytes(self) -> int:
-        """How long a blob without a table may be that `check` need not be asked about."""
-        return min(self.free_bytes, self.max_objects // MAX_UNITS_OF_A_CHARACTER)
+        """How long a blob may be that `check` need not be asked about.
+
+        It holds no table, and no patterns.
+        """
+        return self.free_bytes
 
     def check(self, data: bytes, tag: str) -> None:
         """Look at what was just written.

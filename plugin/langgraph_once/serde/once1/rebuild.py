@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.hashing import Hashing
 from langgraph_once.serde.networks import hold, is_network
+from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
 from langgraph_once.serde.once1.adapters.containers import ContainerFamily
 from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
@@ -40,8 +41,9 @@ _WORK_OF_A_KIND: Final = 50
 _MANY_BYTES: Final = 128
 """Longer integers take their time to hash."""
 
-_HASHED_PARTS: Final = frozenset({"generic", "genericalias"})
-"""The adapters for what is looked up by its parts."""
+_HASHING: Final = frozenset({"generic", "genericalias", "numpy", "pandas"})
+_QUIET: Final = frozenset({each.name for each in (*BUILTIN_ADAPTERS, *BUILTIN_FAMILIES)}) - _HASHING
+"""Adapters and families that hash nothing of what they are given."""
 
 _PATTERN: Final = "pattern"
 
@@ -163,6 +165,8 @@ class Rebuilder:
         """Return an object made of `data`, or what stands for it already, filled with it."""
         if family.name == ContainerFamily.name:
             self._check_items(cls, data)
+        elif self._table.linked and family.name not in _QUIET:
+            self._hashing.measure(data)
         if blank is None:
             made = family.decode(cls, data)
         else:
@@ -192,8 +196,8 @@ class Rebuilder:
         name = items[0]
         try:
             adapter = self._loader.adapter(name, tag=self._tag)
-            if name in _HASHED_PARTS:
-                self._hashing.check([items[1]])
+            if self._table.linked and name not in _QUIET:
+                self._hashing.measure(items[1])
             try:
                 value = adapter.decode(items[1])
             except Exception as error:

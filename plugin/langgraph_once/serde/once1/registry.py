@@ -144,6 +144,10 @@ class Registry:
         bound._writers = {}  # noqa: SLF001
         return bound
 
+    def has_met(self, cls: type) -> bool:
+        """Whether an instance of `cls` was written, if not long ago."""
+        return cls in self._writers
+
     def current_name(self, name: str) -> str:
         """Return where the class that the bytes call `name` is today."""
         return self._aliases.get(name, name)
