@@ -92,8 +92,10 @@ def _check_batch(batch: _Table, kind: int, most: int) -> None:
     if batch.vector(4)[1]:
         raise ValueError("a column of views")
     at, count = batch.vector(1)
-    nodes = struct.iter_unpack("<qq", batch.data[at : at + 16 * count])
-    if not all(0 <= length <= most for length in (batch.number(0, "<q"), *(n for n, _ in nodes))):
+    # Not with `iter_unpack`: it keeps the memory of a view that garbage collection may clear
+    # first, and then Python crashes.
+    nodes = struct.unpack_from(f"<{2 * count}q", batch.data, at)
+    if not all(0 <= length <= most for length in (batch.number(0, "<q"), *nodes[::2])):
         raise ValueError("a column that is longer than its bytes")
 
 

@@ -39,7 +39,7 @@ class PolarsFamily:
         stream = io.BytesIO()
         # Of the newest kind, text would be views.
         frame.write_ipc_stream(stream, compat_level=polars.CompatLevel.oldest())
-        content = stream.getbuffer()
+        content = memoryview(stream.getvalue())
         try:
             check_stream(content)
         except ValueError as error:
