@@ -74,7 +74,7 @@ def test_every_value_is_looked_into_and_none_is_shown(project: Path) -> None:
 
 
 def test_what_cannot_be_opened_is_counted(project: Path) -> None:
-    with sqlite3.connect(f"file:{project}/once.sqlite?mode=ro", uri=True) as conn:
+    with sqlite3.connect(f"file:{project}/once.sqlite?immutable=1", uri=True) as conn:
         tags = conn.execute("SELECT type FROM checkpoints UNION ALL SELECT type FROM writes")
         sealed = sum("aesgcm" in tag for (tag,) in tags)
     conn.close()
