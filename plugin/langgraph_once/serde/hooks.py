@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import functools
 import queue
 import sys
 import threading
@@ -29,7 +28,6 @@ from typing import Any, Final
 from uuid import uuid4
 
 from pydantic import BaseModel
-from pydantic._internal._decorators import PydanticDescriptorProxy
 
 from langgraph_once.serde.lookup import MISSING, declared, names_in
 
@@ -79,7 +77,8 @@ _ASKED_OF_ARGUMENTS: Final = (
     *("__copy__", "__deepcopy__", "__reduce_ex__", "__reduce__", "__lt__", "__instancecheck__"),
 )
 _OF_PYTHON: Final = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
-_KNOWN_DESCRIPTORS: Final = (functools.cached_property, PydanticDescriptorProxy)
+_LIBRARIES: Final = ("functools", "pydantic")
+"""Whose descriptors may stand in a class that gets parameters."""
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
 _GENERATED: Final = ("<string>", "<attrs generated ")
 """What the code of methods that dataclasses and attrs write says that its file is."""
@@ -177,9 +176,8 @@ def making_hook(cls: type) -> str | None:
         if "__get_pydantic_core_schema__" in own or "__get_pydantic_json_schema__" in own:
             return "__get_pydantic_core_schema__"
         for name, value in own.items():
-            if type(value) not in _KNOWN_DESCRIPTORS and not _is_harmless(
-                declared(type(value), "__get__")
-            ):
+            getter = declared(type(value), "__get__")
+            if not _is_harmless(getter) and getter.__module__.split(".")[0] not in _LIBRARIES:
                 return str(name)
     return None if _is_known(type(cls)) else "its metaclass"
 
