@@ -57,9 +57,13 @@ _FACTORIES: Final = (
     *(threading.Lock, threading.RLock, threading.Event, threading.Condition),
     *(asyncio.Lock, asyncio.Event, asyncio.Queue, queue.Queue),
 )
+_ENUM_PARTS: Final = (
+    *("_member_map_", "_value2member_map_", "_member_names_", "_member_type_", "_value_"),
+    *("_name_", "_flag_mask_", "_all_bits_", "_singles_mask_", "_boundary_", "_inverted_"),
+)
 _ENUM_HOOKS: Final = (
     *("__new__", "_missing_", "_iter_member_", "_iter_member_by_value_", "_iter_member_by_def_"),
-    *("_numeric_repr_", "__hash__", "__eq__", "__contains__", "__or__", "__setattr__"),
+    *("__getattribute__", "__getattr__", "_numeric_repr_", "__hash__", "__eq__", "__contains__", "__or__", "__setattr__"),
 )
 _OF_PYDANTIC: Final = (
     *("pydantic._internal._model_construction", "pydantic.main", "pydantic.root_model"),
@@ -73,6 +77,8 @@ _ASKED_OF_ARGUMENTS: Final = (
     *("__copy__", "__deepcopy__", "__reduce_ex__", "__reduce__", "__lt__", "__instancecheck__"),
 )
 _OF_PYTHON: Final = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
+_LIBRARIES: Final = ("functools", "pydantic")
+"""Whose descriptors may stand in a class that gets parameters."""
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
 _GENERATED: Final = ("<string>", "<attrs generated ")
 """What the code of methods that dataclasses and attrs write says that its file is."""
@@ -155,7 +161,7 @@ def combination_hook(cls: type) -> str | None:
             method = method.__func__
         if not _is_harmless(method):
             return name
-    return None
+    return next((name for name in _ENUM_PARTS if _is_descriptor(declared(cls, name))), None)
 
 
 def making_hook(cls: type) -> str | None:
@@ -169,6 +175,10 @@ def making_hook(cls: type) -> str | None:
                 return name
         if "__get_pydantic_core_schema__" in own or "__get_pydantic_json_schema__" in own:
             return "__get_pydantic_core_schema__"
+        for name, value in own.items():
+            getter = declared(type(value), "__get__")
+            if not _is_harmless(getter) and getter.__module__.split(".")[0] not in _LIBRARIES:
+                return str(name)
     return None if _is_known(type(cls)) else "its metaclass"
 
 

@@ -85,9 +85,8 @@ def is_of_data(cls: Any) -> bool:
     """
     if not isinstance(cls, type):
         return False
-    of_data = (*_CONTAINERS, Enum, BaseModel)
     return (
-        issubclass(cls, of_data)
+        any(base in cls.__mro__ for base in (*_CONTAINERS, Enum, BaseModel))
         or is_dataclass(cls)
         or any(CODE_FREE_FAMILIES[name].matches(cls) for name in ("namedtuple", "v1model"))
     )

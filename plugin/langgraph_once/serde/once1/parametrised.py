@@ -122,7 +122,7 @@ class Parametrised:
         if self.name == _OLD_UNION:
             return typing.Union[args]  # noqa: UP007
         origin = load(self.name)
-        if isinstance(origin, type) and issubclass(origin, BaseModel):
+        if isinstance(origin, type) and BaseModel in origin.__mro__:
             # Not by a method that the class may have overridden.
             return _parametrise.__get__(None, origin)(args)
         return make_alias(origin, args)

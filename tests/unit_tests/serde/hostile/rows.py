@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import logging
 from collections.abc import Callable, Iterator
@@ -16,12 +17,12 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.once1 import Opaque
 
 from . import zoo
-from .families import Family
+from .families import FAMILIES, Family
 from .hooks import RAN, Hook
 from .use import use
-from .zoo import Specimen, specimen
+from .zoo import Twins, twins
 
-__all__ = ["TRUSTS", "Finding", "findings", "fires"]
+__all__ = ["TRUSTS", "Finding", "findings", "fires", "rows_of"]
 
 Trust = Literal["imported", "own", "listed"]
 TRUSTS: Final[tuple[Trust, ...]] = ("imported", "own", "listed")
@@ -29,6 +30,9 @@ Codec = Literal["once1", "msgpack"]
 Row = tuple[str, tuple[str, bytes]]
 
 _mro_of: Final[Any] = vars(type)["__mro__"].__get__
+_NAME: Final = b"H-----"
+"""Stands for the name of the class."""
+
 _VALUES: Final[dict[str, Any]] = {"value": 1, "late": "set"}
 _WRITERS: Final[dict[Codec, Any]] = {
     "once1": OnceSerializer(SerdeConfig(enforcement="open", compression="none")),
@@ -60,40 +64,41 @@ class Finding:
     back: str
 
 
-def fires(family: Family, hook: Hook, found: Specimen) -> bool:
+def fires(family: Family, hook: Hook, cls: Any) -> bool:
     """Whether the hook works: ordinary use of the class runs it."""
     RAN.clear()
-    use(found.cls, lambda cls: family.make(cls, _VALUES), hook.name.split()[-1])
-    gc.collect()
+    use(cls, lambda own: family.make(own, _VALUES), hook.name)
     has_run = bool(RAN)
     RAN.clear()
     return has_run
 
 
-def findings(family: Family, hook: Hook, found: Specimen) -> Iterator[Finding]:
+def findings(
+    family: Family, cls: Any, trusts: tuple[Trust, ...] = TRUSTS
+) -> Iterator[Finding]:
     """Yield what reading does with a class, for each codec and trust."""
-    for codec in _WRITERS:
-        rows = [*_rows(family, found, codec)]
-        for trust in TRUSTS:
-            yield _finding(codec, trust, found, rows)
+    for codec, written in rows_of(family).items():
+        for trust in trusts:
+            yield _finding(codec, trust, cls, written)
 
 
-def _finding(codec: Codec, trust: Trust, found: Specimen, rows: list[Row]) -> Finding:
+def _finding(codec: Codec, trust: Trust, cls: Any, written: list[Row]) -> Finding:
+    name = vars(type)["__name__"].__get__(cls)
     listed = [f"{Frozen.__module__}:Frozen"]
     if trust == "listed":
-        listed.append(f"{zoo.__name__}:{found.name}")
-    config = SerdeConfig(
-        allowed_types=tuple(listed), source=(zoo.FOLDER,) if trust == "own" else ()
-    )
-    serde, ran, back = OnceSerializer(config), [], "nothing was written"
-    for name, row in rows:
+        listed.append(f"{zoo.__name__}:{name}")
+    source = (zoo.FOLDER,) if trust == "own" else ()
+    serde = OnceSerializer(SerdeConfig(allowed_types=tuple(listed), source=source))
+    ran, back = [], "nothing was written"
+    for kind, (tag, data) in written:
         RAN.clear()
-        made = _read(serde, row, found.cls)
-        ran += [f"{each} ({name})" for each in RAN]
-        if name == "plain":
+        made = _read(serde, (tag, data.replace(_NAME, name.encode())), cls)
+        ran += [f"{each} ({kind})" for each in RAN]
+        if kind == "plain":
             back = made
     RAN.clear()
-    gc.collect()
+    if trust == "imported":
+        gc.collect()
     ran += [f"{each} (thrown away)" for each in RAN]
     RAN.clear()
     return Finding(codec, trust, tuple(dict.fromkeys(ran)), back)
@@ -110,8 +115,20 @@ def _read(serde: OnceSerializer, row: tuple[str, bytes], cls: Any) -> str:
     return "instance" if is_it else "Opaque" if kind is Opaque else f"another: {kind.__name__}"
 
 
-def _rows(family: Family, found: Specimen, codec: Codec) -> Iterator[Row]:
-    for name, make in _values(family, found).items():
+@functools.cache
+def _rows_of(name: str) -> dict[Codec, list[Row]]:
+    family = FAMILIES[name]
+    own = twins(family)
+    return {codec: [*_rows(family, own, codec)] for codec in _WRITERS}
+
+
+def rows_of(family: Family) -> dict[Codec, list[Row]]:
+    """Return the rows of a family by the codec: what each holds, its tag and its bytes."""
+    return _rows_of(family.name)
+
+
+def _rows(family: Family, own: Twins, codec: Codec) -> Iterator[Row]:
+    for kind, make in _values(family, own).items():
         try:
             logging.disable()
             tag, data = _WRITERS[codec].dumps_typed(make())
@@ -119,12 +136,12 @@ def _rows(family: Family, found: Specimen, codec: Codec) -> Iterator[Row]:
             continue
         finally:
             logging.disable(logging.NOTSET)
-        row = found.row(data)
+        row = own.renamed(data, _NAME.decode())
         if row != data:  # else the class is written in other words, as an URL is
-            yield name, (tag, row)
+            yield kind, (tag, row)
 
 
-def _values(family: Family, found: Specimen) -> dict[str, Callable[[], Any]]:
+def _values(family: Family, found: Twins) -> dict[str, Callable[[], Any]]:
     def one(cls: Any = found.twin, **more: Any) -> Any:
         return family.make(cls, {**_VALUES, **more})
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from .families import Family
 from .hooks import Hook, Planted
 
-__all__ = ["FOLDER", "Specimen", "specimen"]
+__all__ = ["FOLDER", "Twins", "specimen", "twins"]
 
 FOLDER: Final = str(Path(__file__).parent)
 _NUMBERS: Final = count(1)
@@ -23,48 +23,41 @@ _CALM: Final[dict[str, Any]] = {
 """So that instances of equal content can all be keys, and be written."""
 
 
-@dataclasses.dataclass
-class Specimen:
-    """A class with a hook in it, and its twin without, of which rows are written.
+@dataclasses.dataclass(frozen=True)
+class Twins:
+    """Classes of a family without any hook, of which rows are written.
 
     Attributes:
-        name: Of the class.
-        cls: The class.
-        twin: Its twin, whose name is as long.
-        older: What the class was before it had its last field.
+        twin: As those with a hook are.
+        older: What such a class was before it had its last field.
         newer: What it may be once it has one more.
     """
 
-    name: str
-    cls: Any
     twin: Any
     older: Any
     newer: Any
 
-    def row(self, data: bytes) -> bytes:
-        """Return the bytes of a value that holds twins as those of one that holds the class."""
+    def renamed(self, data: bytes, name: str) -> bytes:
+        """Return the bytes of a value that holds twins as those of one that holds a class."""
         for other in (self.twin, self.older, self.newer):
-            data = data.replace(vars(type)["__name__"].__get__(other).encode(), self.name.encode())
+            data = data.replace(other.__name__.encode(), name.encode())
         return data
 
 
-def specimen(family: Family, hook: Hook) -> Specimen:
-    """Return a class of a family that has this hook."""
+def twins(family: Family) -> Twins:
+    """Return classes of a family whose names are as long as those of specimens."""
     number = f"{next(_NUMBERS):05}"
-    cls = _build(f"H{number}", family, hook, _FIELDS)
-    calm = [
-        _build(f"{letter}{number}", family, _calm(family, family.is_key), fields)
-        for letter, fields in (
-            ("T", _FIELDS),
-            ("O", {"value": ...}),
-            ("N", {**_FIELDS, "more": 1}),
-        )
-    ]
-    return Specimen(f"H{number}", cls, *calm)
+    fields = (("T", _FIELDS), ("O", {"value": ...}), ("N", {**_FIELDS, "more": 1}))
+    return Twins(*(_build(f"{x}{number}", family, _calm(family), own) for x, own in fields))
 
 
-def _calm(family: Family, is_key: bool) -> Hook:
-    is_own = is_key and "num" not in family.name and "Flag" not in family.name
+def specimen(family: Family, hook: Hook) -> Any:
+    """Return a class of a family that has this hook."""
+    return _build(f"H{next(_NUMBERS):05}", family, hook, _FIELDS)
+
+
+def _calm(family: Family) -> Hook:
+    is_own = family.is_key and "num" not in family.name and "Flag" not in family.name
     return Hook("", "", planted=dict(_CALM) if is_own else {})
 
 

@@ -71,8 +71,9 @@ CODE_FREE_FAMILIES: Final[dict[str, Family]] = {
     family.name: family
     for family in (
         *(ModelFamily(code_free=True), RecordFamily(code_free=True), EnumFamily(code_free=True)),
-        *(NamedTupleFamily(), ValueFamily(), ContainerFamily(), V1ModelFamily()),
-        *(ExceptionFamily(), ExceptionGroupFamily()),
+        *(ValueFamily(code_free=True), ContainerFamily(code_free=True)),
+        *(ExceptionFamily(code_free=True), ExceptionGroupFamily(code_free=True)),
+        *(NamedTupleFamily(), V1ModelFamily()),
     )
 }
 """Those that rebuild objects without running any code of their classes, by name.

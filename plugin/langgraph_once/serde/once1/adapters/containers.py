@@ -87,6 +87,10 @@ class ContainerFamily:
 
     name = "container"
 
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse where it takes code of the class to make a default."""
+        self._code_free = code_free
+
     def matches(self, cls: type) -> bool:
         base = _base(cls)
         return base is not None and cls not in _OF_THE_CODEC and is_plain_subclass(cls, base)
@@ -105,7 +109,7 @@ class ContainerFamily:
     def fill(self, obj: Any, data: Any) -> None:
         kind = _KINDS[_base(type(obj))]
         content, extra, state = parts(data, kind.content, object, object)
-        fill_state(obj, state)
+        fill_state(obj, state, code_free=self._code_free)
         kind.fill(obj, content, extra)
 
 
@@ -115,7 +119,7 @@ class ChainMapFamily:
     name = "chainmap"
 
     def matches(self, cls: type) -> bool:
-        return issubclass(cls, ChainMap) and is_plain_subclass(cls, object)
+        return ChainMap in cls.__mro__ and is_plain_subclass(cls, object)
 
     def encode(self, obj: Any) -> Any:
         return take_state(obj)

@@ -56,6 +56,10 @@ class ExceptionFamily:
 
     name = "exception"
 
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse where it takes code of the class to make a default."""
+        self._code_free = code_free
+
     def matches(self, cls: type) -> bool:
         return (
             issubclass(cls, BaseException)
@@ -77,7 +81,7 @@ class ExceptionFamily:
     def fill(self, obj: Any, data: Any) -> None:
         args, fields, state, links = parts(data, tuple, dict, object, tuple)
         _fill_fields(obj, fields)
-        fill_state(obj, state)
+        fill_state(obj, state, code_free=self._code_free)
         _ARGS.__set__(obj, args)
         fill_links(obj, links)
 
@@ -86,6 +90,10 @@ class ExceptionGroupFamily:
     """Groups, which cannot be made empty: arguments, attributes, what they were raised from."""
 
     name = "exceptiongroup"
+
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse where it takes code of the class to make a default."""
+        self._code_free = code_free
 
     def matches(self, cls: type) -> bool:
         return issubclass(cls, BaseExceptionGroup) and is_plain_subclass(cls, _builtin(cls))
@@ -97,7 +105,7 @@ class ExceptionGroupFamily:
         message, exceptions, args, state, links = parts(data, str, list, tuple, object, tuple)
         make: Any = BaseExceptionGroup.__new__
         obj = plain(make(cls, message, exceptions), cls)
-        fill_state(obj, state)
+        fill_state(obj, state, code_free=self._code_free)
         _ARGS.__set__(obj, args)
         fill_links(obj, links)
         return obj

@@ -70,7 +70,7 @@ class ModelFamily:
 
     def matches(self, cls: type) -> bool:
         return (
-            issubclass(cls, BaseModel)
+            BaseModel in cls.__mro__  # `issubclass` would ask the metaclasses of others
             and is_plain_subclass(cls, BaseModel)
             and slots_of(cls).keys() == slots_of(BaseModel).keys()
         )
@@ -121,7 +121,7 @@ class ModelFamily:
         object.__setattr__(obj, "__pydantic_fields_set__", fields_set)
         if private is None and plan.private:  # its class has learned them since
             if self._code_free:
-                _check_defaults(type(obj).__private_attributes__)
+                _check_defaults(_declared_dict(type(obj), "__private_attributes__"))
             private = _new_private(type(obj))
         if not plan.root:
             object.__setattr__(obj, "__pydantic_extra__", extra)
@@ -176,7 +176,7 @@ def _is_builtin(value: Any) -> bool:
 def _new_private(cls: type[BaseModel]) -> dict[str, Any]:
     """Return what the private attributes of a new instance are."""
     found = {}
-    for name, attribute in cls.__private_attributes__.items():
+    for name, attribute in _declared_dict(cls, "__private_attributes__").items():
         factory = attribute.default_factory
         if factory is None:
             found[name] = attribute.get_default()
@@ -185,8 +185,15 @@ def _new_private(cls: type[BaseModel]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not PydanticUndefined}
 
 
+def _declared_dict(cls: type, name: str) -> dict[str, Any]:
+    found = declared(cls, name)
+    if type(found) is not dict:
+        raise UnreadableError(f"its class has a {name} of its own making")
+    return cast("dict[str, Any]", found)
+
+
 def _find_plan(cls: type[BaseModel]) -> _Plan:
-    fields = cls.__pydantic_fields__
+    fields = _declared_dict(cls, "__pydantic_fields__")
     # A factory that takes the other values cannot be called with what the bytes say.
     return _Plan(
         fields=fields,
@@ -201,9 +208,9 @@ def _find_plan(cls: type[BaseModel]) -> _Plan:
             for name, value in vars(part).items()
             if isinstance(value, functools.cached_property)
         ),
-        private=frozenset(cls.__private_attributes__),
+        private=frozenset(_declared_dict(cls, "__private_attributes__")),
         extra=declared(cls, "model_config", {}).get("extra") == "allow",
-        root=issubclass(cls, RootModel),
+        root=RootModel in cls.__mro__,
     )
 
 

@@ -22,7 +22,7 @@ class V1ModelFamily:
 
     def matches(self, cls: type) -> bool:
         module = sys.modules.get("pydantic.v1.main")
-        return module is not None and issubclass(cls, module.BaseModel)
+        return module is not None and module.BaseModel in cls.__mro__
 
     def encode(self, obj: Any) -> tuple[Any, ...]:
         cls = type(obj)
@@ -49,7 +49,7 @@ class V1ModelFamily:
         _check(cls, values, fields_set, private)
         slots = slots_of(cls)
         object.__setattr__(obj, "__dict__", dict(values))
-        object.__setattr__(obj, _FIELDS_SET, fields_set)
+        slots[_FIELDS_SET].__set__(obj, fields_set)  # past a descriptor of that name
         for name, value in private.items():
             slots[name].__set__(obj, value)
 

@@ -60,6 +60,10 @@ class ValueFamily:
 
     name = "value"
 
+    def __init__(self, *, code_free: bool = False) -> None:
+        """Take whether to refuse where it takes code of the class to make a default."""
+        self._code_free = code_free
+
     def matches(self, cls: type) -> bool:
         base = _base(cls)
         return base is not None and base is not cls and is_plain_subclass(cls, base)
@@ -71,7 +75,7 @@ class ValueFamily:
         base: Any = _base(cls)
         value, state = parts(data, base, object)
         obj = base.__new__(cls, value)
-        fill_state(obj, state)
+        fill_state(obj, state, code_free=self._code_free)
         return obj
 
 

@@ -1,0 +1,91 @@
+"""Writes docs/security.md: `python -m tests.unit_tests.serde.hostile.report > docs/security.md`.
+
+The text before the table is kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from .families import FAMILIES, Family
+from .hooks import HOOKS, Hook
+from .rows import TRUSTS, findings, fires
+from .specials import SPECIALS
+from .zoo import specimen
+
+__all__ = ["MARK", "PATH", "line", "results"]
+
+PATH: Final = Path(__file__).parents[4] / "docs" / "security.md"
+MARK: Final = "<!-- generated below -->\n"
+_HEAD: Final = (
+    "| family | hooks | once1: imported | own | listed | upstream's rows: imported | own | listed |"
+)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let hooks fail where Python can only print that: in `__del__`."""
+    shown = sys.unraisablehook
+    sys.unraisablehook = lambda *_: None
+    gc.freeze()  # so that what is new is collected quickly
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        gc.unfreeze()
+        gc.collect()
+        sys.unraisablehook = shown
+
+
+def _hooks(family: Family) -> Iterator[tuple[str, Hook, Any]]:
+    own = {n: make for n, (names, make) in SPECIALS.items() if family.name.startswith(names)}
+    for name, make in {**HOOKS, **own}.items():
+        with suppress(Exception):  # a class of this family cannot have such a hook
+            hook = make()
+            cls = specimen(family, hook)
+            if fires(family, hook, cls):
+                yield name, hook, cls
+
+
+@functools.cache
+def results(family_name: str) -> dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]]:
+    """Return, by codec and trust, what each hook's class came back as, and what ran of it."""
+    family = FAMILIES[family_name]
+    found: dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]] = {}
+    with _quiet():
+        for name, _, cls in _hooks(family):
+            for each in findings(family, cls):
+                found.setdefault((each.codec, each.trust), {})[name] = each.back, each.ran
+    return found
+
+
+def line(family_name: str) -> str:
+    """Return the line of the table for a family."""
+    found = results(family_name)
+    count = len(next(iter(found.values())))
+    cells = [_cell(found[codec, trust]) for codec in ("once1", "msgpack") for trust in TRUSTS]
+    return f"| {family_name} | {count} | {' | '.join(cells)} |\n"
+
+
+def _cell(found: dict[str, tuple[str, tuple[str, ...]]]) -> str:
+    backs = [back for back, _ in found.values()]
+    if {*backs} == {"nothing was written"}:
+        return "not written"
+    refused = sum(back != "instance" for back in backs)
+    ran = sorted({name.split()[-1] for name, (_, hooks) in found.items() if hooks})
+    text = "none runs" if not ran else "runs " + ", ".join(f"`{name}`" for name in ran)
+    return f"{text}; {refused} refused" if refused else text
+
+
+if __name__ == "__main__":
+    lines = [f"{_HEAD}\n", "|---|---|---|---|---|---|---|---|\n"]
+    sys.stdout.write(PATH.read_text().partition(MARK)[0] + MARK + "\n")
+    sys.stdout.writelines([*lines, *map(line, FAMILIES)])

@@ -1,0 +1,98 @@
+"""No row calls a function, or the constructor of a class that is no data, under any setting."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from ormsgpack import Ext, packb
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import SerdeError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.once1.wire import MARK
+from langgraph_once.serde.once1.wire import Ext as Once
+
+Enforcement = Literal["safe", "strict", "warn", "open"]
+ENFORCEMENTS: tuple[Enforcement, ...] = ("safe", "strict", "warn", "open")
+TARGETS = (
+    ("subprocess", "Popen"),
+    ("subprocess", "run"),
+    ("os", "system"),
+    ("builtins", "eval"),
+    ("builtins", "open"),
+    ("re", "enum.bltns.compile"),
+    ("pathlib", "Path.touch"),
+    ("tests.unit_tests.serde.hostile.test_calls", "Touching"),
+    ("tests.unit_tests.serde.hostile.test_calls", "touching"),
+    ("tests.unit_tests.serde.hostile.test_calls", "json.codecs.builtins.eval"),
+)
+CALLED: list[Any] = []
+
+
+class Touching:
+    """No data: a class with a constructor that does something."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        CALLED.append((args, kwargs))
+        return object.__new__(cls)
+
+
+def touching(*args: Any, **kwargs: Any) -> None:
+    CALLED.append((args, kwargs))
+
+
+def rows(module: str, name: str, proof: Path) -> dict[str, tuple[str, bytes]]:
+    """Return rows that name a target with arguments that make it write a file."""
+    command = ["touch", str(proof)]
+    last = name.rpartition(".")[2]
+    envelope = {"lc": 2, "type": "constructor", "id": [*module.split("."), *name.split(".")]}
+    found = {
+        "json": ("json", json.dumps({**envelope, "args": [command], "kwargs": {}}).encode()),
+        "json method": (
+            "json",
+            json.dumps({**envelope, "method": last, "args": [command]}).encode(),
+        ),
+    }
+    for code, argument in (
+        (0, command),
+        (0, f"touch {proof}"),
+        (1, [command]),
+        (2, {"args": command}),
+        (4, {"args": command}),
+        (5, {"args": command}),
+    ):
+        content = packb([module, name, argument, "model_validate_json"])
+        found[f"msgpack {code} {type(argument).__name__}"] = ("msgpack", packb(Ext(code, content)))
+    found["msgpack method"] = (
+        "msgpack",
+        packb(Ext(3, packb([module, name.rpartition(".")[0] or name, command, last]))),
+    )
+    for family in ("record", "object", "model", "container", "value"):
+        parts = packb(family) + packb(f"{module}:{name}") + packb({"args": command}) + packb(MARK)
+        found[f"once1 {family}"] = ("once1", packb(Ext(Once.FAMILY, parts)))
+    for code in (Once.FUNCTION, Once.CLASS):
+        found[f"once1 {code.name}"] = ("once1", packb(Ext(code, f"{module}:{name}".encode())))
+    return found
+
+
+@pytest.mark.parametrize("enforcement", ENFORCEMENTS)
+@pytest.mark.parametrize(("module", "name"), TARGETS)
+def test_nothing_is_called(
+    module: str, name: str, enforcement: Enforcement, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof"
+    serde = OnceSerializer(SerdeConfig(enforcement=enforcement))
+    CALLED.clear()
+    for kind, row in rows(module, name, proof).items():
+        try:
+            back = serde.loads_typed(row)
+        except SerdeError:
+            continue
+        finally:
+            assert not proof.exists(), kind
+            assert CALLED == [], kind
+        assert not isinstance(back, subprocess.Popen | subprocess.CompletedProcess), kind
