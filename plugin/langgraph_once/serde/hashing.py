@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde.budget import Budget
 
-__all__ = ["MAX_HASH_LEVELS", "Hashing"]
+__all__ = ["MAX_HASH_LEVELS", "Hashing", "are_harmless"]
 
 MAX_HASH_LEVELS: Final = 500
 """How deep what is hashed may nest. Python's own classes end at about as much."""
@@ -53,6 +53,11 @@ class _Box(Generic[_T]):
 _Alias: Final[Any] = type(_Box[int])
 
 
+def are_harmless(items: Collection[Any]) -> bool:
+    """Whether it takes no longer to hash these than to read them, however they are chosen."""
+    return len(items) < _FEW and _SCALARS.issuperset(map(type, items))
+
+
 class Hashing:
     """Bounds the hashing in one value."""
 
@@ -76,10 +81,11 @@ class Hashing:
             SizeLimitError: It takes too much.
             PayloadError: One is nested too deeply, or too many share a hash.
         """
+        if not self.has_large_integers and are_harmless(items):
+            return
         kinds = {*map(type, items)}
-        few = len(items) < _FEW and not self.has_large_integers
-        if kinds <= (_SCALARS if few else _SECRET):
-            return  # it takes no longer than to read them
+        if kinds <= _SECRET:
+            return
         total = self._flat_units(items, kinds)
         if not total:
             total = sum(map(self._units, items))
