@@ -152,8 +152,8 @@ class MsgpackDecoder:
         """How long a blob without patterns may be that `check` need not be asked about."""
         return min(self._free_bytes, self.min_open_bytes // _MAX_LEVELS_WRITTEN)
 
-    def check(self, data: bytes, tag: str) -> None:
-        """Look at what was just written.
+    def check(self, data: bytes, tag: str, *, patterns: bool) -> None:
+        """Look at what was just written, and whether it may hold `patterns`.
 
         Raises:
             SerdeError: Reading would raise it.
@@ -162,9 +162,8 @@ class MsgpackDecoder:
             raise Budget(self.max_objects, tag).exceeded()
         most = max_open_bytes(len(data), self.min_open_bytes)
         if (
-            data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
-            or most_open_bytes(data, most) > most
-        ):
+            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+        ) or most_open_bytes(data, most) > most:
             self.decode(data, tag)
 
     def _decode_carefully(self, data: bytes, tag: str) -> Any:

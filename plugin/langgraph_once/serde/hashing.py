@@ -19,7 +19,7 @@ from langgraph_once.errors import PayloadError
 from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.guard import Guard
 
-__all__ = ["MAX_HASH_LEVELS", "Hashing"]
+__all__ = ["MAX_HASH_LEVELS", "Hashing", "are_harmless"]
 
 MAX_HASH_LEVELS: Final = 500
 """How deep what is hashed may nest. Python's own classes end at about as much."""
@@ -54,6 +54,11 @@ class _Box(Generic[_T]):
 _Alias: Final[Any] = type(_Box[int])
 
 
+def are_harmless(items: Collection[Any]) -> bool:
+    """Whether it takes no longer to hash these than to read them, however they are chosen."""
+    return len(items) < _FEW and _SCALARS.issuperset(map(type, items))
+
+
 class Hashing:
     """Bounds the hashing in one value."""
 
@@ -79,10 +84,11 @@ class Hashing:
             GuardedError: It takes code of a class that is not listed.
             PayloadError: One is nested too deeply, or too many share a hash.
         """
+        if not self.has_large_integers and are_harmless(items):
+            return
         kinds = {*map(type, items)}
-        few = len(items) < _FEW and not self.has_large_integers
-        if kinds <= (_SCALARS if few else _SECRET):
-            return  # it takes no longer than to read them
+        if kinds <= _SECRET:
+            return
         if self._guard:
             self._guard.check(items, tag=self._budget.tag)
         total = self._flat_units(items, kinds)

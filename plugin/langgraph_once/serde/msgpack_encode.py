@@ -12,7 +12,7 @@ import dataclasses
 import inspect
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
@@ -50,7 +50,7 @@ from langgraph_once.serde.msgpack_models import OPTIONS, ModelEncoders
 from langgraph_once.serde.once1.opaque import Opaque, upstream_extension
 from langgraph_once.serde.patterns import PatternTooLargeError, pattern_units
 
-__all__ = ["encode_msgpack", "quick_encode"]
+__all__ = ["encode_msgpack", "met_types", "quick_encode"]
 
 Packed = Ext | Fragment
 Encoder = Callable[[Any], Packed]
@@ -98,11 +98,6 @@ def quick_encode(value: Any) -> bytes:
     return packb(value, _default, OPTIONS)
 
 
-def has_met(cls: type) -> bool:
-    """Whether an instance of a class that is not built in was written, if not long ago."""
-    return cls in _ENCODERS
-
-
 def _default(obj: Any) -> Packed:
     return _ENCODERS[type(obj)](obj)
 
@@ -132,7 +127,7 @@ class _Encoders(dict[type, Encoder]):
 
 def _encoder(cls: type) -> Encoder:
     """Return the encoder for a class of which the table knows nothing."""
-    if cls is re.Pattern:  # not in the table from the start: see `has_met`
+    if cls is re.Pattern:  # not in the table from the start: see `met_types`
         return _pattern
     if is_array_type(cls):
         return lambda obj: Ext(EXT_NUMPY_ARRAY, _pack(array_content(obj)))
@@ -287,4 +282,7 @@ _BUILT_IN: Final[dict[type, Encoder]] = {
     Opaque: _opaque,
 }
 _ENCODERS: Final = _Encoders(_BUILT_IN)
+met_types: Final[Collection[type]] = _ENCODERS
+"""The classes that are built in, and those of which instances were written, if not long ago."""
+
 _MODELS: Final = ModelEncoders(_default, _MAX_TYPES)

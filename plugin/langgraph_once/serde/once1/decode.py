@@ -160,8 +160,8 @@ class Decoder:
         """
         return self.free_bytes
 
-    def check(self, data: bytes, tag: str) -> None:
-        """Look at what was just written.
+    def check(self, data: bytes, tag: str, *, patterns: bool) -> None:
+        """Look at what was just written, and whether it may hold `patterns`.
 
         Raises:
             SerdeError: Reading would raise it.
@@ -171,7 +171,7 @@ class Decoder:
             raise Budget(self.max_objects, tag).exceeded()
         linked = entries[0] is not data
         if (linked and may_outgrow(data, entries, self.max_objects)) or (
-            data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
         ):
             self.decode(data, tag)
 

@@ -42,7 +42,10 @@ _MANY_BYTES: Final = 128
 """Longer integers take their time to hash."""
 
 _HASHING: Final = frozenset({"generic", "genericalias", "numpy", "pandas"})
-_QUIET: Final = frozenset({each.name for each in (*BUILTIN_ADAPTERS, *BUILTIN_FAMILIES)}) - _HASHING
+_QUIET: Final = (
+    frozenset(each.name for each in BUILTIN_ADAPTERS)
+    | frozenset(each.name for each in BUILTIN_FAMILIES)
+) - _HASHING
 """Adapters and families that hash nothing of what they are given."""
 
 _PATTERN: Final = "pattern"

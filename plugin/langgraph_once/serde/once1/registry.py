@@ -144,9 +144,10 @@ class Registry:
         bound._writers = {}  # noqa: SLF001
         return bound
 
-    def has_met(self, cls: type) -> bool:
-        """Whether an instance of `cls` was written, if not long ago."""
-        return cls in self._writers
+    @property
+    def met(self) -> Collection[type]:
+        """The classes of which instances were written, if not long ago."""
+        return self._writers.keys()
 
     def current_name(self, name: str) -> str:
         """Return where the class that the bytes call `name` is today."""

@@ -84,9 +84,7 @@ def _body(hook: Hook, fields: Fields, field: Any, word: str) -> dict[str, Any]:
 
 
 def _model(name: str, hook: Hook, fields: Fields) -> Any:
-    return _class(
-        name, (BaseModel,), hook, _body(hook, fields, pydantic.Field, "default_factory")
-    )
+    return _class(name, (BaseModel,), hook, _body(hook, fields, pydantic.Field, "default_factory"))
 
 
 def _private_model(name: str, hook: Hook, fields: Fields) -> Any:

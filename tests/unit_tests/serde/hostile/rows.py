@@ -73,9 +73,7 @@ def fires(family: Family, hook: Hook, cls: Any) -> bool:
     return has_run
 
 
-def findings(
-    family: Family, cls: Any, trusts: tuple[Trust, ...] = TRUSTS
-) -> Iterator[Finding]:
+def findings(family: Family, cls: Any, trusts: tuple[Trust, ...] = TRUSTS) -> Iterator[Finding]:
     """Yield what reading does with a class, for each codec and trust."""
     for codec, written in rows_of(family).items():
         for trust in trusts:

@@ -55,7 +55,9 @@ def _model_after() -> Hook:
 
 
 def _computed_field() -> Hook:
-    return Hook("computed_field", "property", {"made": pydantic.computed_field(property(_computed))})
+    return Hook(
+        "computed_field", "property", {"made": pydantic.computed_field(property(_computed))}
+    )
 
 
 def _v1_validator() -> Hook:
