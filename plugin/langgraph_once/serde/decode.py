@@ -439,9 +439,7 @@ class _Reader:
 
         return self.unhashed(code, made)
 
-    def cautious(
-        self, code: int, make: Callable[[Any], Any], name: str
-    ) -> Callable[[Any], Any]:
+    def cautious(self, code: int, make: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
         """Return `make`, refusing arguments of unlisted classes that it would run code of."""
         if name in _KEEPING:
             return make

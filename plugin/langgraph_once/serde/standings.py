@@ -133,9 +133,12 @@ class Standings:
         module, _, name = self._registry.current_name(mention.name).partition(":")
         target, trust = self._allowlist.resolve(module, name, tag="msgpack")
         if trust == "imported" or (trust == "own" and not is_of_data(target)):
-            structural(int(mention.kind), target, lambda cls: self._lists(*names_of(cls)))
+            structural(int(mention.kind), target, self._called)
         its_module, path = names_of(target)
         return f"{its_module}:{path}" if find(module, (name,)) is None else f"{module}:{name}"
+
+    def _called(self, cls: type) -> Any:
+        return cls if self._lists(*names_of(cls)) else None
 
     def _lists(self, module: Any, path: Any) -> bool:
         return self._allowlist.lists(module, tuple(path.split(".")))

@@ -44,9 +44,7 @@ class NeedsListError(Exception):
     """The class has to be listed, since rebuilding it takes its code: which, says the text."""
 
 
-def structural(
-    code: int, cls: type, called: Called
-) -> Callable[[Any], Any]:
+def structural(code: int, cls: type, called: Called) -> Callable[[Any], Any]:
     """Return what makes instances of `cls`, without its code, of what an extension holds.
 
     Args:
@@ -174,9 +172,9 @@ def _v1_model(cls: Any, family: Family, argument: dict[str, Any]) -> Any:
 def _member(cls: type, value: Any) -> Any:
     for member in declared(cls, "_member_map_").values():
         its_value = object.__getattribute__(member, "__dict__")["_value_"]
-        if type(its_value) is type(value) and is_builtin(value) and is_builtin(its_value):
-            if its_value == value:
-                return member
+        is_same_kind = type(its_value) is type(value) and is_builtin(its_value)
+        if is_same_kind and is_builtin(value) and its_value == value:
+            return member
     raise NeedsListError("_missing_")
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
-from langgraph_once.serde.guard import GuardedError
 from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.guard import GuardedError
 from langgraph_once.serde.networks import release
 from langgraph_once.serde.once1.heads import Head, ThreadReader, head_parts, placed
 from langgraph_once.serde.once1.links import may_outgrow
@@ -142,7 +142,7 @@ class Decoder:
             max_objects=self.max_objects,
             on_unavailable="opaque" if self.opaque else "raise",
         )
-        made._is_cautious = True  # noqa: SLF001  (one of its own class)
+        made._is_cautious = True
         return made
 
     @property
