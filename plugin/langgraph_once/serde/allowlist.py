@@ -93,7 +93,7 @@ class Allowlist:
                 paths[key] = path
         if paths == self.paths:
             return self
-        return replace(self, paths=paths)
+        return replace(self, paths=paths, guard=Guard())
 
     def lists(self, module: str, path: tuple[str, ...]) -> bool:
         """Whether the type is listed, one of upstream's safe ones, or marked `storable`.

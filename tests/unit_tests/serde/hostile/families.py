@@ -23,6 +23,8 @@ __all__ = ["FAMILIES", "Family"]
 T = TypeVar("T")
 Fields = dict[str, Any]
 """The defaults of the fields by name; `...` is none."""
+_GENERIC: Final[Any] = Generic[T]
+_ROOT: Final[Any] = RootModel[Any]
 
 
 class Copied:
@@ -105,12 +107,12 @@ def _open_model(name: str, hook: Hook, fields: Fields) -> Any:
 
 
 def _root_model(name: str, hook: Hook, _fields: Fields) -> Any:
-    return _class(name, (RootModel[Any],), hook, {})
+    return _class(name, (_ROOT,), hook, {})
 
 
 def _generic_model(name: str, hook: Hook, fields: Fields) -> Any:
     body = _body(hook, fields, pydantic.Field, "default_factory")
-    return _class(name, (BaseModel, Generic[T]), hook, body)
+    return _class(name, (BaseModel, _GENERIC), hook, body)
 
 
 def _v1_model(name: str, hook: Hook, fields: Fields) -> Any:
@@ -164,6 +166,10 @@ def _keywords(cls: Any, values: Fields) -> Any:
     return cls(**values)
 
 
+def _parametrised(cls: Any, values: Fields) -> Any:
+    return cls[int](**values)
+
+
 def _attributes(content: Any) -> Callable[[Any, Fields], Any]:
     def make(cls: Any, values: Fields) -> Any:
         made = cls(*content)
@@ -202,7 +208,7 @@ FAMILIES: Final[dict[str, Family]] = {
         Family("pydantic model", _model, _keywords),
         Family("pydantic model, private attributes", _private_model, _keywords),
         Family("pydantic model, extra values", _open_model, _keywords),
-        Family("pydantic model, parametrised", _generic_model, lambda c, v: c[int](**v)),
+        Family("pydantic model, parametrised", _generic_model, _parametrised),
         Family("RootModel", _root_model, lambda cls, values: cls(values["value"])),
         Family("pydantic v1 model", _v1_model, _keywords),
         Family("pydantic dataclass", _dataclass(pydantic.dataclasses.dataclass), _keywords),

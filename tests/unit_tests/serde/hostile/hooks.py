@@ -5,6 +5,7 @@ Each notes in `RAN` that it ran, and then does what would have been done without
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -104,6 +105,9 @@ _META_DESCRIPTORS: Final = (
 )
 
 
+_TYPE_NEW: Final[Any] = type.__new__
+
+
 def _delegating(name: str, owner: dict[str, Any], kind: str) -> Any:
     """Return a method that notes its name, and does what the base of the class does."""
 
@@ -111,7 +115,7 @@ def _delegating(name: str, owner: dict[str, Any], kind: str) -> Any:
         note(name)
         inherited = getattr(super(owner[kind], self), name) if kind in owner else None
         if name == "__new__":
-            inherited = inherited or type.__new__
+            inherited = inherited or _TYPE_NEW
             is_plain = getattr(inherited, "__self__", None) is object
             return inherited(self) if is_plain else inherited(self, *args, **kwargs)
         if name == "__init__" and inherited == object.__init__.__get__(self):
@@ -174,7 +178,7 @@ def _general() -> dict[str, Callable[[], Hook]]:
     made: dict[str, Callable[[], Hook]] = {}
     for group, names in _GROUPS.items():
         for name in names:
-            made[f"{group} {name}"] = lambda name=name, group=group: _hook(name, group)
+            made[f"{group} {name}"] = functools.partial(_hook, name, group)
     return made
 
 

@@ -36,7 +36,7 @@ def _computed(self: Any) -> int:
 
 def _field_validator(mode: Any) -> Callable[[], Hook]:
     def made() -> Hook:
-        decorate = pydantic.field_validator("value", mode=mode)
+        decorate: Any = pydantic.field_validator("value", mode=mode)
         method = decorate(classmethod(_passing(f"field_validator, {mode}")))
         return Hook(f"field_validator, {mode}", "validator", {"checked": method})
 

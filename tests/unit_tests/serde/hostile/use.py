@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -52,7 +53,7 @@ def _class_actions(cls: Any, attribute: str) -> Iterator[Callable[[], Any]]:
 def _common(it: Any) -> Iterator[Callable[[], Any]]:
     others = (hash, repr, str, bool, len, iter, list, reversed, int, float, complex, bytes, dir)
     for function in others:
-        yield lambda function=function: function(it)
+        yield functools.partial(function, it)
     yield lambda: it == 1
     yield lambda: it != 1
     yield lambda: it < 1
