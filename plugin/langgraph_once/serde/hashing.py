@@ -105,11 +105,14 @@ class Hashing:
             SizeLimitError: It takes too much.
             PayloadError: One is nested too deeply.
         """
-        parts = [data]
+        parts, seen = [data], set()
         for part in parts:
             kind = type(part)
             if kind in _HOLD_NO_HASH or (part is data and kind is tuple):
-                parts += chain.from_iterable(part.items()) if kind is dict else part
+                if id(part) not in seen:
+                    seen.add(id(part))
+                    self._budget.take(len(part))
+                    parts += chain.from_iterable(part.items()) if kind is dict else part
             elif kind not in _SCALARS:
                 self._budget.take(self._units(part))
 
