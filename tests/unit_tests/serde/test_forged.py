@@ -119,6 +119,6 @@ def test_forged_blobs_yield_a_value_or_our_error(codec: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("codec", CORPUS)
-@pytest.mark.parametrize("start", range(1_000_000, 2_000_000, 100_000))
+@pytest.mark.parametrize("start", range(1_000_000, 1_100_000, 10_000))
 def test_many_forged_blobs_yield_a_value_or_our_error(codec: str, start: int) -> None:
-    fuzz(codec, range(start, start + 100_000))
+    fuzz(codec, range(start, start + 10_000))
