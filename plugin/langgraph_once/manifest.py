@@ -132,7 +132,7 @@ class Manifest:
         """Yield the setting, the file and the name of each graph that is named by its file."""
         for graph_id, entry in self._graphs():
             file, _, name = _path(entry).rpartition(":")
-            if file.endswith(".py"):
+            if "/" in file and file.endswith(".py"):  # else the server takes it for a module
                 yield f"langgraph.json: graphs.{graph_id}.path", file, name
 
     def _graphs(self) -> Iterable[tuple[str, Any]]:

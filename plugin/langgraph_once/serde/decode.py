@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import re
 import secrets
-import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from langgraph.checkpoint.serde.jsonplus import (
-    EXT_CONSTRUCTOR_KW_ARGS,
-    EXT_CONSTRUCTOR_SINGLE_ARG,
     EXT_DELTA_SNAPSHOT,
-    EXT_METHOD_SINGLE_ARG,
     EXT_NUMPY_ARRAY,
-    EXT_PYDANTIC_V1,
     EXT_PYDANTIC_V2,
 )
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
@@ -32,8 +27,6 @@ from langgraph_once.errors import (
     TypeNotAllowedError,
 )
 from langgraph_once.serde.budget import Budget
-from langgraph_once.serde.guard import Danger, GuardedError
-from langgraph_once.serde.lookup import names_of
 from langgraph_once.serde.messages import rebuild_message
 from langgraph_once.serde.msgpack_arrays import array, array_parts
 from langgraph_once.serde.msgpack_keys import has_large_maps, takes_long
@@ -44,21 +37,21 @@ from langgraph_once.serde.msgpack_scan import (
     may_nest,
     most_open_bytes,
 )
+from langgraph_once.serde.named_types import NamedTypes
 from langgraph_once.serde.networks import hold, is_network, release
 from langgraph_once.serde.once1.opaque import upstream_opaque
 from langgraph_once.serde.patterns import (
     MAX_PATTERN_UNITS,
-    MAX_UNITS_OF_A_CHARACTER,
     pattern_units,
 )
-from langgraph_once.serde.rebuild import CONSTRUCTORS, SAFE_CONSTRUCTORS, from_fields
-from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
+from langgraph_once.serde.rebuild import CONSTRUCTORS
+from langgraph_once.serde.structural import NeedsListError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
-    from langgraph_once.serde.allowlist import Allowlist, Trust
+    from langgraph_once.serde.allowlist import Allowlist
 
 __all__ = ["MsgpackDecoder"]
 
@@ -86,6 +79,9 @@ thousand levels of it are 2 MB.
 
 _UNCOUNTED_LEVELS: Final = 1 << 60
 
+_MAX_LEVELS_WRITTEN: Final = 500
+"""Python writes no more extensions in each other than that."""
+
 _SMALL_BYTES: Final = 16 * 1024
 """What is no longer can be read a second time."""
 
@@ -97,13 +93,6 @@ _FEW_VALUES: Final = 1000
 def max_open_bytes(size: int, least: int) -> int:
     """Return how much memory nested copies of a blob of `size` bytes may take."""
     return max(least, _OPEN_BYTES_FACTOR * size)
-
-
-_BY_NAME: Final = frozenset({EXT_PYDANTIC_V1, EXT_PYDANTIC_V2, EXT_CONSTRUCTOR_KW_ARGS})
-"""The extensions of classes that get the values of their fields, and mostly keep them."""
-_KEEPING: Final = frozenset({"Send", "deque"})
-_HASHING: Final = frozenset({"set", "frozenset"})
-"""Classes that do no more than that with what they are made of."""
 
 
 class MsgpackDecoder:
@@ -131,7 +120,7 @@ class MsgpackDecoder:
         self.allowlist = allowlist
         self.min_open_bytes = min_open_bytes
         self.max_objects = max_objects
-        self.current_name = current_name
+        self.types = NamedTypes(allowlist, current_name)
         self.opaque = on_unavailable == "opaque"
         self._free_bytes = WEIGHTS.free_bytes(max_objects)
         self._small_bytes = min(_SMALL_BYTES, self._free_bytes)
@@ -160,12 +149,11 @@ class MsgpackDecoder:
 
     @property
     def unchecked_bytes(self) -> int:
-        """How long a blob may be that `check` need not be asked about."""
-        few = self.max_objects // MAX_UNITS_OF_A_CHARACTER
-        return min(self._free_bytes, few, self.min_open_bytes // _MAX_LEVELS)
+        """How long a blob without patterns may be that `check` need not be asked about."""
+        return min(self._free_bytes, self.min_open_bytes // _MAX_LEVELS_WRITTEN)
 
-    def check(self, data: bytes, tag: str) -> None:
-        """Look at what was just written.
+    def check(self, data: bytes, tag: str, *, patterns: bool) -> None:
+        """Look at what was just written, and whether it may hold `patterns`.
 
         Raises:
             SerdeError: Reading would raise it.
@@ -174,9 +162,8 @@ class MsgpackDecoder:
             raise Budget(self.max_objects, tag).exceeded()
         most = max_open_bytes(len(data), self.min_open_bytes)
         if (
-            data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
-            or most_open_bytes(data, most) > most
-        ):
+            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+        ) or most_open_bytes(data, most) > most:
             self.decode(data, tag)
 
     def _decode_carefully(self, data: bytes, tag: str) -> Any:
@@ -353,7 +340,11 @@ class _Reader:
         self.check_names(module, name, method)
         try:
             try:
-                constructor = self.constructors.get(key) or self.constructor(key)
+                constructor = self.constructors.get(key)
+                if constructor is None:
+                    constructor, lasting = self.decoder.types.constructor(*key, tag=self.tag)
+                    if lasting:
+                        self.constructors = {**self.constructors, key: constructor}
                 return constructor(argument)
             except SerdeError:
                 raise
@@ -387,79 +378,6 @@ class _Reader:
             if self.decoder.opaque:
                 return upstream_opaque("numpy:ndarray", code, data, None)
             raise self.failed("numpy:ndarray", error) from error
-
-    def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
-        """Return the function from an argument to the value, if the type may be loaded."""
-        code, module, name, method = key
-        module, _, name = self.decoder.current_name(f"{module}:{name}").partition(":")
-        safe = SAFE_CONSTRUCTORS.get((module, name))
-        if safe is not None and module in sys.modules:
-            return self.cautious(code, safe(getattr(sys.modules[module], name)), name)
-        if code == EXT_METHOD_SINGLE_ARG:
-            self.allowlist.check_method(module, name, method, tag=self.tag)
-        target, trust = self.allowlist.resolve(module, name, tag=self.tag)
-        is_listed = self.allowlist.lists(module, tuple(name.split(".")))
-        if code == EXT_METHOD_SINGLE_ARG:
-            target = getattr(target, method)
-        if trust == "listed":
-            if not is_listed and not is_of_data(target):
-                raise self.allowlist.refusal(module, (name,), tag=self.tag, hook="its constructor")
-            made = self.cautious(code, CONSTRUCTORS[code](target), name)
-        else:
-            made = self.without_code(code, target, trust)
-        # Of a type that is not listed, each occurrence is reported.
-        if is_listed or trust != "listed":
-            self.constructors = {**self.constructors, key: made}
-        return made
-
-    def without_code(self, code: int, cls: type, trust: Trust) -> Callable[[Any], Any]:
-        """Return what makes instances of an unlisted class.
-
-        Where that takes its code, only a class in the project's own source is made at all.
-        """
-
-        def called(other: type) -> Callable[[Any], Any] | None:
-            module, name = names_of(other)
-            if self.allowlist.lists(module, tuple(name.split("."))):
-                return self.cautious(EXT_PYDANTIC_V2, from_fields(other), name)
-            if not self.allowlist.project.owns(module):
-                self.allowlist.guard.note(other)
-            return None
-
-        called(cls)
-        if trust != "own" or not is_of_data(cls):
-            return self.unhashed(code, structural(code, cls, called))
-        by_code = self.cautious(code, CONSTRUCTORS[code](cls), cls.__name__)
-
-        def made(argument: Any) -> Any:
-            try:
-                return structural(code, cls, called)(argument)
-            except NeedsListError:
-                return by_code(argument)
-
-        return self.unhashed(code, made)
-
-    def cautious(self, code: int, make: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-        """Return `make`, refusing arguments of unlisted classes that it would run code of."""
-        if name in _KEEPING:
-            return make
-        if name in _HASHING:
-            return self.unhashed(EXT_CONSTRUCTOR_SINGLE_ARG, make)
-        return self.guarded(make, Danger.WHERE_USED if code in _BY_NAME else Danger.NONE)
-
-    def unhashed(self, code: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Return `make`, which hashes what it gets if that is one value, and must not run code."""
-        return make if code in _BY_NAME else self.guarded(make, Danger.WHERE_HASHED)
-
-    def guarded(self, make: Callable[[Any], Any], danger: Danger) -> Callable[[Any], Any]:
-        guard, tag = self.allowlist.guard, self.tag
-
-        def made(argument: Any) -> Any:
-            if guard.finds([argument], danger):
-                raise GuardedError("it would run code of what it is made of", tag=tag)
-            return make(argument)
-
-        return made
 
     def failed(self, type_name: str, error: Exception) -> PayloadError:
         reason = type(error).__name__

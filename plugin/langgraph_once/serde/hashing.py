@@ -19,7 +19,7 @@ from langgraph_once.errors import PayloadError
 from langgraph_once.serde.budget import Budget
 from langgraph_once.serde.guard import Guard
 
-__all__ = ["MAX_HASH_LEVELS", "Hashing"]
+__all__ = ["MAX_HASH_LEVELS", "Hashing", "are_harmless"]
 
 MAX_HASH_LEVELS: Final = 500
 """How deep what is hashed may nest. Python's own classes end at about as much."""
@@ -30,9 +30,12 @@ _SECRET: Final = frozenset({str, bytes})
 _SCALARS: Final = _SECRET | {type(None), bool, int, float, complex}
 _FLAT: Final = _SCALARS | {tuple}
 _LOOSE: Final = _SCALARS - {int}
-_HOLD_NO_HASH: Final = frozenset({list, dict, set, bytearray})
+_HOLD_NO_HASH: Final = frozenset({list, dict, set})
 _MOST_COMPARISONS: Final = 10_000_000
 """About 0.3 s."""
+
+_FEW: Final = 3000
+"""So many can share a hash."""
 
 _WORK_OF_AN_OBJECT: Final = 10
 _WORK_OF_A_LOOK: Final = 2
@@ -49,6 +52,11 @@ class _Box(Generic[_T]):
 
 
 _Alias: Final[Any] = type(_Box[int])
+
+
+def are_harmless(items: Collection[Any]) -> bool:
+    """Whether it takes no longer to hash these than to read them, however they are chosen."""
+    return len(items) < _FEW and _SCALARS.issuperset(map(type, items))
 
 
 class Hashing:
@@ -76,6 +84,8 @@ class Hashing:
             GuardedError: It takes code of a class that is not listed.
             PayloadError: One is nested too deeply, or too many share a hash.
         """
+        if not self.has_large_integers and are_harmless(items):
+            return
         kinds = {*map(type, items)}
         if kinds <= _SECRET:
             return
@@ -87,6 +97,24 @@ class Hashing:
         self._budget.take(total)
         if len(items) > 1 and (len(items) * total > _MOST_COMPARISONS or not kinds <= _FLAT):
             self._check_differ(items)
+
+    def measure(self, data: Any) -> None:
+        """Take what it takes to hash each of the parts of `data`, which nobody may ever do.
+
+        Raises:
+            SizeLimitError: It takes too much.
+            PayloadError: One is nested too deeply.
+        """
+        parts, seen = [data], set()
+        for part in parts:
+            kind = type(part)
+            if kind in _HOLD_NO_HASH or (part is data and kind is tuple):
+                if id(part) not in seen:
+                    seen.add(id(part))
+                    self._budget.take(len(part))
+                    parts += chain.from_iterable(part.items()) if kind is dict else part
+            elif kind not in _SCALARS:
+                self._budget.take(self._units(part))
 
     def _flat_units(self, items: Collection[Any], kinds: set[type]) -> int:
         """Return the units of scalars, and tuples of scalars; zero for all else."""

@@ -155,7 +155,7 @@ def _names_of_fields(cls: type) -> list[Any]:
     fields = declared(cls, "__dataclass_fields__")
     attributes = declared(cls, "__attrs_attrs__")
     found = [*fields] if type(fields) is dict else []
-    return found + [*(each.name for each in attributes)] if attributes else found
+    return [*found, *(each.name for each in attributes or ())]
 
 
 def _is_descriptor(value: Any) -> bool:

@@ -12,7 +12,7 @@ import dataclasses
 import inspect
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
@@ -50,7 +50,7 @@ from langgraph_once.serde.msgpack_models import OPTIONS, ModelEncoders
 from langgraph_once.serde.once1.opaque import Opaque, upstream_extension
 from langgraph_once.serde.patterns import PatternTooLargeError, pattern_units
 
-__all__ = ["encode_msgpack", "quick_encode"]
+__all__ = ["encode_msgpack", "met_types", "quick_encode"]
 
 Packed = Ext | Fragment
 Encoder = Callable[[Any], Packed]
@@ -127,6 +127,8 @@ class _Encoders(dict[type, Encoder]):
 
 def _encoder(cls: type) -> Encoder:
     """Return the encoder for a class of which the table knows nothing."""
+    if cls is re.Pattern:  # not in the table from the start: see `met_types`
+        return _pattern
     if is_array_type(cls):
         return lambda obj: Ext(EXT_NUMPY_ARRAY, _pack(array_content(obj)))
     names = _attributes(cls)
@@ -276,9 +278,11 @@ _BUILT_IN: Final[dict[type, Encoder]] = {
         EXT_CONSTRUCTOR_KW_ARGS, time, lambda obj: {k: getattr(obj, k) for k in _TIME_FIELDS}
     ),
     datetime: _datetime,
-    re.Pattern: _pattern,
     _DeltaSnapshot: _delta_snapshot,
     Opaque: _opaque,
 }
 _ENCODERS: Final = _Encoders(_BUILT_IN)
+met_types: Final[Collection[type]] = _ENCODERS
+"""The classes that are built in, and those of which instances were written, if not long ago."""
+
 _MODELS: Final = ModelEncoders(_default, _MAX_TYPES)

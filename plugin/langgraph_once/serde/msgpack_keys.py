@@ -13,7 +13,7 @@ from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde.budget import Budget
-from langgraph_once.serde.hashing import Hashing
+from langgraph_once.serde.hashing import Hashing, are_harmless
 from langgraph_once.serde.msgpack_scan import keys_of_large_maps
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def takes_long(data: bytes) -> bool:
 
 def share_hashes(items: Collection[Any]) -> bool:
     """Whether a set of these items would take very long, as so many share a hash."""
+    if are_harmless(items):
+        return False
     try:
         Hashing(Budget(_ANY, "msgpack")).check(items)
     except PayloadError:

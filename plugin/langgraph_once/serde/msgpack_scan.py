@@ -57,6 +57,9 @@ _CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range
 
 _ARRAY_STARTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
 
+_MOST_BYTES_OF_SHORT: Final = 500 << 16
+"""Of those in each other that are no longer than 64 KB: Python writes no more than 500 levels."""
+
 _LONG_EXTENSION: Final = re.compile(rb"(?:\xc8(..)|\xc9(....))[\0-\x07]", re.DOTALL)
 
 _MAX_DEPTH: Final = 2000
@@ -84,12 +87,8 @@ def may_nest(data: bytes) -> int:
 
 
 def most_open_bytes(data: bytes, most: int) -> int:
-    """Return a bound on how long extensions in each other are, together; stops below `most`.
-
-    Short ones count as nothing: a thousand of them are 2 MB.
-    """
-    lengths = data.count(b"\xc8"), data.count(b"\xc9")
-    if len(data) * (1 + sum(lengths)) <= most:
+    """Return a bound on how long extensions in each other are, together; stops below `most`."""
+    if len(data) * (1 + data.count(b"\xc9")) + _MOST_BYTES_OF_SHORT <= most:
         return len(data)
     changes: list[tuple[int, int]] = []
     for found in _LONG_EXTENSION.finditer(data):

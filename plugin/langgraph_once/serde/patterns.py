@@ -14,7 +14,6 @@ from typing import Any, Final
 
 __all__ = [
     "MAX_PATTERN_UNITS",
-    "MAX_UNITS_OF_A_CHARACTER",
     "PatternTooLargeError",
     "compiled",
     "pattern_units",
@@ -27,8 +26,7 @@ _UNITS_OF_A_CHARACTER: Final = 16
 """At least; at most, where it makes a range of nearly all there are."""
 
 _UNITS_OF_A_SET: Final = 8192
-MAX_UNITS_OF_A_CHARACTER: Final = 1 << 16
-_UNITS_OF_A_RANGE: Final = MAX_UNITS_OF_A_CHARACTER
+_UNITS_OF_A_RANGE: Final = 1 << 16
 _MAX_BYTE: Final = 255
 _WIDE_ESCAPES: Final = ("\\u", "\\U", "\\N")
 

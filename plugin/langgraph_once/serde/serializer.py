@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
@@ -23,7 +24,7 @@ from langgraph_once.serde.decode import MsgpackDecoder
 from langgraph_once.serde.encryption import KeyRing
 from langgraph_once.serde.json_rows import decode_json
 from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
-from langgraph_once.serde.msgpack_encode import encode_msgpack, quick_encode
+from langgraph_once.serde.msgpack_encode import encode_msgpack, met_types, quick_encode
 from langgraph_once.serde.once1 import (
     Decoder,
     Encoder,
@@ -47,9 +48,6 @@ _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _PLAIN: Final = frozenset({type(None), bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
-_MAY_BE_TABLE: Final = frozenset({b"\xc7", b"\xc8", b"\xc9"})
-"""The first bytes of values that may hold one part twice, however short they are."""
-
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
 
@@ -146,10 +144,12 @@ class OnceSerializer(JsonPlusSerializer):
             on_unavailable=config.on_unavailable,
         )
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
-        self._checks: dict[str, Callable[[bytes, str], None]] = {
+        self._checks: dict[str, Callable[..., None]] = {
             "once1": once1.check,
             "msgpack": msgpack.check,
         }
+        # Of which something was met that may be in what the quick encoders write.
+        self._quick_types = met_types if self._codec == "msgpack" else frozenset()
         self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
@@ -167,9 +167,11 @@ class OnceSerializer(JsonPlusSerializer):
         try:
             data = self._quick_encoders[type(obj)](obj)
             tag = self._tag
+            is_sure = len(data) <= self._unchecked_bytes and re.Pattern not in self._quick_types
         except Exception:  # it takes care; if that does not help, `_encode` tells why
             tag, data = self._encode(obj)
-        if len(data) > self._unchecked_bytes or data[:1] in _MAY_BE_TABLE:
+            is_sure = False
+        if not is_sure:
             data = self._checked(obj, tag, data)
         if self._is_bare:
             return tag.text, data
@@ -262,7 +264,8 @@ class OnceSerializer(JsonPlusSerializer):
         check = self._checks.get(tag.codec)
         try:
             if check is not None:
-                check(data, tag.text)
+                patterns = re.Pattern in self._writers.met or re.Pattern in met_types
+                check(data, tag.text, patterns=patterns)
         except SerdeError as error:
             if tag.codec == "once1" and isinstance(obj, BaseException):
                 logger.warning("An exception was stored without some of its parts: %s", error)

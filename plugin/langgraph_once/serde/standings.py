@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
 from typing import Any, Final, Literal, get_args
@@ -20,6 +20,7 @@ from langgraph_once.serde.once1 import Loader, Registry, UnwritableError
 from langgraph_once.serde.once1.adapters import SAFE_CLASSES
 from langgraph_once.serde.once1.names import class_names, name_of
 from langgraph_once.serde.once1.wire import Ext
+from langgraph_once.serde.rebuild import from_fields
 from langgraph_once.serde.storable import find_storable
 from langgraph_once.serde.structural import NeedsListError, is_of_data, structural
 
@@ -137,11 +138,10 @@ class Standings:
         its_module, path = names_of(target)
         return f"{its_module}:{path}" if find(module, (name,)) is None else f"{module}:{name}"
 
-    def _called(self, cls: type) -> Any:
-        return cls if self._lists(*names_of(cls)) else None
-
-    def _lists(self, module: Any, path: Any) -> bool:
-        return self._allowlist.lists(module, tuple(path.split(".")))
+    def _called(self, cls: type) -> Callable[[Any], Any] | None:
+        module, path = names_of(cls)
+        is_listed = self._allowlist.lists(module, tuple(path.split(".")))
+        return from_fields(cls) if is_listed else None
 
     def _word(self, name: str) -> Word:
         module, _, path = name.partition(":")
@@ -181,12 +181,13 @@ class Standings:
             module, _, path = name.partition(":")
             if find(module, (*path.split("."),)) is not None:
                 return f"it is no class of the family {mention.kind!r} any more"
-        return _GONE
+        return _GONE if mention.codec == "once1" else f"{_LOCAL_OR}{_GONE}"
 
 
 _LOCAL: Final = "made in a function; define it at the top of a module, under its own name"
 _UNKNOWN: Final = "nobody taught the codec this type; register an adapter for it in `adapters`"
 _BY_ITSELF: Final = "it is stored by itself, and whatever calls it runs its code"
+_LOCAL_OR: Final = "made in a function, which these rows do not tell, or "
 _GONE: Final = "gone; if it moved, say so in `aliases`"
 
 

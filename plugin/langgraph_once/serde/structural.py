@@ -172,8 +172,8 @@ def _v1_model(cls: Any, family: Family, argument: dict[str, Any]) -> Any:
 def _member(cls: type, value: Any) -> Any:
     for member in declared(cls, "_member_map_").values():
         its_value = object.__getattribute__(member, "__dict__")["_value_"]
-        is_same_kind = type(its_value) is type(value) and is_builtin(its_value)
-        if is_same_kind and is_builtin(value) and its_value == value:
+        comparable = type(its_value) is type(value) and is_builtin(value) and is_builtin(its_value)
+        if comparable and its_value == value:
             return member
     raise NeedsListError("_missing_")
 

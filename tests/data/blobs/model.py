@@ -5,6 +5,7 @@ Imports only what the oldest upstream version that wrote a blob has, too.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from enum import Enum, Flag, IntEnum
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -94,13 +95,23 @@ class Stranger:
         raise TypeError("not to be written")
 
 
+@dataclass
+class Locked:
+    """Holds what only LangGraph's own way of writing leaves out."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        self.lock = threading.Lock()
+
+
 def double(number: int) -> int:
     return 2 * number
 
 
 NAMES = (
     *("Colour", "Level", "Access", "Point", "Task", "Fixed", "Profile", "OldProfile"),
-    *("Grown", "Title", "Pair", "Tags", "RunError", "Stranger", "double"),
+    *("Grown", "Title", "Pair", "Tags", "RunError", "Stranger", "Locked", "double"),
 )
 
 ALLOWED_TYPES = tuple(f"{__name__}:{name}" for name in NAMES)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import array
 import base64
+import functools
 import importlib
 import ipaddress
 import re
 import uuid
-from collections import ChainMap, OrderedDict
+from collections import ChainMap, OrderedDict, UserDict, UserList
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -110,6 +111,7 @@ ADAPTERS: Final[Makers] = {
     "send": lambda: Send("node", {"a": (1, 2)}, timeout=TimeoutPolicy(run_timeout=3)),
     "item": lambda: Item(value={"a": 1}, key="k", namespace=("n", "m"), **TIMES),
     "searchitem": lambda: SearchItem(("n",), "k", {"a": 1}, NOW, NOW, 0.5),
+    "partial": lambda: functools.partial(int, "101", base=2),
 }
 """By the name of the adapter."""
 
@@ -141,6 +143,9 @@ FAMILIES: Final[Makers] = {
     "v1model": lambda: model.OldProfile(name="ann", tags=["a"]),
     "url": lambda: pydantic.AnyUrl("https://example.org/a?b=1"),
     "record": lambda: model.Task("outer", model.Task("inner", {model.Colour.RED: (1, 2)})),
+    "object": lambda: SimpleNamespace(a=(1, 2), b=UserDict({1: UserList("ab")})),
+    "arrow": lambda: importlib.import_module("pyarrow").table({"a": [1, None], "b": ["x", "y"]}),
+    "polars": lambda: importlib.import_module("polars").Series("a", ["x", "y"]),
 }
 """By the name of the family."""
 
@@ -182,6 +187,7 @@ EXTENSIONS: Final[Makers] = {
     "model": lambda: model.Fixed("x"),
     "models": lambda: {"thread": [HumanMessage("x", id="1"), model.Fixed("y"), 3]},
     "tree": _tree,
+    "upstream": lambda: {"locked": model.Locked("x")},
     "head": lambda: {"thread": [HumanMessage("x", id="1"), HumanMessage("y"), HumanMessage("z")]},
 }
 """By the name of the extension of codec `once1`, in lower case."""
@@ -195,10 +201,34 @@ def _objects() -> Any:
     return made.reshape((2, 2), order="F")
 
 
+def _numpy() -> Any:
+    return importlib.import_module("numpy")
+
+
+def _structure() -> Any:
+    return (
+        _numpy()
+        .array([(1, "a"), (2, "b")], [("n", "i1"), ("s", "U2")])
+        .astype(_numpy().dtype([("n", "i1"), ("s", "U2")], align=True))
+    )
+
+
+def _tuple_cycle() -> Any:
+    cycle: Any = ([1],)
+    cycle[0].append(cycle)
+    return cycle
+
+
 FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
     "numpy-objects": ({"object_arrays": "elements"}, _objects),
+    "numpy-structure": ({}, _structure),
+    "numpy-dtype": ({}, lambda: _structure().dtype),
+    "numpy-matrix": ({}, lambda: _numpy().array([[1, 2]], "i1").view(_numpy().matrix)),
+    "pandas-arrow-text": ({}, lambda: importlib.import_module("pandas").Series(["x", "y"])),
+    "tuple-cycle": ({}, _tuple_cycle),
+    "proxy-of-a-mapping": ({}, lambda: MappingProxyType(OrderedDict(b=1, a=2))),
 }
-"""What takes a setting to write: the setting and the value."""
+"""Other ways in which these write: a setting that it takes, and the value."""
 
 ELSEWHERE: Final = {"adapter-windowspath"}
 """What cannot be written where the blobs are written."""

@@ -19,6 +19,14 @@ from tests.unit_tests.serde.strictly import strict_config
 ROWS = stored()
 WRITES_ONCE1 = "once1" in get_args(Codec)
 
+NEEDS = {
+    "family-pandas": "pandas",
+    "family-arrow": "pyarrow",
+    "family-polars": "polars",
+    "form-pandas-arrow-text": "pyarrow",
+}
+"""What reading a row takes."""
+
 only_once1 = pytest.mark.skipif(not WRITES_ONCE1, reason="codec once1 is not written yet")
 
 
@@ -29,8 +37,9 @@ def reader(**settings: Any) -> OnceSerializer:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_comes_back_as_what_was_written(name: str) -> None:
-    if name == "family-pandas" and importlib.util.find_spec("pandas") is None:
-        pytest.skip("pandas is an extra")
+    package = NEEDS.get(name)
+    if package is not None and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is an extra")
     back = reader().loads_typed(ROWS[name])
     if name == "ext-unknown":
         assert repr(back).startswith(f"<Opaque unknown {model.__name__}:Stranger")

@@ -90,6 +90,14 @@ def test_what_is_too_deep_is_refused(make: Any) -> None:
         hashing(10_000_000).check([value])
 
 
+def test_what_somebody_may_hash_is_measured_through_lists_that_hold_themselves() -> None:
+    cycle: list[Any] = [1]
+    cycle.append(cycle)
+    hashing().measure((cycle, {"a": cycle}))
+    with pytest.raises(SizeLimitError):
+        hashing().measure((cycle, {"a": [tied(MAKERS[0], 60)]}))
+
+
 def test_a_tuple_that_occurs_a_thousand_times_is_fine() -> None:
     shared = tuple(range(100))
     hashing().check([(number, shared) for number in range(1000)])

@@ -40,7 +40,7 @@ def test_what_programs_compile_is_written_and_read(value: Any, codec: Any) -> No
 
 @pytest.mark.parametrize(("text", "flags"), HUGE, ids=[0, 1, 2, 3])
 def test_what_takes_too_long_is_not_compiled(text: str, flags: int) -> None:
-    serde = OnceSerializer()
+    serde = OnceSerializer(SerdeConfig(on_unavailable="raise"))
     row = {"lc": 2, "type": "constructor", "id": ["re", "compile"], "args": [text, int(flags)]}
     blobs = {
         "once1": pattern(text, int(flags)),

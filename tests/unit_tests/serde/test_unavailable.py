@@ -177,7 +177,7 @@ def test_a_thread_goes_on_whose_class_is_gone(
     builder.add_node("turn", lambda state: {"turns": state.get("turns", 0) + 1})
     builder.add_edge(START, "turn")
     builder.add_edge("turn", END)
-    graph = builder.compile(checkpointer=InMemorySaver(serde=ours(codec)))
+    graph: Any = builder.compile(checkpointer=InMemorySaver(serde=ours(codec)))
     config: Any = {"configurable": {"thread_id": "1"}}
     graph.invoke({"kept": objects(shop)[0]}, config)
     with monkeypatch.context() as without:

@@ -118,7 +118,7 @@ def report_types(
         StorageError: The database cannot be read.
     """
     serde = settings.serde
-    if serde.source is None:
+    if not serde.source:
         serde = replace(serde, source=project_source(config, manifest))
     serializer = serializer_for(settings.model_copy(update={"serde": serde}))
     code = types_of_code(manifest)

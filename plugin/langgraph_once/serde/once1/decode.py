@@ -21,7 +21,7 @@ from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.locate import locate
 from langgraph_once.serde.once1.makers import MODEL_CODES, rebuild_models
 from langgraph_once.serde.once1.plain import plain_blob
-from langgraph_once.serde.once1.rebuild import KEEPING, OBJECTS, Rebuilder
+from langgraph_once.serde.once1.rebuild import Rebuilder, is_kept
 from langgraph_once.serde.once1.scan import (
     VALUES_IN,
     WEIGHTS,
@@ -40,7 +40,7 @@ from langgraph_once.serde.once1.wire import (
     unpack,
     unpack_one,
 )
-from langgraph_once.serde.patterns import MAX_PATTERN_UNITS, MAX_UNITS_OF_A_CHARACTER
+from langgraph_once.serde.patterns import MAX_PATTERN_UNITS
 
 __all__ = ["Decoder", "decode"]
 
@@ -124,8 +124,12 @@ class Decoder:
                     return self._read_known(data)
                 except Exception:  # noqa: S110  (read with care, it is told what is wrong)
                     pass
+        return self._decode_carefully(data, tag)
+
+    def _decode_carefully(self, data: bytes, tag: str) -> Any:
+        reader = _Reader(self, tag)
         try:
-            return _Reader(self, tag).read(data)
+            return reader.read(data)
         except SizeLimitError:
             raise
         except GuardedError:
@@ -133,7 +137,10 @@ class Decoder:
                 raise
             return self._cautious().decode(data, tag)
         except SerdeError as error:
-            return _read_plain(data, _Reader(self, tag), error)
+            if MARKED in data:
+                return _read_plain(data, _Reader(self, tag), error)
+            reader.tell_where(error, data)
+            raise
 
     def _cautious(self) -> Decoder:
         """Return one for blobs whose keys may not be hashed: what stands there is refused."""
@@ -147,11 +154,14 @@ class Decoder:
 
     @property
     def unchecked_bytes(self) -> int:
-        """How long a blob without a table may be that `check` need not be asked about."""
-        return min(self.free_bytes, self.max_objects // MAX_UNITS_OF_A_CHARACTER)
+        """How long a blob may be that `check` need not be asked about.
 
-    def check(self, data: bytes, tag: str) -> None:
-        """Look at what was just written.
+        It holds no table, and no patterns.
+        """
+        return self.free_bytes
+
+    def check(self, data: bytes, tag: str, *, patterns: bool) -> None:
+        """Look at what was just written, and whether it may hold `patterns`.
 
         Raises:
             SerdeError: Reading would raise it.
@@ -161,7 +171,7 @@ class Decoder:
             raise Budget(self.max_objects, tag).exceeded()
         linked = entries[0] is not data
         if (linked and may_outgrow(data, entries, self.max_objects)) or (
-            data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
         ):
             self.decode(data, tag)
 
@@ -219,9 +229,7 @@ def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:
     try:
         return reader.read(data)
     except SerdeError as found:
-        if found.path is None and reader.failed is not None:
-            table = reader.table
-            found.path = locate(table.entries or [data], table.current, reader.failed)
+        reader.tell_where(found, data)
         raise
 
 
@@ -358,7 +366,7 @@ class _Reader:
         referred = self.table.referred
         items = unpack(content, count, self.rebuild)
         value = self.rebuilder.nested(code, content, items, index)
-        if self.table.referred != referred and not (code in OBJECTS and items[0] in KEEPING):
+        if self.table.referred != referred and not is_kept(code, items[0]):
             self.table.charge(value, self.table.referred - referred)
         return value
 
@@ -367,6 +375,11 @@ class _Reader:
             self.depth == _FREE_LEVELS and is_deeper_than(content, _MOST_LEVELS)
         ):
             raise PayloadError("the value is nested too deeply", tag=self.tag)
+
+    def tell_where(self, error: SerdeError, data: bytes) -> None:
+        """Note in `error` at which place of the value it occurred, if that can be told."""
+        if error.path is None and self.failed is not None:
+            error.path = locate(self.table.entries or [data], self.table.current, self.failed)
 
     def _explain(self, error: BaseException) -> BaseException:
         """Return what to raise for `error`: the first one that occurred, as one of ours."""

@@ -231,7 +231,7 @@ class Loader:
             # All are found, and so allowed, before any is made of them.
             loaded = {part: self._loaded(part, tag=tag) for part in class_names(name)}
             trust = weakest(trust for _, trust in loaded.values())
-            self._check_making(name, loaded, tag=tag)
+            self._check_making(loaded, tag=tag)
             made = parse(name).make(lambda part: loaded[part][0])
         except SerdeError:
             raise
@@ -245,14 +245,14 @@ class Loader:
         self._parametrised[name] = made, trust
         return made, trust
 
-    def _check_making(self, name: str, loaded: dict[str, tuple[Any, Trust]], *, tag: str) -> None:
+    def _check_making(self, loaded: dict[str, tuple[Any, Trust]], *, tag: str) -> None:
         """Refuse to make a class of parts that are only imported, and run code when it is made."""
-        for part, trust in loaded.values():
+        for name, (part, trust) in loaded.items():
             hook = None
             if trust == "imported" and isinstance(part, type):
                 hook = hook_of(part) or making_hook(part)
             if hook:
-                raise self._refusal(name.partition("(")[0], hook, tag=tag)
+                raise self._refusal(name, hook, tag=tag)
 
     def _refusal(self, name: str, hook: str, *, tag: str) -> SerdeError:
         module, _, path = name.partition("(")[0].partition(":")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import ormsgpack
@@ -69,20 +70,25 @@ def _steps_to(
     entries: Sequence[bytes | memoryview], current: int, tokens: Iterator[int]
 ) -> list[Step]:
     """Return the steps from the last entry, the root, to the one that is `current`."""
-    steps: dict[int, list[Step]] = {len(entries) - 1: []}
-    todo = [len(entries) - 1]
+    root = len(entries) - 1
+    # How each was met first: in which entry, and the steps there. All the way would be too long.
+    met: dict[int, tuple[int, list[Step]]] = {root: (root, [])}
+    todo = [root]
     for index in todo:
-        if current in steps:
+        if current in met:
             break
         data = bytes(entries[index])
         for token, path in _walk(data, tokens):
             if token.code == Ext.REF:
                 ref = int.from_bytes(data[token.body : token.body + token.size], "big")
-                if ref not in steps:
-                    inside = [level.step() for level in path if level.form != _ENTRY]
-                    steps[ref] = [*steps[index], *inside]
+                if ref not in met:
+                    met[ref] = index, [level.step() for level in path if level.form != _ENTRY]
                     todo.append(ref)
-    return steps.get(current, [])
+    parts: list[list[Step]] = []
+    while current in met and current != root:
+        current, steps = met[current]
+        parts.append(steps)
+    return [*chain.from_iterable(reversed(parts))]
 
 
 def _walk(data: bytes, tokens: Iterator[int]) -> Iterator[tuple[Token, list[_Open]]]:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.hashing import Hashing
 from langgraph_once.serde.networks import hold, is_network
+from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
 from langgraph_once.serde.once1.adapters.containers import ContainerFamily
 from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
@@ -29,19 +30,23 @@ from langgraph_once.serde.once1.upgrades import upgraded
 from langgraph_once.serde.once1.wire import Ext
 from langgraph_once.serde.patterns import pattern_units
 
-__all__ = ["KEEPING", "OBJECTS", "Rebuilder"]
+__all__ = ["Rebuilder", "is_kept"]
 
 
-OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
-KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
+_OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
+_KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
 """The families whose objects hold what they are made of, and no copy."""
 
 _WORK_OF_A_KIND: Final = 50
 _MANY_BYTES: Final = 128
 """Longer integers take their time to hash."""
 
-_HASHED_PARTS: Final = frozenset({"generic", "genericalias"})
-"""The adapters for what is looked up by its parts."""
+_HASHING: Final = frozenset({"generic", "genericalias", "numpy", "pandas"})
+_QUIET: Final = (
+    frozenset(each.name for each in BUILTIN_ADAPTERS)
+    | frozenset(each.name for each in BUILTIN_FAMILIES)
+) - _HASHING
+"""Adapters and families that hash nothing of what they are given."""
 
 _PATTERN: Final = "pattern"
 
@@ -99,7 +104,7 @@ class Rebuilder:
 
     def nested(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         """Return the value of an extension whose content is the values `items`."""
-        if code in OBJECTS:
+        if code in _OBJECTS:
             return self._object(code, content, items, index)
         if code == Ext.ADAPTER:
             return self._adapted(code, content, items, index)
@@ -163,6 +168,8 @@ class Rebuilder:
         """Return an object made of `data`, or what stands for it already, filled with it."""
         if family.name == ContainerFamily.name:
             self._check_items(cls, data)
+        elif self._table.linked and family.name not in _QUIET:
+            self._hashing.measure(data)
         if blank is None:
             made = family.decode(cls, data)
         else:
@@ -192,8 +199,8 @@ class Rebuilder:
         name = items[0]
         try:
             adapter = self._loader.adapter(name, tag=self._tag)
-            if name in _HASHED_PARTS:
-                self._hashing.check([items[1]])
+            if self._table.linked and name not in _QUIET:
+                self._hashing.measure(items[1])
             try:
                 value = adapter.decode(items[1])
             except Exception as error:
@@ -231,6 +238,12 @@ class Rebuilder:
         told = isinstance(error, UnreadableError)
         reason = f": {error}" if told else f" ({type(error).__name__})"
         return PayloadError(f"{what} could not be rebuilt{reason}", tag=self._tag)
+
+
+def is_kept(code: int, name: Any) -> bool:
+    """Whether an object holds what it was made of, instead of copies."""
+    # What is no text may take for ever to be hashed.
+    return code in _OBJECTS and type(name) is str and name in _KEEPING
 
 
 def _tuple(items: Any) -> tuple[Any, ...]:

@@ -144,6 +144,11 @@ class Registry:
         bound._writers = {}  # noqa: SLF001
         return bound
 
+    @property
+    def met(self) -> Collection[type]:
+        """The classes of which instances were written, if not long ago."""
+        return self._writers.keys()
+
     def current_name(self, name: str) -> str:
         """Return where the class that the bytes call `name` is today."""
         return self._aliases.get(name, name)

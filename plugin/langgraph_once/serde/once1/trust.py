@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from langgraph_once.serde.hooks import hook_of, making_hook
+from langgraph_once.serde.lookup import find
 from langgraph_once.serde.once1.adapters.catalogue import CODE_FREE_FAMILIES, OWN_FAMILIES
 from langgraph_once.serde.once1.names import class_names, is_allowed, leads_to
 from langgraph_once.serde.once1.parametrised import is_parametrised
@@ -108,9 +109,13 @@ class WriterTrust:
     ) -> str:
         """Return why a new process may not rebuild it; empty if nothing speaks against it."""
         if not is_found:
+            module, _, path = name.partition(":")
+            has_name = find(module, tuple(path.split("."))) is not None
+            read_as = "what has its name now" if has_name else "an `Opaque`"
             return (
-                "its name does not lead back to it, as of a class that is made in a function; it "
-                "will be read as an `Opaque`. Define it at the top of a module, under its own name"
+                "its name does not lead back to it, as of a class that is made in a function or in "
+                f"a file that is loaded twice; it will be read as {read_as}. Define it at the top "
+                "of a module, under its own name"
             )
         if not unlisted:
             return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -91,14 +90,6 @@ def _picky() -> Any:
 
 def _function_generic() -> Any:
     return m.Page[str](items=["a"])
-
-
-def _local_class() -> Any:
-    @dataclasses.dataclass
-    class Local:
-        name: str
-
-    return Local("x")
 
 
 ROWS: dict[str, dict[str, Any]] = {
@@ -226,7 +217,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "subclass of ExceptionGroup": k.AppGroup("several", [ValueError(1)]),
     },
     "Refused": {
-        "a class defined in a function": _local_class(),
         "a lambda": lambda: None,
         "a generator": (n for n in [1]),
         "a lock": threading.Lock(),

@@ -44,10 +44,6 @@ def _frame() -> pd.DataFrame:
     )
 
 
-class Array(np.ndarray[Any, Any]):
-    """What it adds is its to know."""
-
-
 class Frame(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
     """What it adds is its to know."""
 
@@ -114,15 +110,20 @@ ROWS: dict[str, dict[str, Any]] = {
         "array of characters": np.char.array(["a", "bc"]),
         "matrix": MATRIX,
         "matrix in Fortran's order": MATRIX.T,
-        "masked array": np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+        "masked array": np.ma.array([1, 2, 3], mask=[False, True, False]),
         "masked array without a mask": np.ma.array([1.5, 2.5]),
-        "masked array with a fill value": np.ma.array(["a", "b"], mask=[1, 0], fill_value="?"),
-        "masked array with a hard mask": np.ma.array([[1, 2]], mask=[[0, 1]], hard_mask=True),
-        "masked array of structures": np.ma.array(
-            np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]), mask=[(0, 1), (1, 0)]
+        "masked array with a fill value": np.ma.array(
+            ["a", "b"], mask=[True, False], fill_value="?"
         ),
-        "masked matrix": np.ma.array(MATRIX, mask=[[0, 1], [0, 0]]),
-        "masked array of objects": np.ma.array([{1}, "a"], mask=[0, 1], dtype=object),
+        "masked array with a hard mask": np.ma.array(
+            [[1, 2]], mask=[[False, True]], hard_mask=True
+        ),
+        "masked array of structures": np.ma.array(
+            np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]),
+            mask=np.array([(0, 1), (1, 0)], [("a", "?"), ("b", "?")]),
+        ),
+        "masked matrix": np.ma.array(MATRIX, mask=[[False, True], [False, False]]),
+        "masked array of objects": np.ma.array([{1}, "a"], mask=[False, True], dtype=object),
         "masked": np.ma.masked,
         "data type": np.dtype("<f8"),
         "data type of the other byte order": np.dtype(">i4"),
@@ -167,6 +168,8 @@ ROWS: dict[str, dict[str, Any]] = {
             for storage in ("python", "pyarrow")
             for gap in (pd.NA, np.nan)
         },
+        "array of text that pyarrow holds": pd.array(["a", None], pd.StringDtype("pyarrow")),
+        "array of Arrow integers": pd.array([1, None], "int64[pyarrow]"),
         "Series of Arrow integers": pd.Series([1, None], dtype="int64[pyarrow]"),
         "Series of Arrow text": pd.Series(["a", None], dtype=pd.ArrowDtype(pa.string())),
         "Series of Arrow lists": pd.Series([[1], None], dtype=pd.ArrowDtype(pa.list_(pa.int8()))),
@@ -245,7 +248,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "polars: LazyFrame": pl.LazyFrame({"a": [1]}),
         "pyarrow: array of views": pa.array(["a"], pa.string_view()),
         "pyarrow: array of an extension type": pa.array([b"0" * 16], pa.uuid()),
-        "numpy: array of a subclass": np.array([1]).view(Array),
         "numpy: data type with metadata": np.dtype("i4", metadata={"a": 1}),
         "pandas: DataFrame of a subclass": Frame({"a": [1]}),
     },

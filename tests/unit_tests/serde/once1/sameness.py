@@ -187,7 +187,7 @@ def _ndarray(value: np.ndarray[Any, Any]) -> Iterator[Part]:
     if isinstance(value, np.ma.MaskedArray):
         yield ".data", value.data
         yield ".mask", None if value.mask is np.ma.nomask else np.array(value.mask)
-        yield ".fill_value", value._fill_value
+        yield ".fill_value", vars(value)["_fill_value"]
         yield ".hardmask", bool(value.hardmask)
         return
     value = value.view(np.ndarray)

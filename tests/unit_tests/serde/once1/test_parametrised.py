@@ -237,7 +237,7 @@ LITERALS: list[Any] = [
     typing.Literal["a", 1],
     typing.Literal[True],
     typing.Literal[1],
-    typing.Literal[b"\xff", None, -5],
+    typing.Literal[b"\xff", None, -5],  # noqa: PYI061  (a union is another parameter)
     typing.Literal["", "a (b), c", "☃", "a:b", "builtins:None", "%41"],
     typing.Literal[k.Colour.RED, k.Mode.FAST],
     list[typing.Literal["x"]] | None,

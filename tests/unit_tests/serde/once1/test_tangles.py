@@ -83,7 +83,7 @@ def through(make: Any) -> Any:
 
 
 def _copied(make: Any) -> Any:
-    """Return a tuple with a list, and with what `make` makes of that list, which holds the tuple."""
+    """Return a tuple: a list that holds the tuple, and what `make` makes of that list."""
     inside: list[Any] = []
     value = (inside, make(inside))
     inside.append(value)

@@ -46,8 +46,8 @@ def check_stream(stream: bytes | memoryview) -> None:
 
 def _check_message(data: memoryview, at: int, most: int, kinds: tuple[int, ...]) -> int:
     """Return where the message that begins at `at` ends."""
-    (size,) = struct.unpack_from("<i", data, at + 4)
-    if data[at : at + 4] != _CONTINUED or not 0 <= size <= len(data) - at - 8:
+    size = _number("<i", data, at + 4)
+    if bytes(data[at : at + 4]) != _CONTINUED or not 0 <= size <= len(data) - at - 8:
         raise ValueError("not a stream of Arrow")
     body = at + 8 + size
     if not size:
@@ -92,8 +92,10 @@ def _check_batch(batch: _Table, kind: int, most: int) -> None:
     if batch.vector(4)[1]:
         raise ValueError("a column of views")
     at, count = batch.vector(1)
-    nodes = struct.iter_unpack("<qq", batch.data[at : at + 16 * count])
-    if not all(0 <= length <= most for length in (batch.number(0, "<q"), *(n for n, _ in nodes))):
+    # Not with `iter_unpack`: it keeps the memory of a view that garbage collection may clear
+    # first, and then Python crashes.
+    nodes = struct.unpack_from(f"<{2 * count}q", batch.data, at)
+    if not all(0 <= length <= most for length in (batch.number(0, "<q"), *nodes[::2])):
         raise ValueError("a column that is longer than its bytes")
 
 
@@ -107,17 +109,17 @@ class _Table:
         self.at = at
 
     def _place(self, field: int) -> int:
-        (back,) = struct.unpack_from("<i", self.data, _inside(self.data, self.at))
+        back = _number("<i", self.data, _inside(self.data, self.at))
         offsets = _inside(self.data, self.at - back)
-        (size,) = struct.unpack_from("<H", self.data, offsets)
+        size = _number("<H", self.data, offsets)
         if 6 + 2 * field > size:
             return 0
-        (offset,) = struct.unpack_from("<H", self.data, offsets + 4 + 2 * field)
+        offset = _number("<H", self.data, offsets + 4 + 2 * field)
         return self.at + offset if offset else 0
 
     def number(self, field: int, code: str) -> int:
         place = self._place(field)
-        return int(struct.unpack_from(code, self.data, place)[0]) if place else 0
+        return _number(code, self.data, place) if place else 0
 
     def table(self, field: int) -> _Table | None:
         place = self._place(field)
@@ -141,7 +143,11 @@ class _Table:
 
 
 def _u32(data: memoryview, at: int) -> int:
-    return int(struct.unpack_from("<I", data, at)[0])
+    return _number("<I", data, at)
+
+
+def _number(code: str, data: memoryview, at: int) -> int:
+    return int(struct.unpack_from(code, data, at)[0])
 
 
 def _inside(data: memoryview, at: int) -> int:

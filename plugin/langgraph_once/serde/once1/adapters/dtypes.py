@@ -72,7 +72,7 @@ def make_dtype(data: Any, *, sized: bool = True, depth: int = 0) -> Any:
         made = _numpy().dtype((make_dtype(base, depth=depth + 1), shape))
     else:
         made = _structure(plain(data, tuple), depth)
-    if not (not sized or made.itemsize > 0) or made.itemsize >= _MAX_ITEM_BYTES:
+    if not int(sized) <= made.itemsize < _MAX_ITEM_BYTES:
         raise ValueError("a data type without size, or too large")
     return made
 

@@ -192,6 +192,7 @@ def _take_sparse(obj: Any) -> Any:
     if len(obj) > _MAX_SPARSE:
         raise UnwritableError(f"a sparse array of more than {_MAX_SPARSE} items")
     places = obj.sp_index
+    found: tuple[Any, ...]
     if obj.kind == "block":
         found = _view(places.blocs), _view(places.blengths)
     else:

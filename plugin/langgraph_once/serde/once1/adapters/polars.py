@@ -39,7 +39,7 @@ class PolarsFamily:
         stream = io.BytesIO()
         # Of the newest kind, text would be views.
         frame.write_ipc_stream(stream, compat_level=polars.CompatLevel.oldest())
-        content = stream.getbuffer()
+        content = memoryview(stream.getvalue())
         try:
             check_stream(content)
         except ValueError as error:
@@ -65,6 +65,8 @@ class PolarsFamily:
 def _check_dtype(dtype: Any, polars: Any) -> None:
     if isinstance(dtype, polars.Object):
         raise UnwritableError("a column of Python objects")
+    if isinstance(dtype, polars.Decimal) and dtype.precision is None:
+        raise UnwritableError("a column of decimals without a precision")  # of old polars
     for part in (getattr(dtype, "inner", None), *getattr(dtype, "fields", ())):
         if part is not None:
             _check_dtype(getattr(part, "dtype", part), polars)

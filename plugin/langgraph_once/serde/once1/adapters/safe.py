@@ -1,8 +1,8 @@
 """The classes that bytes may name without any configuration.
 
 Upstream's list, and what belongs to Python, LangChain, LangGraph, numpy, pandas, pyarrow and
-polars and does nothing but hold values. Loading one imports its module and sets its attributes; no
-constructor of it runs that could do anything else.
+polars and does nothing but hold values. Loading one imports its module and sets its attributes;
+no constructor of it runs that could do anything else.
 """
 
 from __future__ import annotations
