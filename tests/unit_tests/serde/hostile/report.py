@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from .families import FAMILIES, Family
 from .hooks import HOOKS, Hook
-from .rows import TRUSTS, findings, fires
+from .rows import TRUSTS, Trust, findings, fires
 from .specials import SPECIALS
 from .zoo import specimen
 
-__all__ = ["MARK", "PATH", "line", "results"]
+__all__ = ["MARK", "PATH", "cell", "line", "results", "row_of"]
 
 PATH: Final = Path(__file__).parents[4] / "docs" / "security.md"
 MARK: Final = "<!-- generated below -->\n"
@@ -56,13 +56,13 @@ def _hooks(family: Family) -> Iterator[tuple[str, Hook, Any]]:
 
 
 @functools.cache
-def results(family_name: str) -> dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]]:
+def results(family_name: str, trusts: tuple[Trust, ...] = TRUSTS) -> dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]]:
     """Return, by codec and trust, what each hook's class came back as, and what ran of it."""
     family = FAMILIES[family_name]
     found: dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]] = {}
     with _quiet():
         for name, _, cls in _hooks(family):
-            for each in findings(family, cls):
+            for each in findings(family, cls, trusts):
                 found.setdefault((each.codec, each.trust), {})[name] = each.back, each.ran
     return found
 
@@ -71,11 +71,19 @@ def line(family_name: str) -> str:
     """Return the line of the table for a family."""
     found = results(family_name)
     count = len(next(iter(found.values())))
-    cells = [_cell(found[codec, trust]) for codec in ("once1", "msgpack") for trust in TRUSTS]
-    return f"| {family_name} | {count} | {' | '.join(cells)} |\n"
+    return f"| {family_name} | {count} | {' | '.join(map(cell, found.values()))} |\n"
 
 
-def _cell(found: dict[str, tuple[str, tuple[str, ...]]]) -> str:
+def row_of(family_name: str) -> list[str]:
+    """Return the cells of the committed table for a family, without its name."""
+    for text in PATH.read_text().partition(MARK)[2].splitlines():
+        name, *cells = [part.strip() for part in text.strip("|").split(" | ")]
+        if name == family_name:
+            return cells
+    return []
+
+
+def cell(found: dict[str, tuple[str, tuple[str, ...]]]) -> str:
     backs = [back for back, _ in found.values()]
     if {*backs} == {"nothing was written"}:
         return "not written"

@@ -22,7 +22,7 @@ from .hooks import RAN, Hook
 from .use import use
 from .zoo import Twins, twins
 
-__all__ = ["TRUSTS", "Finding", "findings", "fires", "rows_of"]
+__all__ = ["TRUSTS", "Finding", "Trust", "findings", "fires", "rows_of"]
 
 Trust = Literal["imported", "own", "listed"]
 TRUSTS: Final[tuple[Trust, ...]] = ("imported", "own", "listed")
@@ -96,8 +96,7 @@ def _finding(codec: Codec, trust: Trust, cls: Any, written: list[Row]) -> Findin
         if kind == "plain":
             back = made
     RAN.clear()
-    if trust == "imported":
-        gc.collect()
+    gc.collect()
     ran += [f"{each} (thrown away)" for each in RAN]
     RAN.clear()
     return Finding(codec, trust, tuple(dict.fromkeys(ran)), back)
