@@ -14,7 +14,6 @@ from .bounds import ATTACKS
 from .cpu import within
 
 ROOT = Path(__file__).parents[3]
-MAX_SECONDS = 1.0
 TRIES = 3
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a fork")
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a f
 def measure(names: list[str]) -> dict[str, dict[str, Any]]:
     command = [sys.executable, "-W", "ignore", "-m", "tests.unit_tests.serde.bounds", *names]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=400
     )
     return {facts["name"]: facts for facts in map(json.loads, done.stdout.splitlines())}
 
@@ -33,7 +32,9 @@ def measured() -> dict[str, dict[str, Any]]:
     """Return what was measured; again where it took too long, which a busy machine may explain."""
     found = measure([*ATTACKS])
     for _ in range(TRIES - 1):
-        slow = [name for name, facts in found.items() if facts["seconds"] >= MAX_SECONDS]
+        slow = [
+            name for name, facts in found.items() if facts["seconds"] >= ATTACKS[name].max_seconds
+        ]
         if slow:
             found |= measure(slow)
     return found
@@ -43,5 +44,5 @@ def measured() -> dict[str, dict[str, Any]]:
 def test_it_is_met_soon_and_cheaply(name: str, measured: dict[str, dict[str, Any]]) -> None:
     attack, facts = ATTACKS[name], measured[name]
     assert facts["outcome"] in attack.outcomes
-    assert within(facts["seconds"], MAX_SECONDS)
+    assert within(facts["seconds"], attack.max_seconds)
     assert facts["mb"] < attack.max_mb
