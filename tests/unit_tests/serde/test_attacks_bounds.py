@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a f
 def measure(names: list[str]) -> dict[str, dict[str, Any]]:
     command = [sys.executable, "-W", "ignore", "-m", "tests.unit_tests.serde.bounds", *names]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=400
     )
     return {facts["name"]: facts for facts in map(json.loads, done.stdout.splitlines())}
 

@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.hashing import Hashing
 from langgraph_once.serde.networks import hold, is_network
-from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
 from langgraph_once.serde.once1.adapters.containers import ContainerFamily
 from langgraph_once.serde.once1.adapters.models import ModelFamily
 from langgraph_once.serde.once1.adapters.records import RecordFamily
@@ -42,11 +41,7 @@ _MANY_BYTES: Final = 128
 """Longer integers take their time to hash."""
 
 _HASHING: Final = frozenset({"generic", "genericalias", "numpy", "pandas"})
-_QUIET: Final = (
-    frozenset(each.name for each in BUILTIN_ADAPTERS)
-    | frozenset(each.name for each in BUILTIN_FAMILIES)
-) - _HASHING
-"""Adapters and families that hash nothing of what they are given."""
+"""Adapters and families that hash what they are given, or hand it to who does."""
 
 _PATTERN: Final = "pattern"
 
@@ -168,7 +163,7 @@ class Rebuilder:
         """Return an object made of `data`, or what stands for it already, filled with it."""
         if family.name == ContainerFamily.name:
             self._check_items(cls, data)
-        elif self._table.linked and family.name not in _QUIET:
+        elif self._table.linked and family.name in _HASHING:
             self._hashing.measure(data)
         if blank is None:
             made = family.decode(cls, data)
@@ -199,7 +194,7 @@ class Rebuilder:
         name = items[0]
         try:
             adapter = self._loader.adapter(name, tag=self._tag)
-            if self._table.linked and name not in _QUIET:
+            if self._table.linked and name in _HASHING:
                 self._hashing.measure(items[1])
             try:
                 value = adapter.decode(items[1])

@@ -56,7 +56,9 @@ def _hooks(family: Family) -> Iterator[tuple[str, Hook, Any]]:
 
 
 @functools.cache
-def results(family_name: str, trusts: tuple[Trust, ...] = TRUSTS) -> dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]]:
+def results(
+    family_name: str, trusts: tuple[Trust, ...] = TRUSTS
+) -> dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]]:
     """Return, by codec and trust, what each hook's class came back as, and what ran of it."""
     family = FAMILIES[family_name]
     found: dict[tuple[str, str], dict[str, tuple[str, tuple[str, ...]]]] = {}
