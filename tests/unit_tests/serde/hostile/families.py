@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import operator
 import types
 from collections import ChainMap, Counter, OrderedDict, UserDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = ["FAMILIES", "Family"]
 T = TypeVar("T")
 Fields = dict[str, Any]
 """The defaults of the fields by name; `...` is none."""
-_GENERIC: Final[Any] = Generic[T]
+_GENERIC: Final[Any] = operator.getitem(cast("Any", Generic), T)
 _ROOT: Final[Any] = RootModel[Any]
 
 
