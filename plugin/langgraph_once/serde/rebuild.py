@@ -81,7 +81,7 @@ def from_fields(target: Target) -> Target:
     unchecked = getattr(target, "model_construct", None) or getattr(target, "construct", None)
 
     def construct(argument: Any) -> Any:
-        if not isinstance(argument, dict):
+        if type(argument) is not dict:
             return target(argument)  # a RootModel
         try:
             return target(**argument)
@@ -106,7 +106,7 @@ def _from_secret(kind: type) -> Callable[[Target], Target]:
 
 
 def listed(argument: Any) -> list[Any]:
-    if not isinstance(argument, list):
+    if type(argument) is not list:
         raise TypeError(f"expected an array, found {type(argument).__name__}")
     return argument
 

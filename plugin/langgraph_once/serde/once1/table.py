@@ -134,7 +134,7 @@ class Table:
             self.budget.take(_WORK_OF_A_LOOK * WEIGHTS.units(content, self.budget.limit))
         indices = ref_indices(content) if code in NESTED else []
         made = self._blanks.get(index)
-        if not isinstance(made, Opaque):
+        if type(made) is not Opaque:
             made = Opaque(type_name, _local(content, indices), code=code)
             if index >= 0:
                 self._blanks[index] = made
@@ -192,7 +192,7 @@ def _size(value: Any) -> int:
         size: int = max(value.size, value.nbytes // _BYTES_OF_AN_OBJECT)
         return size
     for base, units in _UNITS_OF_AN_ITEM.items():
-        if isinstance(value, base):
+        if issubclass(type(value), base):
             return units * int(base.__len__(value))
     return len(value)
 

@@ -87,7 +87,7 @@ def row_of(family_name: str) -> list[str]:
 
 def cell(found: dict[str, tuple[str, tuple[str, ...]]]) -> str:
     backs = [back for back, _ in found.values()]
-    if {*backs} == {"nothing was written"}:
+    if {*backs} <= {"nothing was written", "another: str"}:  # upstream writes the text of errors
         return "not written"
     refused = sum(back != "instance" for back in backs)
     ran = sorted({name.split()[-1] for name, (_, hooks) in found.items() if hooks})

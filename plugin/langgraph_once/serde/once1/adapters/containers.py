@@ -134,7 +134,9 @@ class ChainMapFamily:
 
     def fill(self, obj: Any, data: Any) -> None:
         fill_state(obj, data)
-        if not all(isinstance(part, Mapping) for part in plain(getattr(obj, "maps", None), list)):
+        if not all(
+            issubclass(type(part), Mapping) for part in plain(getattr(obj, "maps", None), list)
+        ):
             raise ValueError("a chain of something else than mappings")
 
 
@@ -149,7 +151,7 @@ def _encode_proxy(value: MappingProxyType[Any, Any]) -> Any:
 
 
 def _decode_proxy(data: Any) -> MappingProxyType[Any, Any]:
-    if not isinstance(data, Mapping):
+    if not issubclass(type(data), Mapping):
         raise ValueError("a view of something else than a mapping")
     return MappingProxyType(data)
 

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
+from langgraph_once.serde.lookup import names_of
 from langgraph_once.serde.once1.adapters.shapes import parts, plain
 from langgraph_once.serde.once1.adapters.state import fill_state, is_plain_subclass, take_state
 from langgraph_once.serde.once1.protocol import Adapter, UnwritableError
@@ -158,7 +159,7 @@ def _check_fields(cls: type, fields: dict[Any, Any]) -> None:
 
 
 def _builtin(cls: type) -> Any:
-    return next(base for base in cls.__mro__ if base.__module__ == "builtins")
+    return next(base for base in cls.__mro__ if names_of(base)[0] == "builtins")
 
 
 def _builtin_with_fields(cls: type) -> Any:

@@ -63,7 +63,7 @@ def _decode_builtin(data: Any) -> GenericAlias:
 def _checked(data: Any) -> Any:
     origin, args = parts(data, object, tuple)
     kinds = (type, typing_alias, GenericAlias, EllipsisType)
-    if not isinstance(origin, type) or not all(isinstance(arg, kinds) for arg in args):
+    if not issubclass(type(origin), type) or not all(issubclass(type(arg), kinds) for arg in args):
         raise ValueError("expected a class and its parameters")
     return origin, args
 

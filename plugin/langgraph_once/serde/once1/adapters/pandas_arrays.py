@@ -61,7 +61,7 @@ def load_values(data: Any) -> Any:
         if data.ndim != 1:
             raise ValueError("expected one dimension")
         return data
-    if not isinstance(data, pandas.api.extensions.ExtensionArray):
+    if not issubclass(type(data), pandas.api.extensions.ExtensionArray):
         raise ValueError("expected an array")
     return data
 
@@ -69,7 +69,7 @@ def load_values(data: Any) -> Any:
 def check_labels(labels: Any) -> Any:
     """Return `labels`, an Index that pandas may spell out in memory."""
     pandas = _pandas()
-    if not isinstance(labels, pandas.Index):
+    if not issubclass(type(labels), pandas.Index):
         raise ValueError("expected an Index")
     if isinstance(labels, pandas.RangeIndex) and len(labels) > _MAX_LABELS:
         raise ValueError("a range of too many labels")
@@ -95,7 +95,7 @@ def _load_timedelta(_: Any, data: Any) -> Any:
 
 
 def _zone(value: Any) -> tzinfo:
-    if not isinstance(value, tzinfo):
+    if not issubclass(type(value), tzinfo):
         raise ValueError("not a time zone")
     return value
 

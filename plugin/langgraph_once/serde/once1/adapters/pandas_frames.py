@@ -110,7 +110,7 @@ def _take_frame(obj: Any) -> Any:
 def _load_frame(cls: Any, data: Any) -> Any:
     columns, index, labels, attrs, unique = parts(data, list, object, object, dict, bool)
     pandas = _pandas()
-    if not isinstance(index, pandas.Index) or len(check_labels(labels)) != len(columns):
+    if not issubclass(type(index), pandas.Index) or len(check_labels(labels)) != len(columns):
         raise ValueError("a frame with more or fewer labels than columns")
     if len({*map(id, columns)}) != len(columns):
         # A kilobyte of references to one long column would fill the memory.
@@ -126,7 +126,7 @@ def _load_frame(cls: Any, data: Any) -> Any:
 
 def _column(cls: Any, values: Any, index: Any, name: Any) -> Any:
     # A RangeIndex costs nothing: one that is longer than the values must not be filled up.
-    if not isinstance(index, _pandas().Index) or len(index) != len(values):
+    if not issubclass(type(index), _pandas().Index) or len(index) != len(values):
         raise ValueError("more or fewer labels than values")
     return cls(values, index=index, dtype=values.dtype, name=name, copy=False)
 

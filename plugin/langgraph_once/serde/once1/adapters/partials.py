@@ -23,7 +23,7 @@ def _encode(value: functools.partial[Any]) -> tuple[Any, ...]:
 
 def _decode(data: Any) -> functools.partial[Any]:
     function, _, keywords, attributes = parts(data, object, tuple, dict, dict)
-    if not isinstance(function, _CALLED):
+    if not issubclass(type(function), _CALLED):
         raise ValueError("expected a function")
     if not all(type(name) is str for name in (*keywords, *attributes)):
         raise ValueError("an argument or attribute whose name is not text")

@@ -42,7 +42,7 @@ def _decode_time(data: Any) -> time:
 
 
 def _zone(value: Any) -> tzinfo | None:
-    if value is not None and not isinstance(value, tzinfo):
+    if value is not None and not issubclass(type(value), tzinfo):
         raise ValueError("not a time zone")
     return value
 
