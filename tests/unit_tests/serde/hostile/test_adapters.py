@@ -10,8 +10,8 @@ import pytest
 
 from langgraph_once.serde.once1.adapters.catalogue import BUILTIN_ADAPTERS
 from langgraph_once.serde.once1.protocol import Adapter
+from tests.unit_tests.serde.once1.table import ROWS
 
-from ..once1.table import ROWS
 from .families import FAMILIES
 from .hooks import HOOKS, RAN, Hook, note
 from .zoo import specimen
@@ -22,7 +22,7 @@ WHILE_MADE = frozenset(
         *("__subclasshook__", "__setattr__", "__sizeof__", "__hash__", "__eq__", "__del__"),
     }
 )
-"""Run when the class or the object is made here, or, the last three, by what is tested elsewhere."""
+"""Run when the class or the object is made here; the last three by what is tested elsewhere."""
 
 
 def _noting(name: str) -> Any:

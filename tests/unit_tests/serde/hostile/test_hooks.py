@@ -14,7 +14,17 @@ AT_LEAST = 150
 CODECS = ("once1", "msgpack")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+SOON = (
+    *("pydantic model", "dataclass", "dataclass, slots", "attrs", "named tuple", "Enum", "Flag"),
+    *("subclass of set", "subclass of dict", "exception", "object"),
+)
+"""The families that are looked at each time; the others take a minute more."""
+
+
+@pytest.mark.parametrize(
+    "family",
+    [f if f in SOON else pytest.param(f, marks=pytest.mark.slow) for f in FAMILIES],
+)
 def test_nothing_of_an_imported_class_runs_and_the_document_says_so(family: str) -> None:
     found = results(family, ("imported",))
     for codec in CODECS:

@@ -97,7 +97,8 @@ def _load_timedelta(_: Any, data: Any) -> Any:
 def _zone(value: Any) -> tzinfo:
     if not issubclass(type(value), tzinfo):
         raise ValueError("not a time zone")
-    return value
+    zone: tzinfo = value
+    return zone
 
 
 def _take_period(obj: Any) -> Any:

@@ -44,7 +44,8 @@ def _decode_time(data: Any) -> time:
 def _zone(value: Any) -> tzinfo | None:
     if value is not None and not issubclass(type(value), tzinfo):
         raise ValueError("not a time zone")
-    return value
+    zone: tzinfo | None = value
+    return zone
 
 
 def _decode_date(data: Any) -> date:
