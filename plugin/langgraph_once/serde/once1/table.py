@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.budget import Budget
+from langgraph_once.serde.lookup import names_in, names_of
 from langgraph_once.serde.once1.loader import Loader
 from langgraph_once.serde.once1.opaque import Opaque, ref_indices, renumbered
 from langgraph_once.serde.once1.protocol import CyclicFamily
@@ -26,6 +27,9 @@ _UNITS_OF_AN_ITEM: Final[dict[Any, int]] = {
     **dict.fromkeys((list, tuple, str, bytes, bytearray), 1),
     **dict.fromkeys((dict, set, frozenset), 4),
 }
+_LIBRARIES: Final = frozenset({"builtins", "collections", "numpy", "pandas", "polars", "pyarrow"})
+_EXCEPTIONS: Final[Any] = vars(BaseExceptionGroup)["exceptions"]
+_mro_of: Final[Any] = vars(type)["__mro__"].__get__
 _BUFFERS: Final = frozenset({bytes, str, bytearray, memoryview})
 """Copied, too, by arrays and the like. So are arrays, by frames and indexes. No writer makes two
 of them of one buffer."""
@@ -194,7 +198,15 @@ def _size(value: Any) -> int:
     for base, units in _UNITS_OF_AN_ITEM.items():
         if issubclass(type(value), base):
             return units * int(base.__len__(value))
-    return len(value)
+    if issubclass(type(value), BaseExceptionGroup):
+        return len(_EXCEPTIONS.__get__(value))
+    return len(value) if _is_of_a_library(type(value)) else 0
+
+
+def _is_of_a_library(cls: type) -> bool:
+    """Whether how long its instances are is told by one of those that keep copies."""
+    owner = next((part for part in _mro_of(cls) if "__len__" in names_in(part)), object)
+    return str(names_of(owner)[0]).partition(".")[0] in _LIBRARIES
 
 
 def _local(content: bytes, indices: list[int]) -> bytes:
