@@ -116,6 +116,7 @@ def _attributes(value: Any) -> Iterator[Part]:
         for name, found in vars(part).items()
         if isinstance(found, functools.cached_property)
     }
+    cached.add("_attrs_cached_hash")  # another one in the next process
     for name, found in getattr(value, "__dict__", {}).items():
         if name not in cached:
             yield f".{name}", found
