@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, Final, Literal, TypeVar, cast, dataclass_transform
 
 import pydantic.dataclasses
 from pydantic import ConfigDict, Field, SecretStr, ValidationError, WrapValidator
@@ -17,7 +17,18 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError, WrapValidato
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
-__all__ = ["CheckpointConfig", "DedupConfig", "HttpConfig", "RemoteConfig", "SerdeConfig"]
+__all__ = [
+    "READER_HEADER",
+    "CheckpointConfig",
+    "DedupConfig",
+    "HttpConfig",
+    "RemoteConfig",
+    "SerdeConfig",
+]
+
+READER_HEADER: Final = "x-once-reader"
+"""The header by which a reader of ours announces itself to the server; a server puts it among the
+configurable values of the run (langgraph-api 0.16.7, langgraph_api/utils/headers.py)."""
 
 T = TypeVar("T")
 
@@ -169,6 +180,12 @@ class DedupConfig:
     """When a task runs again, after an error or an interrupt: "retract" what it said with a
     `RemoveMessage`; "hold" what it says now while that repeats what it said, which v3 cannot, and
     retracts; or let both stand and "mark" the later one's attempt in the metadata."""
+
+    form: Literal["auto", "stock", "exact"] = "auto"
+    """What readers understand. "stock": under one message id either chunks or one whole message,
+    no removal, no edit, no annotation: these are left to `values` and `updates`; "exact": all that
+    folds to the state at every moment; "auto": "stock" for those who read a server and did not
+    announce themselves by the header `x-once-reader: 1`, as our clients do, else "exact"."""
 
     history: Literal["suppress", "emit"] = "suppress"
     """Messages of the thread that a node returns as it got them: leave them out of `messages`,
