@@ -18,7 +18,8 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
 __all__ = [
-    "READER_HEADER",
+    "READER_CHECKPOINT",
+    "READER_KEY",
     "CheckpointConfig",
     "DedupConfig",
     "HttpConfig",
@@ -26,11 +27,22 @@ __all__ = [
     "SerdeConfig",
 ]
 
-READER_HEADER: Final = "x-once-reader"
-"""The header by which a reader of ours announces itself to the server; a server puts it among the
-configurable values of the run (langgraph-api 0.16.7, langgraph_api/utils/headers.py)."""
-
 T = TypeVar("T")
+
+READER_KEY: Final = "__once_reader"
+"""Under this key of `config["configurable"]` a reader says that it knows what only `once` writes:
+retractions, drafts and the key `once` of the metadata. Any other is sent what stock clients fold
+rightly."""
+
+READER_CHECKPOINT: Final[Any] = {READER_KEY: "1"}
+"""Announces such a reader: `client.runs.stream(…, checkpoint=READER_CHECKPOINT)`.
+
+What stands in `checkpoint` the server copies to `config["configurable"]`, of this run alone, and
+with no `checkpoint_id` there it starts from the newest (measured with langgraph-api 0.16.7). A
+header does not get there unless `http.configurable_headers` of the server includes it;
+`configurable` of a request is refused beside a `context`, and copied to it where there is none;
+`metadata` of a run that makes its thread stays with the thread, for its next readers too. As the
+key begins with `__`, it is in no metadata of messages and checkpoints."""
 
 TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
 """A type as `module:QualifiedName`."""
@@ -185,7 +197,7 @@ class DedupConfig:
     """What readers understand. "stock": under one message id either chunks or one whole message,
     no removal, no edit, no annotation: these are left to `values` and `updates`; "exact": all that
     folds to the state at every moment; "auto": "stock" for those who read a server and did not
-    announce themselves by the header `x-once-reader: 1`, as our clients do, else "exact"."""
+    announce themselves, as our clients do, else "exact"."""
 
     history: Literal["suppress", "emit"] = "suppress"
     """Messages of the thread that a node returns as it got them: leave them out of `messages`,

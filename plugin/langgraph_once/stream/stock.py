@@ -16,7 +16,7 @@ from typing import Any
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 
-from langgraph_once.config import READER_HEADER, DedupConfig
+from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.part import Part
 
@@ -38,7 +38,7 @@ def is_for_stock(dedup: DedupConfig, config: RunnableConfig, *, in_a_node: bool)
     if dedup.form != "auto":
         return dedup.form == "stock"
     is_served = SERVED_KEY in config.get("metadata", {})
-    return is_served and not in_a_node and not config.get("configurable", {}).get(READER_HEADER)
+    return is_served and not in_a_node and not config.get("configurable", {}).get(READER_KEY)
 
 
 def for_stock(dedup: DedupConfig) -> DedupConfig:
