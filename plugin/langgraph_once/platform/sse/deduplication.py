@@ -32,7 +32,8 @@ class SseDeduplication:
 
     Args:
         app: What it wraps.
-        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`.
+        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`; then
+            in the form that stock clients understand.
         config: What counts as a repetition. Nothing is held back, whatever it says.
     """
 
@@ -53,7 +54,9 @@ class SseDeduplication:
             if wanted is None:
                 app = JSONResponse({"detail": f"{HEADER} must be 1 or 0"}, status_code=400)
             elif wanted:
-                send = _Response(scope, send, Deduplicator(self._config)).send
+                # Who asks by the header knows what a `RemoveMessage` means; others may not.
+                dedup = Deduplicator(self._config, for_stock=asked is None)
+                send = _Response(scope, send, dedup).send
         await app(scope, receive, send)
 
 
