@@ -215,8 +215,10 @@ class DedupConfig:
 class HttpConfig:
     """What `http.app` adds to the server: routes, and how it sends its event streams."""
 
-    expose_config: bool = True
-    """Answer `GET /once/config` with the settings in force, without secrets; else 404."""
+    expose_config: bool | Literal["auto"] = "auto"
+    """Answer `GET /once/config` with the settings in force, without secrets: to all, or, if
+    false, to nobody, which is a 404. "auto": to who the server has authenticated
+    (`http.enable_custom_route_auth`), and to this machine where it authenticates nobody."""
 
     sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
     """Encodings of event streams that a client may ask for, best first, so that a token takes a
@@ -225,7 +227,7 @@ class HttpConfig:
 
     sse_dedup: bool = False
     """Leave out of event streams what their reader has, also of graphs that are not wrapped. The
-    header `X-Once: 1` or `0` of a request wins over it."""
+    header `X-Once: 1` or `0` of a request wins over it; any other value is passed over."""
 
 
 @config
