@@ -245,10 +245,12 @@ class RemoteConfig:
     max_backoff_s: Annotated[float, Field(ge=0)] = 10
     """The longest such wait; in seconds."""
 
-    idle_timeout_s: Annotated[float, Field(gt=0)] | None = None
-    """After how long without a byte a connection counts as cut; in seconds. Servers send a
-    heartbeat every five seconds, so 15 notices a dead connection. None: the client's own read
-    timeout, which is 300 seconds unless you gave another."""
+    idle_timeout_s: Annotated[float, Field(gt=0)] | None = 15
+    """After how long without a byte an event stream counts as cut; in seconds. Servers send a
+    heartbeat every five seconds, so 15 notices a dead connection soon, and a server that sends
+    none is asked again for what it keeps, of which nothing is lost. It holds for streams that
+    the server offers to resume; for all else the client's own read timeout does, which is 300
+    seconds unless you gave another. None: that one alone."""
 
     max_frame_bytes: Annotated[int, Field(ge=1024)] = 32 * 1024 * 1024
     """The longest event to take; in bytes."""
