@@ -11,6 +11,7 @@ makeDocument(Window);
 
 await main(async (job, screen, fetch) => {
   let stream;
+  let began;
   const callerOptions = { fetch, maxRetries: 0 }; // the same at each render, or all begins anew
   const use = () =>
     useStream({
@@ -23,14 +24,16 @@ await main(async (job, screen, fetch) => {
     });
   const root = rendered({ ...react, createRoot }, use, (hook) => {
     stream = hook;
+    began ||= hook.isLoading || hook.error != null;
     screen.show(hook.messages);
   });
   await until(() => stream && !stream.isThreadLoading);
   return {
     async take(turn) {
+      began = false;
       if ("resume" in turn) await stream.respond(turn.resume);
       else await stream.submit(turn.input);
-      await settled();
+      await until(() => began); // an answer is accepted before its run begins
       await until(() => !stream.isLoading);
       await settled();
       return stream.error;
