@@ -19,7 +19,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Remo
 from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.stream.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
 
 __all__ = ["NODE_KEY", "OURS_KEY", "ProtocolForm"]
@@ -102,6 +102,7 @@ class ProtocolForm:
         self._gone: dict[str, list[_Shown]] = {}
         self._moved: dict[str, _Shown] = {}
         self._in_state: set[str] = set()
+        self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
 
     def sent(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
         """What to send of a part.
@@ -255,6 +256,7 @@ class ProtocolForm:
         """The events that say what becomes of messages by a whole message, a removal or a mark."""
         message: BaseMessage = part.data
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
+        task = str(part.meta.get(TASK_NS_KEY))
         if isinstance(message, RemoveMessage):
             if note.get("source") not in RUNS_AGAIN:
                 yield from self._unsaid(str(message.id))
@@ -262,9 +264,10 @@ class ProtocolForm:
                 for out in new:
                     yield from self._take_back(out, {})
         elif isinstance(message, AIMessageChunk):
-            if note.get("draft") and new:
+            if note.get("draft") and new and self._answered.intersection(lineage(task)):
                 yield from self._unsaid(str(message.id))
         elif isinstance(message, AIMessage):
+            self._answered.add(task)
             for entry in self._ledger.entries(str(message.id)):
                 copied = self._shown.get(entry.id)
                 if copied is not None and entry.id != message.id:

@@ -104,6 +104,10 @@ def drafts(state: Any) -> Any:
     return {"messages": [model("Done.").invoke(state["messages"])]}
 
 
+def says_and_keeps_nothing(state: Any) -> Any:
+    model("For the eyes alone.").invoke(state["messages"])
+
+
 def copies_by_name(state: Any) -> Any:
     answer = model("One two.").invoke(state["messages"])
     return {"messages": [AIMessage(answer.text, id="own")]}
@@ -137,12 +141,13 @@ def test_three_attempts() -> None:
         ((says("One two."), edits_last), ["Edited."]),
         ((says("One."), says("Two."), edits_last), ["One.", "Edited."]),
         ((drafts,), ["Done."]),
+        ((says_and_keeps_nothing, says("Done.")), ["Done.", "For the eyes alone."]),
         ((nested(says("Deep."), 2),), ["Deep."]),
         ((says("ok"), says("ok")), ["ok", "ok"]),
         ((says("One."), lambda s: {"messages": [RemoveMessage(id=s["messages"][-1].id)]}), []),
     ],
 )
-def test_the_screen_says_what_the_state_says(nodes: Any, said: list[str]) -> None:
+def test_the_screen_says_what_the_state_says_and_loses_nothing(nodes: Any, said: list[str]) -> None:
     assert shown(once(chain(*nodes))).said == said
 
 
