@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from langchain_core.language_models._compat_bridge import message_to_events
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 
 from langgraph_once.stream.annotation import annotation_of
@@ -29,6 +28,9 @@ NODE_KEY: Final = "__once_node"
 
 OURS_KEY: Final = "__once_ours"
 """Marks the events that say only what a removal or a whole message says on the channel `once`."""
+
+BEGINS_EMPTY = {"text": "text", "reasoning": "reasoning", "tool_call": "args"}
+"""What of a block is told only after its start; texts by a delta, too."""
 
 RUNS_AGAIN = frozenset({"retry", "resume"})
 
@@ -291,8 +293,23 @@ def _told(shown: _Shown, message: AIMessage) -> News:
     They name no node of the graph, so that they are not taken for events of what one says.
     """
     meta = {OURS_KEY: True, NODE_KEY: f"once:{shown.id}"}
-    for event in message_to_events(message, message_id=shown.id):
+    for event in _events(message):
         yield False, Part(shown.ns, "messages", {**event, "id": shown.id}, meta)
+
+
+def _events(message: AIMessage) -> Iterator[dict[str, Any]]:
+    yield {"event": "message-start", "role": "ai"}
+    for index, each in enumerate(message.content_blocks):
+        block: Any = each
+        place, kind = {"index": index}, block["type"]
+        key = BEGINS_EMPTY.get(kind)
+        start = block if key is None else {**block, key: type(block[key])()}
+        yield {"event": "content-block-start", **place, "content": start}
+        if key == kind:
+            delta = {"type": f"{kind}-delta", key: block[key]}
+            yield {"event": "content-block-delta", **place, "delta": delta}
+        yield {"event": "content-block-finish", **place, "content": block}
+    yield {"event": "message-finish"}
 
 
 def _shown(entry: Entry, ns: tuple[str, ...]) -> _Shown:

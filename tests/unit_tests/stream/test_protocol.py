@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from langchain_core.language_models._compat_bridge import message_to_events
 from langchain_core.language_models.chat_model_stream import ChatModelStream
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -99,6 +100,13 @@ def edits_last(state: Any) -> Any:
     return {"messages": [AIMessage("Edited.", id=last.id)]}
 
 
+def edits_to_blocks(state: Any) -> Any:
+    call = {"name": "look", "args": {"at": "it"}, "id": "c1"}
+    blocks: Any = [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "Edited."}]
+    last = state["messages"][-1]
+    return {"messages": [AIMessage(blocks, id=last.id, tool_calls=[call])]}
+
+
 def drafts(state: Any) -> Any:
     model("A plan.").invoke(state["messages"])
     return {"messages": [model("Done.").invoke(state["messages"])]}
@@ -149,6 +157,18 @@ def test_three_attempts() -> None:
 )
 def test_the_screen_says_what_the_state_says_and_loses_nothing(nodes: Any, said: list[str]) -> None:
     assert shown(once(chain(*nodes))).said == said
+
+
+def test_an_edit_is_said_block_by_block_as_upstream_says_a_message() -> None:
+    graph: Any = once(chain(says("One."), edits_to_blocks))
+    events = list(graph.stream_events(ASKED, SERVED, version="v3"))
+    (edited,) = [e for e in events if e["method"] == "values"][-1]["params"]["data"]["messages"][1:]
+    told = [e["params"] for e in events if e["method"] == "messages" and "node" in e["params"]]
+    ours = [params["data"][0] for params in told]
+    assert {event.pop("id") for event in ours} == {edited.id}
+    upstream = [dict(event) for event in message_to_events(edited)]
+    del upstream[0]["id"]
+    assert ours == upstream
 
 
 def test_what_an_interrupted_task_says_again_is_shown_once() -> None:
