@@ -303,9 +303,9 @@ def _events(message: AIMessage) -> Iterator[dict[str, Any]]:
         block: Any = each
         place, kind = {"index": index}, block["type"]
         key = BEGINS_EMPTY.get(kind)
-        start = block if key is None else {**block, key: type(block[key])()}
+        start = block if key is None else {**block, key: type(block.get(key, ""))()}
         yield {"event": "content-block-start", **place, "content": start}
-        if key == kind:
+        if key == kind and key in block:
             delta = {"type": f"{kind}-delta", key: block[key]}
             yield {"event": "content-block-delta", **place, "delta": delta}
         yield {"event": "content-block-finish", **place, "content": block}

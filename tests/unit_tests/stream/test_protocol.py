@@ -102,7 +102,12 @@ def edits_last(state: Any) -> Any:
 
 def edits_to_blocks(state: Any) -> Any:
     call = {"name": "look", "args": {"at": "it"}, "id": "c1"}
-    blocks: Any = [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "Edited."}]
+    blocks: Any = [
+        {"type": "reasoning", "reasoning": "Hm."},
+        {"type": "reasoning", "id": "rs_1"},
+        {"type": "image", "url": "https://example.com/it.png"},
+        {"type": "text", "text": "Edited."},
+    ]
     last = state["messages"][-1]
     return {"messages": [AIMessage(blocks, id=last.id, tool_calls=[call])]}
 
