@@ -152,9 +152,12 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return Run(self, dedup, input, is_stock=is_stock)
 
     def _is_for_stock(self, config: RunnableConfig | None) -> bool:
+        return not _is_v3(config) and self._is_sent_to_stock(config)
+
+    def _is_sent_to_stock(self, config: RunnableConfig | None) -> bool:
         merged = merge_configs(self.config, config)
         in_a_node = TASK_ID_KEY in _configurable(merged)
-        return not _is_v3(config) and is_for_stock(self.dedup_config, merged, in_a_node=in_a_node)
+        return is_for_stock(self.dedup_config, merged, in_a_node=in_a_node)
 
     def _hearing(
         self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
@@ -207,6 +210,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
                 run.config,
                 ledger,
                 cached=say(ledger=ledger, has_cache=has_cache) if is_silent else None,
+                for_stock=self._is_sent_to_stock(config),
             )
         read = None
         if is_silent and isinstance(modes, str) and version == "v1":
