@@ -7,7 +7,7 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
-from langgraph_once.config import DedupConfig, RemoteConfig, SerdeConfig
+from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig, SerdeConfig
 from langgraph_once.events import (
     ChannelConfig,
     ChannelStreamingProcessor,
@@ -20,6 +20,7 @@ from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
 
 __all__ = [
+    "READER_CHECKPOINT",
     "ChannelConfig",
     "ChannelStreamingProcessor",
     "DedupConfig",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, Final, Literal, TypeVar, cast, dataclass_transform
 
 import pydantic.dataclasses
 from pydantic import ConfigDict, Field, SecretStr, ValidationError, WrapValidator
@@ -17,9 +17,32 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError, WrapValidato
 from langgraph_once.errors import ConfigError
 from langgraph_once.redaction import shown
 
-__all__ = ["CheckpointConfig", "DedupConfig", "HttpConfig", "RemoteConfig", "SerdeConfig"]
+__all__ = [
+    "READER_CHECKPOINT",
+    "READER_KEY",
+    "CheckpointConfig",
+    "DedupConfig",
+    "HttpConfig",
+    "RemoteConfig",
+    "SerdeConfig",
+]
 
 T = TypeVar("T")
+
+READER_KEY: Final = "__once_reader"
+"""Under this key of `config["configurable"]` a reader says that it knows what only `once` writes:
+retractions, drafts and the key `once` of the metadata. Any other is sent what stock clients fold
+rightly."""
+
+READER_CHECKPOINT: Final[Any] = {READER_KEY: "1"}
+"""Announces such a reader: `client.runs.stream(…, checkpoint=READER_CHECKPOINT)`.
+
+What stands in `checkpoint` the server copies to `config["configurable"]`, of this run alone, and
+with no `checkpoint_id` there it starts from the newest (measured with langgraph-api 0.16.7). A
+header does not get there unless `http.configurable_headers` of the server includes it;
+`configurable` of a request is refused beside a `context`, and copied to it where there is none;
+`metadata` of a run that makes its thread stays with the thread, for its next readers too. As the
+key begins with `__`, it is in no metadata of messages and checkpoints."""
 
 TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
 """A type as `module:QualifiedName`."""
@@ -169,6 +192,12 @@ class DedupConfig:
     """When a task runs again, after an error or an interrupt: "retract" what it said with a
     `RemoveMessage`; "hold" what it says now while that repeats what it said, which v3 cannot, and
     retracts; or let both stand and "mark" the later one's attempt in the metadata."""
+
+    form: Literal["auto", "stock", "exact"] = "auto"
+    """What readers understand. "stock": under one message id either chunks or one whole message,
+    no removal, no edit, no annotation: these are left to `values` and `updates`; "exact": all that
+    folds to the state at every moment; "auto": "stock" for those who read a server and did not
+    announce themselves, as our clients do, else "exact"."""
 
     history: Literal["suppress", "emit"] = "suppress"
     """Messages of the thread that a node returns as it got them: leave them out of `messages`,

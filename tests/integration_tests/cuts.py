@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph_sdk.client import LangGraphClient
 
 from demo.dev_server import DevServer
-from langgraph_once.config import RemoteConfig
+from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
 from langgraph_once.remote.consumer import Consumer
@@ -155,6 +155,7 @@ def _begins(case: Case, thread_id: str) -> Any:
         stream_subgraphs=case.subgraphs,
         stream_resumable=True,
         on_disconnect="continue",
+        checkpoint=READER_CHECKPOINT,
     )
 
 

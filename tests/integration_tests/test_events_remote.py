@@ -15,7 +15,7 @@ from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
-from langgraph_once import Ledger, OnceRemoteGraph
+from langgraph_once import READER_CHECKPOINT, Ledger, OnceRemoteGraph
 from langgraph_once.events import (
     BaseEvent,
     ChannelConfig,
@@ -34,7 +34,11 @@ from tests.unit_tests.events.team import brief, processor
 from tests.unit_tests.events.test_team import EXPECTED
 
 QUESTION: Any = {"messages": [{"role": "user", "content": "Which is warmer, Paris or Oslo?"}]}
-ASKED: Any = {"input": QUESTION, "stream_subgraphs": True}
+ASKED: Any = {
+    "input": QUESTION,
+    "stream_subgraphs": True,
+    "checkpoint": READER_CHECKPOINT,
+}
 MODES: Any = ["messages-tuple", "updates", "values"]
 
 

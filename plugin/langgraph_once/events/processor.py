@@ -20,9 +20,10 @@ from weakref import WeakKeyDictionary
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
+from langgraph.pregel.remote import RemoteGraph
 from langgraph.stream import AsyncGraphRunStream, GraphRunStream
 
-from langgraph_once.config import DedupConfig
+from langgraph_once.config import READER_CHECKPOINT, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.chunks import (
     SHAPE_KEYS,
@@ -229,8 +230,11 @@ class ChannelStreamingProcessor:
             )
         check_keys(source, self._channels)
         graph, is_once = self._each_once(source)
-        if self._ledger is not None and is_once_remote(source):
-            options = {"ledger": self._ledger, **options}
+        if is_once_remote(source):
+            options = options if self._ledger is None else {"ledger": self._ledger, **options}
+        elif isinstance(source, RemoteGraph):
+            known = options.get("checkpoint") or {}
+            options = {**options, "checkpoint": {**known, **READER_CHECKPOINT}}
         modes, subgraphs = self._asked
         chunks = getattr(graph, method)(
             input, config, stream_mode=modes, subgraphs=subgraphs, version="v2", **options

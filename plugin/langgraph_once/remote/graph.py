@@ -13,7 +13,7 @@ from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
 from langgraph.pregel.remote import _merge_tracing_headers
 from langgraph.types import Command
 
-from langgraph_once.config import DedupConfig, RemoteConfig
+from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
 from langgraph_once.remote.consumer import new_ledger
@@ -168,16 +168,16 @@ class OnceRemoteGraph(RemoteThreads):
             result.feed(part)
         return result.close()
 
-    def stream_events(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+    def stream_events(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`RemoteGraph.stream_events`; v3 has our channel: see `langgraph_once.remote.v3`."""
-        run = super().stream_events(_v3_input(input), *args, **kwargs)
+        run = super().stream_events(_v3_input(input), _announcing(config), **kwargs)
         return OnceRunStream(run, self.dedup) if isinstance(run, _RemoteGraphRunStream) else run
 
     async def astream_events(  # type: ignore[override]  # as upstream's own
-        self, input: Any, *args: Any, **kwargs: Any
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """`stream_events`, async; the events of v3 end with the run."""
-        run = await super().astream_events(_v3_input(input), *args, **kwargs)
+        run = await super().astream_events(_v3_input(input), _announcing(config), **kwargs)
         return AsyncOnceRunStream(run, self.dedup)
 
     @property
@@ -245,7 +245,9 @@ class OnceRemoteGraph(RemoteThreads):
         """The arguments of `client.runs.stream`."""
         merged = merge_configs(self.config, config)
         sanitized = self._sanitize_config(merged)
-        thread_id = sanitized.get("configurable", {}).pop("thread_id", None)
+        configurable = sanitized.get("configurable", {})
+        configurable.pop(READER_KEY, None)  # of who reads the graph around this one
+        thread_id = configurable.pop("thread_id", None)
         headers = options.get("headers")
         asked = {
             "thread_id": thread_id,
@@ -263,7 +265,9 @@ class OnceRemoteGraph(RemoteThreads):
         }
         if self.distributed_tracing:
             headers = _merge_tracing_headers(headers)
-        return {**asked, **options, "headers": headers}
+        call = {**asked, **options, "headers": headers}
+        call["checkpoint"] = {**(call["checkpoint"] or {}), **READER_CHECKPOINT}
+        return call
 
     def _filter(
         self,
@@ -300,3 +304,8 @@ def _modes_in_force(
 
 def _v3_input(input: Any) -> Any:
     return input if isinstance(input, Command) else sent(input)
+
+
+def _announcing(config: RunnableConfig | None) -> RunnableConfig:
+    """A config that announces us in v3, which has no other place for it."""
+    return merge_configs(config, {"configurable": {**READER_CHECKPOINT}})

@@ -19,7 +19,7 @@ from typing import Any
 
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
-from langgraph_once.config import DedupConfig, RemoteConfig
+from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
 from langgraph_once.remote.backoff import Backoff, is_transient
@@ -141,6 +141,7 @@ class _Stream:
             return None
         call = {
             **asked.create,
+            "checkpoint": {**(asked.create.get("checkpoint") or {}), **READER_CHECKPOINT},
             "thread_id": asked.thread_id,
             "stream_mode": _wire_modes(asked.stream_mode),
             "stream_subgraphs": bool(asked.subgraphs),

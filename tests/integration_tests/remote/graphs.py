@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import socket
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, AnyMessage, RemoveMessage, ToolMessage
-from langgraph.config import get_stream_writer
-from langgraph.graph import END, START, StateGraph
+from langgraph.config import get_config, get_stream_writer
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
+from langgraph.runtime import Runtime
 from langgraph.types import Command, Send, interrupt
 from typing_extensions import TypedDict
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import OnceRemoteGraph
+from langgraph_once.config import READER_KEY
 from tests.corpus.graphs import Steps, node
 from tests.integration_tests import served
 
@@ -162,6 +166,29 @@ def hand_over_builder() -> StateGraph[Any, Any, Any, Any]:
     return builder
 
 
+@dataclass
+class Connected:
+    """A context of which there is no JSON schema, so that the server passes on all it is sent."""
+
+    user: str = "nobody"
+    connection: socket.socket | None = None
+
+
+def overhear(_: MessagesState, runtime: Runtime[Connected]) -> None:
+    """Say whether the reader of the run has announced itself."""
+    config = get_config()
+    heard = config["configurable"].get(READER_KEY)
+    told = [*config["metadata"], *vars(runtime.context)]
+    get_stream_writer()({"heard": heard, "user": runtime.context.user, "told": READER_KEY in told})
+
+
+def overhear_builder() -> StateGraph[Any, Any, Any, Any]:
+    """A node that says who reads it."""
+    builder = StateGraph(MessagesState, Connected)
+    builder.add_node("overhear", overhear)
+    return builder.add_edge(START, "overhear")
+
+
 def around(child: Any) -> StateGraph[Any, Any, Any, Any]:
     """`child` as a node of a graph that says something before and after it."""
     builder = StateGraph(Topics)
@@ -196,4 +223,5 @@ asks = ask_builder()
 forgets = forget_builder()
 fails = fail_builder()
 hands_over = hand_over_builder()
+overhears = overhear_builder()
 copying = served.builder
