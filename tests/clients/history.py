@@ -52,8 +52,9 @@ async def history_of(client: LangGraphClient, thread: str, animal: Animal) -> Hi
     most: Counter[Unit] = Counter()
     for state in reversed(states):
         messages = [shown(message) for message in (state["values"] or {}).get("messages", [])]
-        finals[state["metadata"]["run_id"]] = messages
         most |= count(messages)
+        if run := state["metadata"].get("run_id"):  # what a client writes itself is no turn
+            finals[run] = messages
     asked = (turn["input"]["messages"][0] for turn in animal.turns if "input" in turn)
     most |= Counter((message["type"], message["content"]) for message in asked)
     unkept = frozenset(("ai", text) for text in animal.texts_unkept()) - most.keys()

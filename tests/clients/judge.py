@@ -2,7 +2,8 @@
 
 Faults count things (a text, an id, a pair of texts), not moments: how often a client looks is
 chance, and what was ever to be seen twice is not. So a wrapped graph and a plain one can be
-compared, fault by fault.
+compared, fault by fault. Where chance decides on the things as well (which texts are mixed, which
+neighbours change places for a moment), a fault is counted once in a turn.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class _Eyes:
             yield from self._too_many(snapshot)
             yield from self._stale(snapshot)
             if any(self._inversions(snapshot, kept, final)):
-                yield "order", "at some moment"  # which pairs, beside each other, is chance
+                yield "order", "at some moment"
             yield from self._disappearing(snapshot, kept)
         self._last = snapshots[-1] if snapshots else self._last
         yield from _at_end(self._last, kept)
@@ -118,7 +119,7 @@ class _Eyes:
             elif fits:
                 yield "text twice", max(fits)[1]
             elif unit[0] != CALL:  # attempts that died made calls of their own
-                yield "garbled", unit[1]
+                yield "garbled", "at some moment"
 
     def _stale(self, snapshot: Snapshot) -> Iterator[Fault]:
         meant = [(at, self._meant(unit)) for at, unit in _said(snapshot)]

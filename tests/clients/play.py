@@ -12,12 +12,12 @@ from langgraph_sdk.client import LangGraphClient
 
 from tests.clients.graphs import Animal
 from tests.clients.history import history_of
-from tests.clients.judge import Verdict, judge
+from tests.clients.judge import Verdict, judge, worse
 from tests.clients.python_clients import PYTHON_CLIENTS, Client
 from tests.clients.recording import Asked, Recording
 from tests.clients.server import wrapped_name
 
-__all__ = ["Cell", "FrontEnd", "play", "python_front_ends"]
+__all__ = ["Cell", "FrontEnd", "play", "python_front_ends", "worse_cells"]
 
 AT_ONCE = 20
 """How many Python clients are at work at once."""
@@ -54,7 +54,7 @@ def python_front_ends(
 
 
 async def play(
-    url: str, front_ends: Mapping[str, FrontEnd], animals: Iterable[Animal]
+    url: str, front_ends: Mapping[str, FrontEnd], animals: Iterable[Animal], *, again: int = 0
 ) -> dict[Cell, Verdict]:
     """Judge every front end with every graph, plain and wrapped.
 
@@ -62,13 +62,42 @@ async def play(
         url: A `zoo_server`.
         front_ends: By name; they work side by side.
         animals: The graphs.
+        again: How often to play a graph again that is worse wrapped than plain, since front
+            ends that render when they have time do not show the same each time. What is worse
+            by nature is worse each time.
     """
     shown = list(animals)
     async with get_client(url=url) as client:
         found = await asyncio.gather(
-            *(_play(client, url, name, do, shown) for name, do in front_ends.items())
+            *(_play_again(client, url, one, shown, again) for one in front_ends.items())
         )
     return {cell: verdict for cells in found for cell, verdict in cells.items()}
+
+
+def worse_cells(found: Mapping[Cell, Verdict]) -> dict[Cell, list[str]]:
+    """The wrapped graphs that are worse than plain ones, and by which faults."""
+    compared = {
+        cell: worse(verdict, found[cell._replace(wrapped=False)])
+        for cell, verdict in found.items()
+        if cell.wrapped
+    }
+    return {cell: faults for cell, faults in compared.items() if faults}
+
+
+async def _play_again(
+    client: LangGraphClient,
+    url: str,
+    front_end: tuple[str, FrontEnd],
+    animals: list[Animal],
+    again: int,
+) -> dict[Cell, Verdict]:
+    found = await _play(client, url, *front_end, animals)
+    for _ in range(again):
+        names = {cell.animal for cell in worse_cells(found)}
+        if names:
+            repeated = [animal for animal in animals if animal.name in names]
+            found |= await _play(client, url, *front_end, repeated)
+    return found
 
 
 async def _play(
@@ -79,7 +108,7 @@ async def _play(
     recordings = await front_end(jobs)
     found: dict[Cell, Verdict] = {}
     for (animal, wrapped), job, recording in zip(both, jobs, recordings, strict=True):
-        history = await history_of(client, job["options"]["threadId"], animal)
+        history = await history_of(client, await _thread(client, job), animal)
         found[Cell(animal.name, name, wrapped)] = judge(recording, history, animal.fails)
     return found
 
@@ -92,3 +121,16 @@ async def _job(client: LangGraphClient, url: str, animal: Animal, *, wrapped: bo
         turns=list(animal.turns),
         options={"threadId": thread["thread_id"]},
     )
+
+
+async def _thread(client: LangGraphClient, job: Asked) -> str:
+    """The thread of a job: the one it was given, or the newest of the graph.
+
+    Some front ends make their own; only one of them is at work at a time.
+    """
+    given: str = job["options"]["threadId"]
+    if await client.runs.list(given):
+        return given
+    graph = {"graph_id": job["graph"]}
+    newest = await client.threads.search(metadata=graph, sort_by="created_at", limit=1)
+    return newest[0]["thread_id"]

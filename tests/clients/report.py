@@ -16,12 +16,15 @@ from langgraph_sdk import get_client
 
 from tests.clients.graphs import ZOO
 from tests.clients.javascript_clients import SOURCES, VARIANTS, javascript_front_ends
-from tests.clients.judge import FAULTS, Verdict, worse
-from tests.clients.play import Cell, FrontEnd, play, python_front_ends
+from tests.clients.judge import FAULTS, Verdict
+from tests.clients.play import Cell, FrontEnd, play, python_front_ends, worse_cells
 from tests.clients.server import zoo_server
 from tests.clients.traffic import ENCODINGS, MODES, bytes_per_token
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
+
+AGAIN = 2
+"""How often a graph that looks worse is played again."""
 
 Weights = dict[tuple[str, str, bool], float]
 
@@ -46,7 +49,7 @@ async def _measure(url: str, folder: Path) -> tuple[dict[Cell, Verdict], Weights
     found: dict[Cell, Verdict] = {}
     async with get_client(url=url) as client:
         for name, front_end in {**python_front_ends(client), **_javascript(folder)}.items():
-            found |= await play(url, {name: front_end}, ZOO)
+            found |= await play(url, {name: front_end}, ZOO, again=AGAIN)
     return found, weights
 
 
@@ -70,9 +73,9 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         "of its thread. A cell tells what was wrong in all turns of a graph, plain → wrapped:",
         "how many texts or ids it happened to, not how often. `·` is nothing at all.",
         "",
-        "| | a fault |",
+        "| fault | what it is |",
         "|---|---|",
-        *(f"| **{_letter(fault)}** | {fault}: {what} |" for fault, what in FAULTS.items()),
+        *(f"| {fault} | {what} |" for fault, what in FAULTS.items()),
         "",
         "## All graphs together",
         "",
@@ -109,15 +112,8 @@ def _versions() -> Iterator[str]:
     yield from (f"- {name} {number}" for name, number in pinned.items())
 
 
-def _letter(fault: str) -> str:
-    """A fault in the least letters that tell it from the others."""
-    words = fault.split()
-    return {"order at end": "oe", "vanished": "v", "run failed": "run"}.get(fault, words[0][:1])
-
-
 def _shown(faults: Counter[str]) -> str:
-    told = [f"{_letter(fault)}{faults[fault]}" for fault in FAULTS if faults[fault]]
-    return " ".join(told) or "·"
+    return ", ".join(f"{fault} {faults[fault]}" for fault in FAULTS if faults[fault]) or "·"
 
 
 def _both(plain: Counter[str], wrapped: Counter[str]) -> str:
@@ -156,11 +152,10 @@ def _by_graph(found: dict[Cell, Verdict], names: list[str]) -> Iterator[str]:
 
 
 def _worse(found: dict[Cell, Verdict]) -> Iterator[tuple[Cell, str]]:
-    for cell, verdict in found.items():
-        plain = found[cell._replace(wrapped=False)]
-        if cell.wrapped and (faults := worse(verdict, plain)):
-            told = (f"{f} {plain.faults[f]} → {verdict.faults[f]}" for f in faults)
-            yield cell, ", ".join(told)
+    for cell, faults in worse_cells(found).items():
+        plain, wrapped = found[cell._replace(wrapped=False)], found[cell]
+        told = (f"{fault} {plain.faults[fault]} → {wrapped.faults[fault]}" for fault in faults)
+        yield cell, ", ".join(told)
 
 
 def _weights(weights: Weights) -> Iterator[str]:
