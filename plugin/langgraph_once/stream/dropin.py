@@ -169,7 +169,13 @@ def chunk_filter(
     )
     feed, expand = dedup.feed, _alone
     if has_cache is not None:
-        expand = CachedParts(stream_mode, dedup.ledger, is_message_key, has_cache=has_cache).expand
+        expand = CachedParts(
+            stream_mode,
+            dedup.ledger,
+            is_message_key,
+            has_cache=has_cache,
+            annotates=not for_stock,
+        ).expand
         feed = lambda part: (  # noqa: E731  # the plain `feed` stays one call
             out for each in expand(part) for out in dedup.feed(each)
         )

@@ -165,8 +165,9 @@ class OnceMessagesHandler(StreamMessagesHandler):
         **kwargs: Any,
     ) -> Any:
         """Note what a node is given; take back what an attempt before this one has said."""
-        # The inputs are walked here, so upstream gets none to walk.
-        super().on_chain_start(serialized, {}, run_id=run_id, metadata=metadata, **kwargs)
+        # The inputs are walked here, so upstream gets none to walk, but where its way is asked for.
+        known = inputs if self.run.is_stock else {}
+        super().on_chain_start(serialized, known, run_id=run_id, metadata=metadata, **kwargs)
         if metadata is None or TASK_NS_KEY not in metadata:
             return
         if run_id not in self.metadata:
@@ -241,7 +242,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 message.id = streamed or str(uuid4())
             task.keep(message.id)
             if isinstance(message, RemoveMessage):
-                if message.id != REMOVE_ALL_MESSAGES:
+                if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
                     self._send_removal(meta, task, message.id, source)
             elif is_unnamed:
                 self._send_whole(Written(task, meta, message, source), is_unnamed=True)
@@ -279,7 +280,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if isinstance(message, BaseMessageChunk):
             message = message_chunk_to_message(message)  # as the reducer does
         metadata = self._annotate(meta[1], source, task, run=run)
-        if message.id in task.inputs and source != "history":
+        is_known = self.run.is_stock and message.id in self.seen
+        if source != "history" and (is_known or message.id in task.inputs):
             note_in(metadata)["given"] = True
         if wins:
             note_in(metadata)["wins"] = True

@@ -15,6 +15,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.stream.annotation import annotation_of
@@ -55,28 +56,34 @@ class StockForm:
 
     def __init__(self) -> None:
         self._told: set[str | None] = set()
-        self._whole: set[str | None] = set()
+        self._in_chunks: set[str | None] = set()
 
     def takes(self, part: Part) -> bool:
         """Whether a stock reader is to have a part. Notes it as sent."""
         message = part.data
-        if isinstance(message, RemoveMessage):
-            self._told.add(message.id)  # what takes its place is an edit
-            return False
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
         if isinstance(message, BaseMessageChunk):
-            return self._takes_chunk(message, note)
-        is_pushed = note.get("source") == "push"  # each is sent upstream, too
-        if not is_pushed and (note.get("given") or message.id in self._told):
-            return False
+            if not self._takes_chunk(message, note):
+                return False
+            self._in_chunks.add(message.id)
+        elif isinstance(message, RemoveMessage):
+            is_sent_upstream = message.id == REMOVE_ALL_MESSAGES and message.id not in self._told
+            self._told.add(message.id)  # what takes the place of another is an edit
+            return is_sent_upstream
+        elif note.get("given") or message.id in self._told:
+            return note.get("source") == "push"  # of which each is sent upstream, too
         self._told.add(message.id)
-        self._whole.add(message.id)
         return True
 
     def _takes_chunk(self, chunk: BaseMessageChunk, note: Mapping[str, Any]) -> bool:
+        """Whether a chunk is of a model, or completes a message that came in chunks.
+
+        No client adds a chunk rightly to a message that it has whole.
+        """
         if note.get("draft"):
             return False
-        if chunk.id in self._whole and (note.get("repairs") or not chunk.content):
-            return False  # no client adds a chunk to a whole message
-        self._told.add(chunk.id)
+        is_whole = chunk.id in self._told and chunk.id not in self._in_chunks
+        is_ours = note.get("repairs") or note.get("source", "model") != "model"
+        if is_ours or (is_whole and not chunk.content):
+            return chunk.id in self._in_chunks
         return True
