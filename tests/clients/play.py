@@ -19,7 +19,7 @@ from tests.clients.server import wrapped_name
 
 __all__ = ["Cell", "FrontEnd", "play", "python_front_ends", "worse_cells"]
 
-AT_ONCE = 20
+AT_ONCE = 50
 """How many Python clients are at work at once."""
 
 FrontEnd: TypeAlias = Callable[[list[Asked]], Awaitable[list[Recording]]]

@@ -40,5 +40,5 @@ def zoo_server(folder: Path, animals: Iterable[Animal] = ZOO) -> DevServer:
     }
     config = folder / "langgraph.json"
     config.write_text(json.dumps(manifest))
-    options = ("--n-jobs-per-worker", "20")  # by default one run waits for the other
+    options = ("--n-jobs-per-worker", "50")  # by default one run waits for the other
     return DevServer(config, cwd=folder, options=options, start_timeout_s=120)
