@@ -221,8 +221,10 @@ class DedupConfig:
 class HttpConfig:
     """What `http.app` adds to the server: routes, and how it sends its event streams."""
 
-    expose_config: bool = True
-    """Answer `GET /once/config` with the settings in force, without secrets; else 404."""
+    expose_config: bool | Literal["auto"] = "auto"
+    """Answer `GET /once/config` with the settings in force, without secrets: to all, or, if
+    false, to nobody, which is a 404. "auto": to who the server has authenticated
+    (`http.enable_custom_route_auth`), and to this machine where it authenticates nobody."""
 
     sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
     """Encodings of event streams that a client may ask for, best first, so that a token takes a
@@ -231,7 +233,7 @@ class HttpConfig:
 
     sse_dedup: bool = False
     """Leave out of event streams what their reader has, also of graphs that are not wrapped. The
-    header `X-Once: 1` or `0` of a request wins over it."""
+    header `X-Once: 1` or `0` of a request wins over it; any other value is passed over."""
 
 
 @config
@@ -249,10 +251,12 @@ class RemoteConfig:
     max_backoff_s: Annotated[float, Field(ge=0)] = 10
     """The longest such wait; in seconds."""
 
-    idle_timeout_s: Annotated[float, Field(gt=0)] | None = None
-    """After how long without a byte a connection counts as cut; in seconds. Servers send a
-    heartbeat every five seconds, so 15 notices a dead connection. None: the client's own read
-    timeout, which is 300 seconds unless you gave another."""
+    idle_timeout_s: Annotated[float, Field(gt=0)] | None = 15
+    """After how long without a byte an event stream counts as cut; in seconds. Servers send a
+    heartbeat every five seconds, so 15 notices a dead connection soon, and a server that sends
+    none is asked again for what it keeps, of which nothing is lost. It holds for streams that
+    the server offers to resume; for all else the client's own read timeout does, which is 300
+    seconds unless you gave another. None: that one alone."""
 
     max_frame_bytes: Annotated[int, Field(ge=1024)] = 32 * 1024 * 1024
     """The longest event to take; in bytes."""

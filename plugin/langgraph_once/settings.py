@@ -30,6 +30,7 @@ from langgraph_once.redaction import shown
 __all__ = [
     "GraphTarget",
     "Settings",
+    "has_auth",
     "load_graph_files",
     "load_graph_paths",
     "load_graph_targets",
@@ -38,6 +39,8 @@ __all__ = [
 ]
 
 PREFIX = "ONCE_"
+AUTH_TYPE = "LANGGRAPH_AUTH_TYPE"
+NO_AUTH = "noop"
 
 
 def _model_name(name: str) -> str:
@@ -159,6 +162,16 @@ def load_graph_files(manifest: Manifest | None = None) -> tuple[str, ...]:
         ConfigError: As `load_settings`.
     """
     return tuple((manifest or Manifest.from_environment(os.environ)).graph_files())
+
+
+def has_auth(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the server that runs in this process asks its clients who they are.
+
+    Args:
+        environ: As `load_settings`.
+    """
+    environ = os.environ if environ is None else environ
+    return bool(environ.get("LANGGRAPH_AUTH")) or environ.get(AUTH_TYPE, NO_AUTH) != NO_AUTH
 
 
 def take_environment(env: str | Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import langgraph_once
 
 def test_the_public_names_are_these() -> None:
     assert langgraph_once.__all__ == [
+        "READER_CHECKPOINT",
         "ChannelConfig",
         "ChannelStreamingProcessor",
         "DedupConfig",

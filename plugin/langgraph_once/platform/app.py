@@ -1,6 +1,6 @@
 """SOCKET `http.app`: routes of ours, and event streams that are compressed.
 
-    "http": {"app": "langgraph_once.platform.app:app", "once": {"expose_config": true}}
+    "http": {"app": "langgraph_once.platform.app:app"}
 
 The server wraps its own routes, too, in the middleware of this app.
 
@@ -21,9 +21,11 @@ from starlette.routing import Route
 
 from langgraph_once.platform.sse import SseCompression, SseDeduplication
 from langgraph_once.platform.startup import check_settings, user_mistakes_stop_the_server
-from langgraph_once.settings import Settings, load_graph_targets, load_settings
+from langgraph_once.settings import Settings, has_auth, load_graph_targets, load_settings
 
 __all__ = ["app"]
+
+LOCAL = frozenset({"127.0.0.1", "::1"})
 
 
 async def health(_: Request) -> JSONResponse:
@@ -38,7 +40,7 @@ async def health(_: Request) -> JSONResponse:
     return JSONResponse({"ok": True, "version": version("langgraph-once")})
 
 
-async def config(_: Request) -> JSONResponse:
+async def config(request: Request) -> JSONResponse:
     """Show the settings in force, without secrets.
 
     ---
@@ -47,16 +49,28 @@ async def config(_: Request) -> JSONResponse:
       '200':
         description: The settings in force, without secrets.
       '404':
-        description: The setting `expose_config` is off.
+        description: The setting `expose_config` is off, or this client may not see them.
     """
     settings = load_settings()
-    if not settings.http.expose_config:
+    exposed = settings.http.expose_config
+    if not (_may_see_config(request) if exposed == "auto" else exposed):
         return JSONResponse({"detail": "Not Found"}, status_code=404)
     graphs = {
         found.graph_id: {"target": found.target, "dedup": {"state": found.dedup.state}}
         for found in load_graph_targets()
     }
     return JSONResponse({**settings.public(), "graphs": graphs})
+
+
+def _may_see_config(request: Request) -> bool:
+    """Whether the server has authenticated this client, or authenticates nobody but is local.
+
+    Behind a proxy on this machine the server knows the client by `X-Forwarded-For`.
+    """
+    user = request.scope.get("user")
+    if getattr(user, "is_authenticated", False):
+        return True
+    return not has_auth() and request.client is not None and request.client.host in LOCAL
 
 
 def stream_middleware(settings: Settings) -> list[Middleware]:

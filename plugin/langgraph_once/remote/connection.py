@@ -24,7 +24,10 @@ __all__ = ["Connection", "NoEventStreamError", "SyncConnection"]
 
 ASKED = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 
-Opened = Callable[[httpx.Response], None]
+Noted = Callable[[httpx.Response], None]
+
+Opened = Callable[[httpx.Response], float | None]
+"""Notes that a stream begins, and says how long it may be silent; None: as the client has it."""
 
 
 class NoEventStreamError(httpx.TransportError):
@@ -36,7 +39,7 @@ class Connection(HttpClient):
 
     Args:
         http: The user's client, which stays as it is.
-        config: Timeout and bounds.
+        config: Bounds.
         opened: Called with the response when a stream begins.
     """
 
@@ -53,7 +56,7 @@ class Connection(HttpClient):
         json: dict[str, Any] | None = None,
         params: Any = None,
         headers: Mapping[str, str] | None = None,
-        on_response: Opened | None = None,
+        on_response: Noted | None = None,
     ) -> AsyncGenerator[Frame]:
         """The frames that come until the connection ends.
 
@@ -62,13 +65,17 @@ class Connection(HttpClient):
             httpx.RequestError: The connection was cut.
             StreamError: A frame is malformed.
         """
-        asked = _request(await aencode_json(json), headers, self.client.timeout, self._config)
+        asked = _request(
+            await aencode_json(json),
+            headers,
+            _timeout_of_head(method, self.client.timeout, self._config),
+        )
         async with self.client.stream(method, path, params=params, **asked) as response:
             if on_response is not None:
                 on_response(response)
             await araise_for_status(response)
             _check_type(response)
-            self._opened(response)
+            _set_read_timeout(response, self.client.timeout, self._opened(response))
             frames = FrameReader(self._config.max_frame_bytes)
             async for data in response.aiter_bytes():
                 for frame in frames.feed(data):
@@ -91,16 +98,18 @@ class SyncConnection(SyncHttpClient):
         json: dict[str, Any] | None = None,
         params: Any = None,
         headers: Mapping[str, str] | None = None,
-        on_response: Opened | None = None,
+        on_response: Noted | None = None,
     ) -> Generator[Frame]:
         """The frames that come until the connection ends; raises as `Connection.stream`."""
-        asked = _request(encode_json(json), headers, self.client.timeout, self._config)
+        asked = _request(
+            encode_json(json), headers, _timeout_of_head(method, self.client.timeout, self._config)
+        )
         with self.client.stream(method, path, params=params, **asked) as response:
             if on_response is not None:
                 on_response(response)
             raise_for_status(response)
             _check_type(response)
-            self._opened(response)
+            _set_read_timeout(response, self.client.timeout, self._opened(response))
             frames = FrameReader(self._config.max_frame_bytes)
             for data in response.iter_bytes():
                 yield from frames.feed(data)
@@ -110,26 +119,40 @@ def _request(
     encoded: tuple[Mapping[str, str], Any],
     headers: Mapping[str, str] | None,
     timeout: httpx.Timeout,
-    config: RemoteConfig,
 ) -> dict[str, Any]:
     """The arguments of a request for an event stream: of its headers the caller's win."""
     content_headers, content = encoded
     return {
         "content": content,
         "headers": {**content_headers, **ASKED, **(headers or {})},
-        "timeout": _timeout(timeout, config),
+        "timeout": timeout,
     }
 
 
-def _timeout(timeout: httpx.Timeout, config: RemoteConfig) -> httpx.Timeout:
-    if config.idle_timeout_s is None:
+def _timeout_of_head(method: str, timeout: httpx.Timeout, config: RemoteConfig) -> httpx.Timeout:
+    """How long to wait for the head of a response: a server may take long to begin a run."""
+    if method != "GET":
         return timeout
+    read_s = _shorter(timeout.read, config.idle_timeout_s)
     return httpx.Timeout(
-        connect=timeout.connect,
-        read=config.idle_timeout_s,
-        write=timeout.write,
-        pool=timeout.pool,
+        connect=timeout.connect, read=read_s, write=timeout.write, pool=timeout.pool
     )
+
+
+def _set_read_timeout(
+    response: httpx.Response, timeout: httpx.Timeout, idle_s: float | None
+) -> None:
+    """Bound the silence in the body of a response by the client's timeout, and by `idle_s`.
+
+    `httpcore` looks that up when it begins to read the body (1.0.9); if it did not, what held
+    for the head would hold on.
+    """
+    response.request.extensions.get("timeout", {})["read"] = _shorter(timeout.read, idle_s)
+
+
+def _shorter(one: float | None, other: float | None) -> float | None:
+    given = [each for each in (one, other) if each is not None]
+    return min(given) if given else None
 
 
 def _check_type(response: httpx.Response) -> None:

@@ -12,6 +12,7 @@ from langgraph.errors import ParentCommand
 from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
 from langgraph.pregel.remote import _merge_tracing_headers
 from langgraph.types import Command
+from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
@@ -22,6 +23,7 @@ from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reading import Reading, Wanted
 from langgraph_once.remote.reconnect import aread_run, read_run
 from langgraph_once.remote.result import Result
+from langgraph_once.remote.signatures import shows_options
 from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
 from langgraph_once.stream import (
@@ -42,6 +44,7 @@ __all__ = ["OnceRemoteGraph"]
 Options = Mapping[str, Any]
 
 
+@shows_options
 class OnceRemoteGraph(RemoteThreads):
     """A `RemoteGraph` whose streams deliver each thing once, in the shapes of a local graph.
 
@@ -54,8 +57,14 @@ class OnceRemoteGraph(RemoteThreads):
         dedup: What counts as a repetition. By default `DedupConfig(state="auto")`: a text
             that came as tokens does not come again in `updates` and `values`.
         remote: How often to connect again after a cut, and within what bounds.
-        kwargs: As `RemoteGraph`: `url`, `api_key`, `headers`, `client`, `sync_client`,
-            `config`, `name`, `distributed_tracing`.
+        url: As `RemoteGraph`, and so are the following.
+        api_key: The key of the server.
+        headers: To send with each request.
+        client: An SDK client, in place of one made for `url`.
+        sync_client: The same for sync calls.
+        config: Defaults of the config of each call.
+        name: The name of this graph; by default `assistant_id`.
+        distributed_tracing: Pass the trace of the caller on.
     """
 
     def __init__(
@@ -65,9 +74,26 @@ class OnceRemoteGraph(RemoteThreads):
         *,
         dedup: DedupConfig | None = None,
         remote: RemoteConfig | None = None,
-        **kwargs: Any,
+        url: str | None = None,
+        api_key: str | None = None,
+        headers: dict[str, str] | None = None,
+        client: LangGraphClient | None = None,
+        sync_client: SyncLangGraphClient | None = None,
+        config: RunnableConfig | None = None,
+        name: str | None = None,
+        distributed_tracing: bool = False,
     ) -> None:
-        super().__init__(assistant_id, **kwargs)
+        super().__init__(
+            assistant_id,
+            url=url,
+            api_key=api_key,
+            headers=headers,
+            client=client,
+            sync_client=sync_client,
+            config=config,
+            name=name,
+            distributed_tracing=distributed_tracing,
+        )
         self.dedup = dedup
         self.remote = remote
 

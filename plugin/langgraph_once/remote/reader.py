@@ -13,7 +13,7 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.backoff import is_transient
+from langgraph_once.remote.backoff import is_transient, may_begin_again
 from langgraph_once.remote.call import wire_mode
 from langgraph_once.remote.frames import Frame
 from langgraph_once.remote.parts import local_parts
@@ -109,13 +109,21 @@ class RunReader:
         """
         return self.thread_id or self._received.thread_id
 
-    def opened(self, response: httpx.Response) -> None:
-        """Take what the head of a response says of the run."""
+    def opened(self, response: httpx.Response) -> float | None:
+        """Take what the head of a response says of the run.
+
+        Returns:
+            How long its body may be silent; None where silence must not end it, as what the
+            server says afterwards would be lost.
+        """
         self._tries.opened()
         found = LOCATION.search(response.headers.get("content-location", ""))
         if found and self.run_id is None:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
+        # By this header servers offer to join the run again; the SDK goes by it, too.
+        can_come_back = self.is_resumable and "location" in response.headers
+        return self.config.idle_timeout_s if can_come_back else None
 
     def feed(self, frame: Frame) -> Iterable[Part]:
         """The parts that a frame says, if they are new.
@@ -187,10 +195,12 @@ class RunReader:
 
         Raises:
             StreamInterrupted: It may not, since the server refuses.
-            Exception: The error itself, if no run has begun.
+            Exception: The error itself, if no run is known to have begun, and one may have.
         """
         if not self.is_open:
-            raise error
+            if not may_begin_again(error):
+                raise error
+            return error
         if isinstance(error, APIStatusError) and not (
             isinstance(error, NotFoundError) or is_transient(error)
         ):
@@ -275,6 +285,23 @@ class RunReader:
         if not (self.doubt or status == GONE or status in FAILED):
             return None
         return {"thread_id": self.thread_id, "metadata": {"run_id": self.run_id}, "limit": PAGE}
+
+    @property
+    def must_begin_again(self) -> bool:
+        """Whether the server has refused for now to begin the run."""
+        return not self.is_open and self._tries.error is not None
+
+    def begin_again(self) -> float:
+        """How long to wait before the server is asked again to begin the run.
+
+        Raises:
+            APIStatusError: It has refused too often.
+        """
+        error = self._tries.error
+        wait_s = self._tries.next_s(may_be_silent=False)
+        if wait_s is None and error is not None:
+            raise error
+        return wait_s or 0
 
     def rejoin(self) -> float:
         """How long to wait before the next connection, which is taken for made after that.

@@ -56,6 +56,10 @@ async def aread_run(
         async with aclosing(_aconnection(reader, frames)) as parts:
             async for part in parts:
                 yield part
+        if create is not None and reader.must_begin_again:
+            await asyncio.sleep(reader.begin_again())
+            frames = create(runs)
+            continue
         if reader.must_ask:
             try:
                 status, states = await aanswered(client, outcome(reader, headers))
@@ -98,6 +102,10 @@ def read_run(
     while True:
         with closing(_connection(reader, frames)) as parts:
             yield from parts
+        if create is not None and reader.must_begin_again:
+            time.sleep(reader.begin_again())
+            frames = create(runs)
+            continue
         if reader.must_ask:
             try:
                 status, states = answered(client, outcome(reader, headers))

@@ -123,7 +123,7 @@ class _Stream:
         """
         if not is_transient(error):
             raise error
-        wait_s = tries.next_s()
+        wait_s = tries.next_s(error)
         if wait_s is None:
             raise StreamInterrupted(
                 f"run {self.run_id}: gave up after {tries.tries} tries to ask for it in vain; "

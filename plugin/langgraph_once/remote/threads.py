@@ -13,11 +13,13 @@ from langgraph_sdk.errors import NotFoundError
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
 from langgraph_once.remote.call import sent
+from langgraph_once.remote.signatures import shows_options
 from langgraph_once.remote.state import Pages, as_config, snapshot
 
 __all__ = ["RemoteThreads"]
 
 
+@shows_options
 class RemoteThreads(RemoteGraph):
     """The part of `OnceRemoteGraph` that reads and writes states."""
 

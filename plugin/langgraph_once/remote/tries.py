@@ -54,7 +54,7 @@ class Tries:
                 return 0
         elif may_be_silent and self._has_held:
             self._backoff.reset()
-        return self._backoff.next_s()
+        return self._backoff.next_s(self.error)
 
     def begin(self) -> None:
         """Note that the next is made."""

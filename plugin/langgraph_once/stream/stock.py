@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import READER_KEY, DedupConfig
-from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream.annotation import Unsent, annotation_of
 from langgraph_once.stream.part import Part
 
 __all__ = ["StockForm", "for_stock", "is_for_stock"]
@@ -62,6 +62,8 @@ class StockForm:
         """Whether a stock reader is to have a part. Notes it as sent."""
         message = part.data
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
+        if note and type(part.meta) is not Unsent:
+            return True  # the server sends it to a reader that has announced itself
         if isinstance(message, BaseMessageChunk):
             if not self._takes_chunk(message, note):
                 return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, RemoveMessage, ToolMessage
 from langgraph.config import get_config, get_stream_writer
@@ -184,9 +184,10 @@ def overhear(_: MessagesState, runtime: Runtime[Connected]) -> None:
 
 def overhear_builder() -> StateGraph[Any, Any, Any, Any]:
     """A node that says who reads it."""
-    builder = StateGraph(MessagesState, Connected)
+    builder: Any = StateGraph(MessagesState, Connected)
     builder.add_node("overhear", overhear)
-    return builder.add_edge(START, "overhear")
+    builder.add_edge(START, "overhear")
+    return cast("StateGraph[Any, Any, Any, Any]", builder)
 
 
 def around(child: Any) -> StateGraph[Any, Any, Any, Any]:

@@ -102,7 +102,7 @@ def test_the_app_shows_no_secret_and_can_be_told_to_show_nothing(
     environ: pytest.MonkeyPatch,
 ) -> None:
     environ.setenv("ONCE_SERDE__ENCRYPTION_KEYS", json.dumps({"2026": KEY}))
-    client = TestClient(fresh("app").app)
+    client = TestClient(fresh("app").app, client=("127.0.0.1", 5000))
     assert client.get("/once/health").json()["ok"] is True
     shown = client.get("/once/config")
     assert shown.json()["graphs"]["agent"]["dedup"] == {"state": "full"}

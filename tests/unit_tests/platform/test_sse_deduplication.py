@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 
@@ -64,11 +63,10 @@ async def test_nothing_changes_unless_it_is_asked_for() -> None:
     assert len(texts(await received(FRAMES, None, by_default=True))) == 1
 
 
-async def test_another_value_of_the_header_is_refused() -> None:
-    app = SseDeduplication(streaming(FRAMES), by_default=False, config=DedupConfig())
-    sent = await answered(app, request(x_once="please"))
-    assert sent.messages[0]["status"] == 400
-    assert orjson.loads(sent.bodies[0]) == {"detail": "X-Once must be 1 or 0"}
+async def test_another_value_of_the_header_is_passed_over() -> None:
+    """Who may not ask at all must be told so first, by the server behind this."""
+    assert await received(FRAMES, "please") == [*FRAMES, b""]
+    assert len(texts(await received(FRAMES, "please", by_default=True))) == 1
 
 
 async def test_other_routes_and_responses_pass_untouched() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
@@ -37,6 +38,7 @@ def stream(body: bytes, *, whole: bool = True) -> bytes:
     head = (
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n"
         f"Content-Location: /threads/{THREAD}/runs/{RUN}\r\n"
+        f"Location: /threads/{THREAD}/runs/{RUN}/stream\r\n"
         "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     chunk = f"{len(body):x}\r\n".encode() + body + b"\r\n" if body else b""
@@ -47,14 +49,15 @@ class RawServer:
     """Gives its answers in turn, one for each connection, and the last one again and again.
 
     Args:
-        answers: Bytes to send; None to say nothing until the client leaves.
+        answers: Bytes to send; None to say nothing until the client leaves; or bytes and pauses,
+            in seconds.
 
     Attributes:
         requests: The heads of the requests.
         bodies: Their bodies.
     """
 
-    def __init__(self, *answers: bytes | None) -> None:
+    def __init__(self, *answers: bytes | tuple[bytes | float, ...] | None) -> None:
         self._answers = list(answers)
         self.requests: list[str] = []
         self.bodies: list[bytes] = []
@@ -108,7 +111,7 @@ class RawServer:
         try:
             if said is None:
                 client.recv(1)
-            else:
-                client.sendall(said)
+            for piece in said if isinstance(said, tuple) else (said or b"",):
+                client.sendall(piece) if isinstance(piece, bytes) else time.sleep(piece)
         except OSError:
             pass  # the client had enough

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from datetime import date
+from inspect import signature
 from typing import Any, ClassVar
 
 import pytest
@@ -16,6 +17,7 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 from langgraph._internal import _constants as upstream
+from langgraph.pregel.remote import RemoteGraph
 from langgraph.types import Command, Send
 from pydantic import BaseModel, Field, field_serializer
 
@@ -165,3 +167,22 @@ def test_a_copy_keeps_what_was_configured() -> None:
     graph = OnceRemoteGraph("g", url="http://127.0.0.1:1", dedup=dedup, remote=remote)
     clone = graph.with_config({"tags": ["t"]})
     assert (clone.dedup, clone.remote) == (dedup, remote)
+
+
+STATES = ("get_state", "get_state_history", "update_state")
+STREAMS = ("stream", "invoke", "stream_events")
+
+
+@pytest.mark.parametrize("name", ["__init__", "copy", *STATES, *STREAMS])
+def test_a_signature_hides_no_option_of_upstreams(name: str) -> None:
+    for each in {name, name if name.startswith("_") or name == "copy" else f"a{name}"}:
+        told = signature(getattr(OnceRemoteGraph, each)).parameters
+        options = signature(getattr(RemoteGraph, each)).parameters
+        assert [option for option in options if option not in told] == []
+    assert "ledger" in signature(OnceRemoteGraph.stream).parameters
+
+
+def test_a_wrong_option_is_refused_at_once() -> None:
+    wrong: Any = {"uri": "http://127.0.0.1:1"}
+    with pytest.raises(TypeError, match="uri"):
+        OnceRemoteGraph("g", **wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -131,6 +130,7 @@ class TestQuestions:
         assert caught.value.args == (said,)
 
 
+HELD_S = 0.25
 LAST_OF_ONE = stream(events(custom(1)))
 
 
@@ -203,19 +203,19 @@ def test_connections_that_hold_are_not_in_vain() -> None:
     """A proxy that ends each connection after a time, and a node that is silent for longer."""
     silent = stream(events(custom(1)), whole=False)
     config = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
-    held = [HeldServer.hold(silent)] * 4
-    with HeldServer(CUT, *held, REST, LAST, SUCCESS) as server:
+    held: list[Any] = [(silent, HELD_S)] * 4
+    with RawServer(CUT, *held, REST, LAST, SUCCESS) as server:
         assert numbers(run(server, remote=config)) == [1, 2]
-    hanging = [HeldServer.hold(stream(b"", whole=False))] * 4
+    hanging: list[Any] = [(stream(b"", whole=False), HELD_S)] * 4
     with (
-        HeldServer(CUT, *hanging) as server,
+        RawServer(CUT, *hanging) as server,
         pytest.raises(StreamInterrupted, match="gave up after 2"),
     ):
         run(server, remote=config)
     assert len(server.requests) == 3  # what holds and does not even repeat is no good
     rarely = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=9)
     with (
-        HeldServer(CUT, *held) as server,
+        RawServer(CUT, *held) as server,
         pytest.raises(StreamInterrupted, match="gave up after 2"),
     ):
         run(server, remote=rarely)
@@ -238,29 +238,11 @@ def test_a_connection_that_held_says_nothing_for_those_that_are_not_made(
     said = [(*BEGUN[:2], event_id and "1-0"), ("custom", {"n": 1}, event_id)]
     cut, again = (stream(events(said[at:]), whole=False) for at in (0, 1))
     with (
-        HeldServer(cut, HeldServer.hold(again), b"") as server,
+        RawServer(cut, (again, HELD_S), b"") as server,
         pytest.raises(StreamInterrupted, match="gave up after 2"),
     ):
         run(server)
     assert len(server.requests) == 4
-
-
-class HeldServer(RawServer):
-    """Keeps a connection open for a while behind some of its answers."""
-
-    HELD = b": held"
-
-    @classmethod
-    def hold(cls, said: bytes) -> bytes:
-        return said + cls.HELD
-
-    def _answer(self, client: Any) -> None:
-        is_held = (self._answers[0] or b"").endswith(self.HELD)
-        if is_held:
-            self._answers[0] = (self._answers[0] or b"").removesuffix(self.HELD)
-        super()._answer(client)
-        if is_held:
-            time.sleep(0.25)
 
 
 MALFORMED = [

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import resource
+import time
+from typing import Any
 
 import httpx
 import pytest
 from langgraph_sdk.client import SyncLangGraphClient
-from langgraph_sdk.errors import AuthenticationError, ConflictError, InternalServerError
+from langgraph_sdk.errors import (
+    APIStatusError,
+    AuthenticationError,
+    ConflictError,
+    InternalServerError,
+    RateLimitError,
+)
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
@@ -103,3 +111,104 @@ class TestFrames:
         rest = stream(events(custom(1, 2)))
         with RawServer(cut, rest, stream(events(custom(2))), SUCCESS) as server:
             assert numbers(client.run(server)) == [1, 2]
+
+
+def refused(status: str, **headers: str) -> bytes:
+    """An answer that says when to come back, if it does."""
+    lines = "".join(f"\r\n{name.replace('_', '-')}: {value}" for name, value in headers.items())
+    return answer({"detail": "later"}, status + lines)
+
+
+BUSY, UNAVAILABLE = "429 Too Many Requests", "503 Service Unavailable"
+BEGAN = stream(events([BEGUN, *custom(1), ("end", None, "3-0")]))
+LATER: Any = {
+    "Date": "Sun, 22 Nov 2026 20:00:00 GMT",
+    "Retry_After": "Sun, 22 Nov 2026 20:00:01 GMT",
+}
+
+
+class TestBeginningAgain:
+    """A run is never begun twice: it is asked for again where it is certain that it was not."""
+
+    @pytest.mark.parametrize(
+        ("busy", "least_s"),
+        [
+            (refused(BUSY), 0),
+            (refused(BUSY, Retry_After="1"), 1),
+            (refused(UNAVAILABLE, Retry_After="0"), 0),
+            (refused(UNAVAILABLE, **LATER), 1),
+        ],
+        ids=["busy", "busy for a second", "unavailable", "until a time"],
+    )
+    def test_a_server_that_took_nothing_on_is_asked_again_when_it_says(
+        self, client: Client, busy: bytes, least_s: float
+    ) -> None:
+        began = time.monotonic()
+        with RawServer(busy, BEGAN) as server:
+            assert numbers(client.run(server)) == [1]
+        assert time.monotonic() - began >= least_s
+        assert [head.split()[0] for head in server.requests] == ["POST", "POST"]
+        assert server.bodies[0] == server.bodies[1]
+
+    @pytest.mark.parametrize(
+        "doubtful",
+        [
+            refused("502 Bad Gateway", Retry_After="0"),
+            refused("504 Gateway Timeout", Retry_After="0"),
+            refused("500 Internal Server Error", Retry_After="0"),
+            refused(UNAVAILABLE),
+            refused(UNAVAILABLE, Retry_After="soon"),
+            refused(BUSY, Retry_After="3600"),
+            b"",
+        ],
+        ids=["502", "504", "500", "503", "503 soon", "429 in an hour", "cut"],
+    )
+    def test_one_that_may_have_or_wants_to_be_left_alone_is_not(
+        self, client: Client, doubtful: bytes
+    ) -> None:
+        with (
+            RawServer(doubtful, BEGAN) as server,
+            pytest.raises((APIStatusError, httpx.RemoteProtocolError)),
+        ):
+            client.run(server)
+        assert len(server.requests) == 1
+
+    def test_that_is_bounded_and_ends_with_what_the_server_said(self, client: Client) -> None:
+        with RawServer(refused(BUSY)) as server, pytest.raises(RateLimitError, match="later"):
+            client.run(server)
+        assert len(server.requests) == 3
+
+    def test_a_run_that_has_begun_is_asked_for_when_the_server_says(self, client: Client) -> None:
+        began = time.monotonic()
+        cut, rest = stream(events([BEGUN, *custom(1)]), whole=False), stream(events(custom(1, 2)))
+        busy = refused(BUSY, Retry_After="1")
+        with RawServer(cut, busy, rest, stream(events(custom(2))), SUCCESS) as server:
+            assert numbers(client.run(server)) == [1, 2]
+        assert time.monotonic() - began >= 1
+
+
+class TestSilence:
+    """A connection that says nothing is dead where the server would send heartbeats."""
+
+    IMPATIENT = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
+    SILENT = stream(events([BEGUN, *custom(1)]), whole=False)
+
+    def test_it_is_noticed_after_three_heartbeats_unless_said_otherwise(self) -> None:
+        assert RemoteConfig().idle_timeout_s == 15
+
+    def test_a_server_may_take_long_to_begin_a_run(self, client: Client) -> None:
+        with RawServer((0.6, stream(events([BEGUN, ("end", None, "2-0")])))) as server:
+            assert client.run(server, remote=self.IMPATIENT) == []
+        assert len(server.requests) == 1
+
+    @pytest.mark.parametrize("missing", ["offer", "wish"])
+    def test_what_could_not_be_read_on_is_waited_for(self, client: Client, missing: str) -> None:
+        begun = self.SILENT
+        if missing == "offer":
+            begun = begun.replace(b"\r\nLocation: ", b"\r\nX-Location: ")
+        end = events([("end", None, "9-0")])
+        last = b"%x\r\n%b\r\n0\r\n\r\n" % (len(end), end)
+        with RawServer((begun, 0.6, last)) as server:
+            options = {"stream_resumable": False} if missing == "wish" else {}
+            assert numbers(client.run(server, remote=self.IMPATIENT, **options)) == [1]
+        assert len(server.requests) == 1

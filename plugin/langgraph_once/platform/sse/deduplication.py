@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langgraph_once.config import DedupConfig
@@ -32,7 +31,8 @@ class SseDeduplication:
 
     Args:
         app: What it wraps.
-        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`.
+        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`; then
+            in the form that stock clients understand.
         config: What counts as a repetition. Nothing is held back, whatever it says.
     """
 
@@ -45,16 +45,16 @@ class SseDeduplication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
-        app = self._app
         # The v3 protocol has its own order and numbers: `/threads/…/stream/events` is left alone.
         if scope["type"] == "http" and scope["path"].endswith("/stream"):
             asked = Headers(scope=scope).get(HEADER)
-            wanted = self._by_default if asked is None else ANSWERS.get(asked.strip())
-            if wanted is None:
-                app = JSONResponse({"detail": f"{HEADER} must be 1 or 0"}, status_code=400)
-            elif wanted:
-                send = _Response(scope, send, Deduplicator(self._config)).send
-        await app(scope, receive, send)
+            # Another value is passed over: to answer is for who knows whether the client may ask.
+            wanted = ANSWERS.get((asked or "").strip())
+            if self._by_default if wanted is None else wanted:
+                # Who asks by the header knows what a `RemoveMessage` means; others may not.
+                dedup = Deduplicator(self._config, for_stock=not wanted)
+                send = _Response(scope, send, dedup).send
+        await self._app(scope, receive, send)
 
 
 class _Response:

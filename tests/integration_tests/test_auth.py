@@ -1,0 +1,39 @@
+"""What a real `langgraph dev` that knows its users tells to those it does not know."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from demo.dev_server import DevServer
+from tests.integration_tests.auth_served import TOKEN
+
+AUTH = Path(__file__).with_name("auth_served.py")
+
+
+@pytest.mark.parametrize("guards_routes", [False, True])
+def test_strangers_are_told_nothing_of_ours(tmp_path: Path, guards_routes: bool) -> None:
+    config = tmp_path / "langgraph.json"
+    manifest: dict[str, Any] = {
+        "dependencies": ["."],
+        "graphs": {"agent": "tests.integration_tests.served:builder"},
+        "auth": {"path": f"{AUTH}:auth"},
+        "http": {
+            "app": "langgraph_once.platform.app:app",
+            "enable_custom_route_auth": guards_routes,
+        },
+    }
+    config.write_text(json.dumps(manifest))
+    with DevServer(config, cwd=tmp_path) as server, httpx.Client(base_url=server.url) as http:
+        asked = {"assistant_id": "agent", "input": {}}
+        run = http.post("/runs/stream", json=asked, headers={"X-Once": "please"})
+        assert run.status_code == 401
+        shown = [
+            http.get("/once/config", headers=headers).status_code
+            for headers in ({}, {"Authorization": TOKEN})
+        ]
+    assert shown == ([401, 200] if guards_routes else [404, 404])
