@@ -87,6 +87,7 @@ class RunReader:
         self._received = Received()
         self._tries = Tries(config)
         self._is_clean = False
+        self._passed_id: str | None = None
         self._logs_messages = self._is_logged("messages")
         self._ran_again = ran_again
         self._attempt: int | None = None if position is None else 0
@@ -138,6 +139,9 @@ class RunReader:
         if mode == "messages":
             is_logged = self._logs_messages
         else:
+            if not (event or check):
+                self._passed_id = event_id
+                return ()
             is_logged = self._is_logged(mode)
             if mode == "error" and not self._tries.is_first and _is_not_found(data):
                 raise UnknownRunError
@@ -146,6 +150,7 @@ class RunReader:
         if not self.alignment.is_new(event_id, check, logged=is_logged):
             return ()
         self._tries.has_told = True
+        self._passed_id = None
         if type(data) is tuple and self.alignment.has_overlap:
             token, meta = data
             if token.id != self._received.last_id:
@@ -328,7 +333,7 @@ class RunReader:
             f"run {self.run_id or 'of unknown id'}: {why}; call join_run to go on",
             thread_id=self.thread_id,
             run_id=self.run_id,
-            last_event_id=self.alignment.last_id,
+            last_event_id=self._passed_id or self.alignment.last_id,
             position=self.position,
         )
 
