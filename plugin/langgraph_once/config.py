@@ -193,6 +193,12 @@ class DedupConfig:
     `RemoveMessage`; "hold" what it says now while that repeats what it said, which v3 cannot, and
     retracts; or let both stand and "mark" the later one's attempt in the metadata."""
 
+    form: Literal["auto", "stock", "exact"] = "auto"
+    """What readers understand. "stock": under one message id either chunks or one whole message,
+    no removal, no edit, no annotation: these are left to `values` and `updates`; "exact": all that
+    folds to the state at every moment; "auto": "stock" for those who read a server and did not
+    announce themselves, as our clients do, else "exact"."""
+
     history: Literal["suppress", "emit"] = "suppress"
     """Messages of the thread that a node returns as it got them: leave them out of `messages`,
     or emit each once."""

@@ -16,10 +16,13 @@ from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from tests.corpus.scenario import Graph, Run, Scenario
 from tests.corpus.variants import Variant
 
-__all__ = ["SOURCES", "Event", "Source", "applies", "play", "play_two"]
+__all__ = ["BEGUN", "SOURCES", "Event", "Source", "applies", "play", "play_two"]
 
-Source = Literal["plain", "dedup", "once"]
+Source = Literal["plain", "dedup", "once", "stock"]
+"""`stock` is `once` as a server streams it to a reader that did not announce itself."""
+
 SOURCES: tuple[Source, ...] = ("plain", "dedup", "once")
+"""Those of the report."""
 
 
 class Event(NamedTuple):
@@ -29,6 +32,9 @@ class Event(NamedTuple):
     mode: str
     data: Any
 
+
+BEGUN = Event((), "run", None)
+"""Told as each run begins; no graph streams it."""
 
 Watch = Callable[[Event], None]
 
@@ -70,6 +76,8 @@ def _stage(scenario: Scenario, variant: Variant, source: Source) -> _Stage:
     graph = scenario.graph()
     if source == "once":
         graph = once(graph, _dedup_config(variant))
+    elif source == "stock":
+        graph = once(graph, DedupConfig(form="stock"))
     return _Stage(graph, variant, source)
 
 
@@ -93,6 +101,7 @@ class _Stage:
 
     def run(self, run: Run, watch: Watch) -> None:
         error: BaseException | None = None
+        watch(BEGUN)
         try:
             for event in self.events(run):
                 watch(event)
@@ -103,6 +112,7 @@ class _Stage:
     async def arun_all(self, runs: tuple[Run, ...], watch: Watch) -> None:
         for run in runs:
             error: BaseException | None = None
+            watch(BEGUN)
             try:
                 async for event in self.aevents(run):
                     watch(event)

@@ -79,7 +79,7 @@ class _Audience:
 
     def __init__(self, scenario: Scenario, variant: Variant, source: Source) -> None:
         self._oracle = scenario.oracle
-        whole = source == "plain" or variant.state == "full"
+        whole = source in ("plain", "stock") or variant.state == "full"
         seen = [variant]
         if variant.state == "full" and not variant.is_v3:
             modes = [mode for mode in variant.modes if mode in ("messages", "updates", "values")]

@@ -86,6 +86,11 @@ _ASKED_OF_ARGUMENTS: Final = (
     *("__copy__", "__deepcopy__", "__reduce_ex__", "__reduce__", "__lt__", "__instancecheck__"),
 )
 _OF_PYTHON: Final = (WrapperDescriptorType, MethodDescriptorType, BuiltinFunctionType)
+_WITHOUT_HOOKS: Final = (
+    *(BaseModel, object, typing.Generic, tuple, list, dict, set, frozenset, str, bytes, int, float),
+    *(deque, OrderedDict, defaultdict),
+)
+"""Bases that run nothing of an application when a generic class gets them as a parameter."""
 _LIBRARIES: Final = ("functools", "pydantic")
 """Whose descriptors may stand in a class that gets parameters."""
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -177,7 +182,7 @@ def making_hook(cls: type) -> str | None:
     """Return the hook that runs when pydantic makes a class of a generic one and parameters."""
     for part in cls.__mro__:
         own = names_in(part)
-        if part is BaseModel or part is object or part is typing.Generic:
+        if any(part is known for known in _WITHOUT_HOOKS):
             continue
         for name in ("__init_subclass__", "__pydantic_init_subclass__", "__class_getitem__"):
             if name in own:

@@ -14,9 +14,11 @@ __all__ = [
     "SCHEMA_VERSION",
     "Annotation",
     "Source",
+    "Unsent",
     "annotated",
     "annotation_of",
     "drafting",
+    "note_in",
     "quick_annotation_of",
     "repairing",
 ]
@@ -67,9 +69,35 @@ class Annotation(TypedDict):
     """For a task inside others: the step in which each runs, outermost first."""
 
 
-def annotated(metadata: Mapping[str, Any], annotation: Annotation) -> dict[str, Any]:
-    """A copy of `metadata` that carries `annotation`."""
+class Unsent(dict[str, Any]):
+    """Metadata whose annotation is an attribute, and so is read here and sent to nobody."""
+
+    __slots__ = ("note",)
+
+    def __init__(self, metadata: Mapping[str, Any], note: Annotation) -> None:
+        super().__init__(metadata)
+        self.note: Annotation = note
+
+
+def annotated(
+    metadata: Mapping[str, Any], annotation: Annotation, *, sent: bool = True
+) -> dict[str, Any]:
+    """A copy of `metadata` that carries `annotation`.
+
+    Args:
+        metadata: The metadata. What is made of `Unsent` stays so.
+        annotation: The annotation.
+        sent: Whether whoever is sent the metadata reads the annotation too.
+    """
+    if not sent or type(metadata) is Unsent:
+        return Unsent(metadata, annotation)
     return {**metadata, ANNOTATION_KEY: annotation}
+
+
+def note_in(metadata: dict[str, Any]) -> Annotation:
+    """The annotation that `annotated` put into `metadata`, to be completed."""
+    note: Annotation = metadata.note if type(metadata) is Unsent else metadata[ANNOTATION_KEY]
+    return note
 
 
 def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,6 +125,8 @@ def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
 
 def quick_annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
     """What is in the place of the annotation, as far as one look tells, for each token."""
+    if type(metadata) is Unsent:
+        return metadata.note
     found: Annotation | None = metadata.get(ANNOTATION_KEY)
     if isinstance(found, dict) and found.get("v") == SCHEMA_VERSION:
         return found

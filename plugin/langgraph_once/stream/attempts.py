@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
+from langgraph_once.stream.content import content_of
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
 __all__ = [
@@ -53,10 +54,12 @@ class ModelRun:
         id: The id of its first chunk that had one; all of it goes out under this id.
         meta: The namespace and the metadata of its tokens.
         failed: It ended in an error, so what it said is void.
-        is_kept: Its task returned what it said.
+        is_void: Its task, or one around that, has begun anew since.
+        said: The whole of what it said, once it has ended.
+        kept_in: The namespaces of the tasks that returned what it said.
     """
 
-    __slots__ = ("failed", "id", "is_kept", "meta", "run_id", "task")
+    __slots__ = ("failed", "id", "is_void", "kept_in", "meta", "run_id", "said", "task")
 
     def __init__(self, run_id: UUID, task: Task) -> None:
         self.run_id = str(run_id)
@@ -64,7 +67,9 @@ class ModelRun:
         self.id = ""
         self.meta: Meta = (), {}
         self.failed = False
-        self.is_kept = False
+        self.is_void = False
+        self.said: BaseMessage | None = None
+        self.kept_in: set[str] = set()
 
 
 class Task:
@@ -128,6 +133,8 @@ class Task:
             return False
         self.attempt += 1
         self.stale += self.said.values()
+        for run in self.models:
+            run.is_void = True
         self.inputs, self.runs, self.said = {}, {}, {}
         return True
 
@@ -135,6 +142,23 @@ class Task:
         """Note an end; whether the task itself has ended, not something in it of its name."""
         self._open -= 1
         return self._open <= 0
+
+    def keep(self, message_id: str | None) -> None:
+        """Note that it returned a message, perhaps one that a model has streamed in it."""
+        runs = [run for run in self.models if run.id == message_id]
+        for run in runs or [self.runs[known] for known in (message_id,) if known in self.runs]:
+            run.kept_in.add(self.ns)
+
+    def copied(self, message: BaseMessage) -> str | None:
+        """The id of what a model has streamed in it and `message` repeats, for one copy each."""
+        if not isinstance(message, AIMessage):
+            return None
+        content = content_of(message)
+        for run in self.models:
+            is_free = not (run.failed or run.is_void or self.ns in run.kept_in)
+            if is_free and run.said is not None and content_of(run.said) == content:
+                return run.id
+        return None
 
     def take_back(self, *, inner: bool) -> Iterator[Said]:
         """What earlier attempts have said: themselves, or with `inner` the tasks inside too."""
@@ -190,7 +214,7 @@ class Tasks:
         """
         if any(outer.is_running for outer in self.outer(task.ns)):
             return []
-        return [run for run in task.models if not run.is_kept]
+        return [run for run in task.models if not run.kept_in]
 
     def outer(self, task_ns: str) -> list[Task]:
         """The tasks that this one runs in, outermost first."""

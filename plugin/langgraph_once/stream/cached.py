@@ -51,6 +51,7 @@ class CachedParts:
         has_cache: Whether the graph has a cache; if not, this is a run that was cut short, and
             the ledger of that run must tell what the consumer has.
         with_results: Whether the results of tools are said.
+        annotates: Whether the consumer reads annotations.
     """
 
     def __init__(
@@ -61,12 +62,14 @@ class CachedParts:
         *,
         has_cache: bool,
         with_results: bool = True,
+        annotates: bool = True,
     ) -> None:
         self._has_cache = has_cache
         self._wants_updates = "updates" in mode_set(modes)
         self._ledger = ledger
         self._is_message_key = is_message_key
         self._with_results = with_results
+        self._annotates = annotates
 
     def expand(self, part: Part) -> Iterator[Part]:
         """`part`, if it was asked for, after the messages that only it tells of."""
@@ -102,8 +105,8 @@ class CachedParts:
                 is_known = bool(self._ledger.entries(message.id))
                 if not (self._has_cache or is_known):
                     gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
-                    yield Part(part.ns, "messages", gone, _meta(node, task, "resume"))
-                meta = _meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
+                    yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
+                meta = self._meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
                 yield Part(part.ns, "messages", _whole(message), meta)
 
     def _goes_on(self, part: Part, task: str, message: BaseMessage, is_unnamed: bool) -> None:
@@ -118,16 +121,22 @@ class CachedParts:
             if is_unnamed:
                 self._ledger.deliver_nameless(part.ns, content, had)
 
-
-def _meta(
-    node: str, task: str, source: Source, *, is_unnamed: bool = False, is_known: bool = False
-) -> dict[str, Any]:
-    note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
-    if is_known:
-        note["given"] = True
-    if is_unnamed:
-        note["unnamed"] = True
-    return annotated({"langgraph_node": node, TASK_NS_KEY: task}, note)
+    def _meta(
+        self,
+        node: str,
+        task: str,
+        source: Source,
+        *,
+        is_unnamed: bool = False,
+        is_known: bool = False,
+    ) -> dict[str, Any]:
+        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+        if is_known:
+            note["given"] = True
+        if is_unnamed:
+            note["unnamed"] = True
+        metadata = {"langgraph_node": node, TASK_NS_KEY: task}
+        return annotated(metadata, note, sent=self._annotates)
 
 
 def _whole(message: BaseMessage) -> BaseMessage:

@@ -24,6 +24,7 @@ from langgraph_once.stream.part import Part
 from langgraph_once.stream.repeats import changed_keys, is_repeated_update, is_unchanged
 from langgraph_once.stream.state import IsMessageKeyIn, StateParts, is_default_key
 from langgraph_once.stream.stats import DedupStats
+from langgraph_once.stream.stock import StockForm
 
 __all__ = ["Deduplicator", "cuts_states"]
 
@@ -46,6 +47,7 @@ class Deduplicator:
         modes: The modes that the stream was asked for, which `DedupConfig(state="auto")` needs.
         hints: What is known of the run beside its parts.
         is_message_key: Which keys of a graph hold messages, for values that are none yet.
+        for_stock: Whether the consumer is a stock client, `StockForm`.
 
     Raises:
         ConfigError: `config` is none.
@@ -62,6 +64,7 @@ class Deduplicator:
         modes: Collection[str] = (),
         hints: Hints | None = None,
         is_message_key: IsMessageKeyIn = is_default_key,
+        for_stock: bool = False,
     ) -> None:
         if config is not None and not isinstance(config, DedupConfig):
             raise ConfigError("config", f"must be a DedupConfig, got {type(config).__name__}")
@@ -80,6 +83,7 @@ class Deduplicator:
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
+        self._stock = StockForm() if for_stock else None
         self._cuts_states = cuts_states(self.config, modes)
         self._tells_messages = not modes or "messages" in modes
 
@@ -110,7 +114,8 @@ class Deduplicator:
             if self.passes(part.data, part.meta):
                 return iter((part,))
             self._last_meta = None
-            return self._message(part)
+            out = self._message(part)
+            return out if self._stock is None else filter(self._stock.takes, out)
         if mode in MESSAGE_MODES:
             return iter(self._state(part))
         if mode not in OTHER_MODES:
@@ -135,6 +140,7 @@ class Deduplicator:
             if self._echoes or self._rivals:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
+            self._outdate()
         content = fields["content"]
         if type(content) is str and not (
             fields["tool_call_chunks"] or fields["usage_metadata"] or fields["additional_kwargs"]
@@ -151,10 +157,19 @@ class Deduplicator:
         Args:
             error: What ended the stream, if it did not end by itself. The caller raises it.
         """
-        if error is None:
+        if error is None and self._stock is None:
             yield from self._messages.close()
 
+    def _outdate(self) -> None:
+        """Note that the reader's list may be other than the last state: that is news again.
+
+        Stock clients merge tokens into the state they had, and rely on the next to set it right.
+        """
+        if self.config.state == "full":
+            self.ledger.states.clear()
+
     def _message(self, part: Part) -> Iterator[Part]:
+        self._outdate()
         message = part.data
         if not isinstance(message, BaseMessage) or message.id is None:
             return iter((part,))
@@ -168,12 +183,13 @@ class Deduplicator:
 
     def _state(self, part: Part) -> tuple[Part, ...]:
         is_values = part.mode == "values"
+        self._last_meta = None
         if not is_values and is_repeated_update(part, self.ledger):
             self.stats.suppressed += 1
             return ()
         if self._cuts_states:
             data = self._states.values(part) if is_values else self._states.update(part)
-        elif is_values and is_unchanged(part, self.ledger):
+        elif is_values and is_unchanged(part, self.ledger) and self._stock is None:
             self.stats.suppressed += 1
             return ()
         elif is_values and self.config.state == "changed":

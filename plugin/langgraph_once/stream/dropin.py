@@ -139,6 +139,7 @@ def chunk_filter(
     read: Callable[[Any], Part] | None = None,
     hints: Hints | None = None,
     is_message_key: IsMessageKeyIn = is_default_key,
+    for_stock: bool = False,
     has_cache: bool | None = None,
 ) -> ChunkFilter:
     """The function that turns one chunk into the chunks that the consumer lacks.
@@ -153,6 +154,7 @@ def chunk_filter(
             it is a part already.
         hints: As `Deduplicator`.
         is_message_key: As `Deduplicator`.
+        for_stock: As `Deduplicator`.
         has_cache: As `CachedParts`, for chunks of a stream that was asked for updates too, whose
             cached ones are to be said in messages; None for any other.
     """
@@ -165,10 +167,17 @@ def chunk_filter(
         modes=mode_set(stream_mode),
         hints=hints,
         is_message_key=is_message_key,
+        for_stock=for_stock,
     )
     feed, expand = dedup.feed, _alone
     if has_cache is not None:
-        expand = CachedParts(stream_mode, dedup.ledger, is_message_key, has_cache=has_cache).expand
+        expand = CachedParts(
+            stream_mode,
+            dedup.ledger,
+            is_message_key,
+            has_cache=has_cache,
+            annotates=not for_stock,
+        ).expand
         feed = lambda part: (  # noqa: E731  # the plain `feed` stays one call
             out for each in expand(part) for out in dedup.feed(each)
         )

@@ -21,6 +21,7 @@ from langgraph_once.stream.dropin import ChunkFilter
 from langgraph_once.stream.intake import v2_part
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.part import Part
+from langgraph_once.stream.protocol import ProtocolForm
 from langgraph_once.stream.render import writer
 from langgraph_once.stream.steps import Steps
 
@@ -31,7 +32,11 @@ STATE_MODES = frozenset({"values", "updates"})
 
 
 def event_filter(
-    config: DedupConfig, ledger: Ledger, *, cached: CachedParts | None = None
+    config: DedupConfig,
+    ledger: Ledger,
+    *,
+    cached: CachedParts | None = None,
+    for_stock: bool = False,
 ) -> ChunkFilter:
     """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
 
@@ -43,10 +48,12 @@ def event_filter(
         config: What counts as a repetition.
         ledger: What the consumer has.
         cached: Says what cached updates hold, where the graph has a cache.
+        for_stock: Whether a stock client reads the events over a network, `ProtocolForm`.
     """
     if config.reexecution == "hold":
         config = replace(config, reexecution="retract")
-    events = _Events(Deduplicator(config, ledger=ledger), cached)
+    form = ProtocolForm(ledger) if for_stock else None
+    events = _Events(Deduplicator(config, ledger=ledger), cached, form)
     steps = Steps()
     return ChunkFilter(
         events.new,
@@ -59,8 +66,11 @@ def event_filter(
 class _Events:
     """The chunks of one v3 run, each after the other."""
 
-    def __init__(self, dedup: Deduplicator, cached: CachedParts | None) -> None:
+    def __init__(
+        self, dedup: Deduplicator, cached: CachedParts | None, form: ProtocolForm | None
+    ) -> None:
         self._dedup = dedup
+        self._form = form
         self._expand: Any = cached.expand if cached is not None else lambda part: (part,)
         self._reader = EventReader()
         self._write = writer([], version="v2")
@@ -95,12 +105,16 @@ class _Events:
     def _fed(self, whole: Part) -> Iterator[tuple[bool, Part]]:
         """What the consumer lacks of a part, with whether that is the part itself."""
         for part in self._expand(whole):
-            said = None if part.mode in STATE_MODES else self._reader.read(part)
-            if said is None:
-                yield True, part
-            else:
-                for out in self._dedup.feed(said):
-                    yield out is said and part is whole, out
+            new = self._new_of(part, whole)
+            yield from new if self._form is None else self._form.sent(part, new)
+
+    def _new_of(self, part: Part, whole: Part) -> Iterator[tuple[bool, Part]]:
+        said = None if part.mode in STATE_MODES else self._reader.read(part)
+        if said is None:
+            yield True, part
+        else:
+            for out in self._dedup.feed(said):
+                yield out is said and part is whole, out
 
 
 class EventReader:

@@ -30,6 +30,7 @@ from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.resume import InMemoryStreamStateStore, StreamStateStore
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import Thread, astreamed, streamed
+from langgraph_once.stream.stock import for_stock, is_for_stock
 from langgraph_once.stream.transformer import HideRemovals, OnceChannel
 
 __all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
@@ -114,13 +115,13 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.stream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = Run(self, self.dedup_config, input), Hints()
+        run, hints = self._run(input, config), Hints()
         heard = self._hearing(config, modes, hints)
         is_silent = self._has_silent_nodes(input, config, modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().stream(input, heard, **cast("Any", inner), **kwargs)
         new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
-        return streamed(chunks, self._thread(config), new, _handled(run, modes), self.dedup_config)
+        return streamed(chunks, self._thread(config), new, _handled(run, modes), run.config)
 
     def astream(  # type: ignore[override]
         self,
@@ -135,13 +136,28 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.astream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = Run(self, self.dedup_config, input), Hints()
+        run, hints = self._run(input, config), Hints()
         heard = self._hearing(config, modes, hints)
         is_silent = self._has_silent_nodes(input, config, modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().astream(input, heard, **cast("Any", inner), **kwargs)
         new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
-        return astreamed(chunks, self._thread(config), new, _handled(run, modes), self.dedup_config)
+        return astreamed(chunks, self._thread(config), new, _handled(run, modes), run.config)
+
+    def _run(self, input: Any, config: RunnableConfig | None) -> Run:
+        """What the handler of a stream is to know."""
+        dedup, is_stock = self.dedup_config, self._is_for_stock(config)
+        if is_stock:
+            dedup = for_stock(dedup)
+        return Run(self, dedup, input, is_stock=is_stock)
+
+    def _is_for_stock(self, config: RunnableConfig | None) -> bool:
+        return not _is_v3(config) and self._is_sent_to_stock(config)
+
+    def _is_sent_to_stock(self, config: RunnableConfig | None) -> bool:
+        merged = merge_configs(self.config, config)
+        in_a_node = TASK_ID_KEY in _configurable(merged)
+        return is_for_stock(self.dedup_config, merged, in_a_node=in_a_node)
 
     def _hearing(
         self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
@@ -158,7 +174,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
     def _thread(self, config: RunnableConfig | None) -> Thread | None:
-        """The thread whose ledger this stream goes on with; a stream inside a node has none."""
+        """The thread whose ledger this stream goes on with; a stream inside a node has none.
+
+        Nobody knows what a stock reader has of the streams before: it may be new.
+        """
         merged = merge_configs(self.config, config)
         asked, saver = _configurable(merged), self.checkpointer
         if TASK_ID_KEY in asked or asked.get("thread_id") is None:
@@ -168,6 +187,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         store = self.stream_state
         if store is None:
             store = saver if isinstance(saver, StreamStateStore) else self.own_stream_state
+        if self._is_for_stock(config):
+            store = InMemoryStreamStateStore()
         return Thread(merged, saver, store, self.dedup_config)
 
     def _filter_of(
@@ -186,9 +207,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
                 CachedParts, modes, is_message_key=run.is_message_key, with_results=False
             )
             return lambda ledger: event_filter(
-                self.dedup_config,
+                run.config,
                 ledger,
                 cached=say(ledger=ledger, has_cache=has_cache) if is_silent else None,
+                for_stock=self._is_sent_to_stock(config),
             )
         read = None
         if is_silent and isinstance(modes, str) and version == "v1":
@@ -198,10 +220,11 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             subgraphs,
             version,
             ledger=ledger,
-            config=self.dedup_config,
+            config=run.config,
             read=read,
             hints=hints,
             is_message_key=run.is_message_key,
+            for_stock=run.is_stock,
             has_cache=has_cache if is_silent else None,
         )
 
@@ -210,7 +233,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     ) -> bool:
         """Whether nodes may answer without running, of which `messages` are to tell."""
         goes_on = asked is None or isinstance(asked, Command)
-        may_be = self.cache is not None or (goes_on and self._thread(config) is not None)
+        knows = goes_on and self._thread(config) is not None and not self._is_for_stock(config)
+        may_be = self.cache is not None or knows
         return may_be and "messages" in mode_set(modes)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:

@@ -31,12 +31,12 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
 from langgraph_once.stream.annotation import (
-    ANNOTATION_KEY,
     SCHEMA_VERSION,
     Annotation,
     Source,
     annotated,
     drafting,
+    note_in,
 )
 from langgraph_once.stream.attempts import (
     AUTO_ID_PREFIX,
@@ -121,7 +121,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         return message if message.id == run.id else message.model_copy(update={"id": run.id})
 
     def _begin_to_speak(self, run: ModelRun) -> None:
-        run.meta[1][ANNOTATION_KEY]["id"] = run.id
+        note_in(run.meta[1])["id"] = run.id
         run.task.runs[run.id] = run
         self._tasks.speak(run)
 
@@ -131,6 +131,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         message = _first_message(response)
         if run is None or message is None:
             return
+        run.said = message
         if not message.id:
             message.id = str(uuid4())
         self.seen.add(message.id)
@@ -164,8 +165,9 @@ class OnceMessagesHandler(StreamMessagesHandler):
         **kwargs: Any,
     ) -> Any:
         """Note what a node is given; take back what an attempt before this one has said."""
-        # The inputs are walked here, so upstream gets none to walk.
-        super().on_chain_start(serialized, {}, run_id=run_id, metadata=metadata, **kwargs)
+        # The inputs are walked here, so upstream gets none to walk, but where its way is asked for.
+        known = inputs if self.run.is_stock else {}
+        super().on_chain_start(serialized, known, run_id=run_id, metadata=metadata, **kwargs)
         if metadata is None or TASK_NS_KEY not in metadata:
             return
         if run_id not in self.metadata:
@@ -234,13 +236,13 @@ class OnceMessagesHandler(StreamMessagesHandler):
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
         for message in known_first(found.messages, task):
-            if (run := task.runs.get(str(message.id))) is not None:
-                run.is_kept = True
             is_unnamed = id(message) in nameless
-            if not message.id:
-                message.id = str(uuid4())  # as upstream, so that the state has it under this id
+            if not message.id:  # as upstream, so that the state has it under this id
+                streamed = None if is_unnamed else task.copied(message)
+                message.id = streamed or str(uuid4())
+            task.keep(message.id)
             if isinstance(message, RemoveMessage):
-                if message.id != REMOVE_ALL_MESSAGES:
+                if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
                     self._send_removal(meta, task, message.id, source)
             elif is_unnamed:
                 self._send_whole(Written(task, meta, message, source), is_unnamed=True)
@@ -278,16 +280,17 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if isinstance(message, BaseMessageChunk):
             message = message_chunk_to_message(message)  # as the reducer does
         metadata = self._annotate(meta[1], source, task, run=run)
-        if message.id in task.inputs and source != "history":
-            metadata[ANNOTATION_KEY]["given"] = True
+        is_known = self.run.is_stock and message.id in self.seen
+        if source != "history" and (is_known or message.id in task.inputs):
+            note_in(metadata)["given"] = True
         if wins:
-            metadata[ANNOTATION_KEY]["wins"] = True
+            note_in(metadata)["wins"] = True
         if is_unnamed:
-            metadata[ANNOTATION_KEY]["unnamed"] = True
+            note_in(metadata)["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))
             self.seen |= task.inputs.keys()  # which is none of the names it will get
         elif (made_up := self._names.get(str(message.id))) is not None:
-            metadata[ANNOTATION_KEY]["id"] = made_up
+            note_in(metadata)["id"] = made_up
         self._send(meta[0], message, metadata, task)
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
@@ -318,9 +321,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     ) -> None:
         if not isinstance(message, RemoveMessage):
             self.seen.add(str(message.id))
-            self._tasks.say(
-                Said(metadata[ANNOTATION_KEY].get("id") or str(message.id), ns, task.ns)
-            )
+            self._tasks.say(Said(note_in(metadata).get("id") or str(message.id), ns, task.ns))
         self.stream((ns, "messages", (message, metadata)))
 
     def _take_back_inner(self, task_ns: str) -> None:
@@ -353,7 +354,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
             note["run"] = run.run_id
             if run.id:
                 note["id"] = run.id
-        return annotated(metadata, note)
+        return annotated(metadata, note, sent=not self.run.is_stock)
 
 
 def _first_message(response: LLMResult) -> BaseMessage | None:

@@ -36,13 +36,17 @@ class Run:
     Attributes:
         config: What counts as a repetition.
         given: What the graph is run with.
+        is_stock: Its reader folds as stock clients do, and reads no annotation.
         put: Takes what the handler sends.
     """
 
-    __slots__ = ("_graph", "_keys", "config", "given", "put")
+    __slots__ = ("_graph", "_keys", "config", "given", "is_stock", "put")
 
-    def __init__(self, graph: Graph, config: DedupConfig, given: Any = None) -> None:
+    def __init__(
+        self, graph: Graph, config: DedupConfig, given: Any = None, *, is_stock: bool = False
+    ) -> None:
         self._graph = graph
+        self.is_stock = is_stock
         self.given: Any = given.update if isinstance(given, Command) else given
         self._keys: dict[str, frozenset[str]] | None = None
         self.config = config

@@ -17,6 +17,7 @@ from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.intake import event_part
 from langgraph_once.stream.part import Part
+from langgraph_once.stream.protocol import NODE_KEY, OURS_KEY
 from langgraph_once.stream.render import writer
 
 __all__ = ["CHANNEL", "HIDDEN_METHOD", "HideRemovals", "OnceChannel"]
@@ -60,11 +61,20 @@ class OnceChannel(StreamTransformer):
         """Say on the channel what an event says."""
         if event["method"] == HIDDEN_METHOD:
             event["method"] = "messages"
-        if self._channel is not None and event["method"] in CHANNEL_METHODS:
+        is_ours = event["method"] == "messages" and _names_its_node(event["params"])
+        if self._channel is not None and event["method"] in CHANNEL_METHODS and not is_ours:
             part = self._reader.read(event_part(event))
             if part is not None:
                 self._channel.push(self._write(_as_chunk(part)))
         return not _is_draft_mark(event)
+
+
+def _names_its_node(params: Any) -> bool:
+    """Let an event name its node; whether the channel says by other means what it says."""
+    metadata = params["data"][1]
+    if NODE_KEY in metadata:
+        params["node"] = metadata[NODE_KEY]
+    return OURS_KEY in metadata
 
 
 def _is_draft_mark(event: Any) -> bool:

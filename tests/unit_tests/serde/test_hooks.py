@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import attrs
 import pytest
@@ -162,3 +162,11 @@ def test_a_descriptor_of_its_own_runs_when_parameters_are_given() -> None:
 def test_factories_of_the_builtins_are_harmless_and_no_others() -> None:
     assert all(map(is_harmless_factory, (list, dict, set, str)))
     assert not any(map(is_harmless_factory, (lambda: [1], Record, print, functools.partial(list))))
+
+
+@pytest.mark.parametrize("base", [NamedTuple, tuple, list, dict, set, str, int])
+def test_a_parameter_made_of_python_s_own_classes_runs_nothing(base: Any) -> None:
+    class Part(base):  # type: ignore[misc]  # any of them
+        """Holds something."""
+
+    assert making_hook(Part) is None

@@ -31,7 +31,8 @@ class SseDeduplication:
 
     Args:
         app: What it wraps.
-        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`.
+        by_default: What happens to a stream whose request has no header `X-Once: 1` or `0`; then
+            in the form that stock clients understand.
         config: What counts as a repetition. Nothing is held back, whatever it says.
     """
 
@@ -48,8 +49,11 @@ class SseDeduplication:
         if scope["type"] == "http" and scope["path"].endswith("/stream"):
             asked = Headers(scope=scope).get(HEADER)
             # Another value is passed over: to answer is for who knows whether the client may ask.
-            if ANSWERS.get((asked or "").strip(), self._by_default):
-                send = _Response(scope, send, Deduplicator(self._config)).send
+            wanted = ANSWERS.get((asked or "").strip())
+            if self._by_default if wanted is None else wanted:
+                # Who asks by the header knows what a `RemoveMessage` means; others may not.
+                dedup = Deduplicator(self._config, for_stock=not wanted)
+                send = _Response(scope, send, dedup).send
         await self._app(scope, receive, send)
 
 

@@ -1,4 +1,4 @@
-"""Writes docs/security.md: `python -m tests.unit_tests.serde.hostile.report > docs/security.md`.
+"""Writes docs/security.md: `python -m tests.unit_tests.serde.hostile.report`.
 
 The text before the table is kept.
 """
@@ -96,6 +96,5 @@ def cell(found: dict[str, tuple[str, tuple[str, ...]]]) -> str:
 
 
 if __name__ == "__main__":
-    lines = [f"{_HEAD}\n", "|---|---|---|---|---|---|---|---|\n"]
-    sys.stdout.write(PATH.read_text().partition(MARK)[0] + MARK + "\n")
-    sys.stdout.writelines([*lines, *map(line, FAMILIES)])
+    lines = [f"{_HEAD}\n", "|---|---|---|---|---|---|---|---|\n", *map(line, FAMILIES)]
+    PATH.write_text(PATH.read_text().partition(MARK)[0] + MARK + "\n" + "".join(lines))

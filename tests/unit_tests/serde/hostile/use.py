@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import os
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -84,7 +85,7 @@ def _actions(made: Any, attribute: str) -> Iterator[Callable[[], Any]]:
     yield lambda: pickle.loads(pickle.dumps(made))
     yield lambda: made.__sizeof__()
     yield lambda: made.__init__()
-    yield lambda: open(made)  # noqa: SIM115, PTH123
+    yield lambda: os.fspath(made)
     yield lambda: made[1:]
     yield lambda: made.__ior__({})
     yield lambda: made.__iadd__([])

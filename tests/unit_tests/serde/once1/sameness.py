@@ -123,7 +123,8 @@ def _attributes(value: Any) -> Iterator[Part]:
     for part in cls.__mro__:
         for name, slot in vars(part).items():
             own = isinstance(slot, MemberDescriptorType) and "__slots__" in vars(part)
-            if own and hasattr(value, name) and not name.startswith("__pydantic"):
+            is_said = own and name not in cached and not name.startswith("__pydantic")
+            if is_said and hasattr(value, name):
                 yield f".{name}", slot.__get__(value)
 
 

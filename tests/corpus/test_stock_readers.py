@@ -1,0 +1,89 @@
+"""The corpus, as a server streams it to stock readers: in no unit worse than plain LangGraph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from langchain_core.messages import (
+    BaseMessage,
+    BaseMessageChunk,
+    RemoveMessage,
+    message_chunk_to_message,
+)
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.stream.annotation import ANNOTATION_KEY
+from tests.corpus.play import BEGUN, Event, applies
+from tests.corpus.scenario import Scenario
+from tests.corpus.scenarios import SCENARIOS
+from tests.corpus.score import Outcome, Verdict, score
+from tests.corpus.variants import ALL, Variant
+
+every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: f"{s.kind}-{s.name}")
+
+VARIANTS = (
+    Variant("async", "v1", ("messages",), subgraphs=True, state="full"),
+    Variant("sync", "v1", ("messages",), state="full"),
+    Variant("async", "v1", ALL, state="full"),
+    Variant("sync", "v2", ALL, subgraphs=True, state="full"),
+)
+"""Those that servers ask for, and their like."""
+
+
+@every_scenario
+def test_a_stock_reader_is_nowhere_worse_off(scenario: Scenario) -> None:
+    for variant in VARIANTS:
+        if applies(scenario, variant, "stock"):
+            plain, stock = (score(scenario, variant, source) for source in ("plain", "stock"))
+            worse = [f"{now}, plain: {then.outcome.name}" for then, now in _worse(plain, stock)]
+            assert not worse, f"{variant.name}: {scenario.what}\n" + "\n".join(worse)
+
+
+def _worse(plain: list[Verdict], stock: list[Verdict]) -> list[tuple[Verdict, Verdict]]:
+    return [(p, s) for p, s in zip(plain, stock, strict=True) if s.outcome > p.outcome]
+
+
+@every_scenario
+def test_what_a_stock_reader_is_sent_can_be_added_up_and_tells_nothing_of_ours(
+    scenario: Scenario,
+) -> None:
+    variant = VARIANTS[0]
+    if not applies(scenario, variant, "stock"):
+        return
+    events: list[Event] = []
+    score(scenario, variant, "stock", events.append)
+    messages = [event.data for event in events if event.mode == "messages"]
+    removed = {message.id for message, _ in messages if isinstance(message, RemoveMessage)}
+    assert removed <= {REMOVE_ALL_MESSAGES}  # which plain LangGraph sends, once
+    assert not any(ANNOTATION_KEY in metadata for _, metadata in messages)
+    _add_up(events)
+
+
+def _add_up(events: list[Event]) -> None:
+    """As the server does for `stream_mode="messages"` (langgraph-api 0.16.7, stream.py)."""
+    sums: dict[str | None, Any] = {}
+    for event in events:
+        if event == BEGUN:
+            sums.clear()
+        if event.mode != "messages":
+            continue
+        message = event.data[0]
+        known = sums.get(message.id)
+        sums[message.id] = message if known is None else known + message
+        so_far = sums[message.id]
+        assert isinstance(so_far, BaseMessage), f"{type(so_far).__name__} is no message"
+        if isinstance(so_far, BaseMessageChunk):
+            message_chunk_to_message(so_far)
+
+
+def test_it_repeats_less_than_plain() -> None:
+    counts: Counter[tuple[str, Outcome]] = Counter()
+    for scenario in SCENARIOS:
+        if scenario.kind in ("D1", "D2", "D4") and applies(scenario, VARIANTS[0], "stock"):
+            for source in ("plain", "stock"):
+                for verdict in score(scenario, VARIANTS[0], source):
+                    counts[source, verdict.outcome] += 1
+    assert counts["stock", Outcome.REPEATED] < counts["plain", Outcome.REPEATED] / 2
+    assert counts["stock", Outcome.LOST] <= counts["plain", Outcome.LOST]

@@ -1,0 +1,139 @@
+"""Who is a stock reader, and what differs for one besides what the corpus shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
+
+from graphs.models import ScriptedChatModel
+from langgraph_once import DedupConfig, once
+from langgraph_once.config import READER_KEY
+from langgraph_once.stream.stock import is_for_stock
+
+ASKED: Any = {"messages": [("user", "Go on.")]}
+SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
+STOCK = DedupConfig(form="stock")
+
+
+def model(text: str) -> ScriptedChatModel:
+    return ScriptedChatModel(script=lambda _: AIMessage(text))
+
+
+def graph_of(*nodes: Any, saver: Any = None) -> Any:
+    builder = StateGraph(MessagesState).add_sequence([*nodes])
+    return builder.add_edge(START, nodes[0].__name__).compile(checkpointer=saver)
+
+
+def streamed_ids(chunks: list[Any]) -> list[str]:
+    messages = [data[0] for mode, data in chunks if mode == "messages"]
+    return list(dict.fromkeys(m.id for m in messages if not isinstance(m, RemoveMessage)))
+
+
+def last_state(chunks: list[Any]) -> list[AnyMessage]:
+    messages: list[AnyMessage] = [data for mode, data in chunks if mode == "values"][-1]["messages"]
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("form", "config", "in_a_node", "expected"),
+    [
+        ("auto", {}, False, False),
+        ("auto", SERVED, False, True),
+        ("auto", SERVED, True, False),
+        ("auto", {**SERVED, "configurable": {READER_KEY: "1"}}, False, False),
+        ("stock", {}, False, True),
+        ("stock", {**SERVED, "configurable": {READER_KEY: "1"}}, False, True),
+        ("exact", SERVED, False, False),
+    ],
+)
+def test_who_reads(form: Any, config: Any, in_a_node: bool, expected: bool) -> None:
+    assert is_for_stock(DedupConfig(form=form), config, in_a_node=in_a_node) is expected
+
+
+def test_a_stream_that_a_node_reads_is_exact_on_a_server_too() -> None:
+    def copying(state: MessagesState) -> Any:
+        return {"messages": [AIMessage(model("ha").invoke(state["messages"]).text, id="own")]}
+
+    seen: list[Any] = []
+
+    def outer(state: MessagesState) -> Any:
+        seen.extend(once(graph_of(copying)).stream(dict(state), stream_mode="messages"))
+        return {"messages": []}
+
+    list(once(graph_of(outer)).stream(ASKED, SERVED, stream_mode="messages"))
+    assert all("once" in metadata for _, metadata in seen)
+    assert seen
+
+
+class TestCopies:
+    @pytest.mark.parametrize("config", [None, STOCK], ids=["exact", "stock"])
+    def test_a_copy_without_an_id_has_that_of_what_was_streamed(self, config: Any) -> None:
+        def twice(state: MessagesState) -> Any:
+            texts = [model("the same").invoke(state["messages"]).text for _ in range(2)]
+            return {"messages": [AIMessage(text) for text in texts]}
+
+        wrapped = once(graph_of(twice), config)
+        chunks = list(wrapped.stream(ASKED, stream_mode=["messages", "values"]))
+        ids = streamed_ids(chunks)
+        assert len(ids) == 2
+        assert [message.id for message in last_state(chunks)[1:]] == ids
+
+    def test_what_is_returned_itself_keeps_its_id_from_a_copy(self) -> None:
+        def both(state: MessagesState) -> Any:
+            said = model("the same").invoke(state["messages"])
+            return {"messages": [AIMessage(said.text), said]}
+
+        chunks = list(once(graph_of(both)).stream(ASKED, stream_mode=["messages", "values"]))
+        first, second = last_state(chunks)[1:]
+        assert second.id == streamed_ids(chunks)[0] != first.id
+
+    def test_what_failed_or_says_something_else_or_is_a_person_s_is_no_original(self) -> None:
+        def other(state: MessagesState) -> Any:
+            said = model("the same").invoke(state["messages"]).text
+            return {"messages": [HumanMessage(said), AIMessage(said + "!")]}
+
+        chunks = list(once(graph_of(other)).stream(ASKED, stream_mode=["messages", "values"]))
+        streamed, *_ = streamed_ids(chunks)
+        assert streamed not in [message.id for message in last_state(chunks)]
+
+
+class TestStates:
+    @pytest.mark.parametrize("config", [None, STOCK], ids=["exact", "stock"])
+    def test_one_as_before_comes_again_after_a_draft(self, config: Any) -> None:
+        def drafts(state: MessagesState) -> Any:
+            model("a plan").invoke(state["messages"])
+            return {"messages": []}
+
+        wrapped = once(graph_of(drafts), config)
+        chunks = list(wrapped.stream(ASKED, stream_mode=["messages", "values"]))
+        assert [mode for mode, _ in chunks][-1] == "values"
+
+    def test_a_stock_reader_gets_the_whole_of_each(self) -> None:
+        def says(state: MessagesState) -> Any:
+            return {"messages": [model("some text").invoke(state["messages"])]}
+
+        config = DedupConfig(form="stock", state="new_messages")
+        chunks = list(
+            once(graph_of(says), config).stream(ASKED, stream_mode=["messages", "values"])
+        )
+        assert [m.text for m in last_state(chunks)] == ["Go on.", "some text"]
+
+
+def test_a_resumed_run_begins_from_nothing_for_a_stock_reader() -> None:
+    """It may be another one: a page that was loaded anew."""
+
+    def asks(state: MessagesState) -> Any:
+        said = model("before the question").invoke(state["messages"])
+        interrupt("well?")
+        return {"messages": [said]}
+
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    wrapped = once(graph_of(asks, saver=InMemorySaver()), STOCK)
+    list(wrapped.stream(ASKED, thread, stream_mode="messages"))
+    chunks = wrapped.stream(Command(resume="go"), thread, stream_mode="messages")
+    assert "".join(m.text for m, _ in chunks) == "before the question"
