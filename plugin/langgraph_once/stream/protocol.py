@@ -10,6 +10,7 @@ state will hold is begun anew with nothing, and what the state says otherwise wi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -135,10 +136,10 @@ class ProtocolForm:
             yield from new
             return
         held = [m for value in part.data.values() if isinstance(value, list) for m in value]
-        said = [m for m in held if isinstance(m, BaseMessage) and m.id]
-        self._in_state = {str(message.id) for message in said}
-        for message in said:
-            if isinstance(message, AIMessage):
+        said = Counter(str(m.id) for m in held if isinstance(m, BaseMessage) and m.id)
+        self._in_state = set(said)
+        for message in held:
+            if isinstance(message, AIMessage) and said[str(message.id)] == 1:
                 yield from self._corrected(message)
         yield from new
         for message_id in self._in_state & self._moved.keys():
