@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -36,6 +36,7 @@ class DevServer:
         config: The `langgraph.json` to serve.
         cwd: Working directory: relative paths of settings and the server's own files go there.
         env: Variables to add to the environment.
+        options: More options of `langgraph dev`.
         python: Interpreter whose environment has the server installed.
         start_timeout_s: How long to wait until it answers.
     """
@@ -46,12 +47,14 @@ class DevServer:
         *,
         cwd: Path,
         env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
         python: str = sys.executable,
         start_timeout_s: float = 60,
     ) -> None:
         self._config = config
         self.cwd = cwd
         self._env = {**os.environ, **QUIET, **(env or {})}
+        self._options = options
         self._python = python
         self._start_timeout_s = start_timeout_s
         self._process: subprocess.Popen[bytes] | None = None
@@ -82,7 +85,7 @@ class DevServer:
         self._log = self._log_path.open("ab")
         command = [self._python, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter
-            [*command, "--port", str(self.port), "--config", str(self._config)],
+            [*command, "--port", str(self.port), "--config", str(self._config), *self._options],
             cwd=self.cwd,
             env=self._env,
             stdin=subprocess.DEVNULL,

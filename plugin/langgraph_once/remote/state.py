@@ -33,7 +33,7 @@ def snapshot(state: Mapping[str, Any]) -> StateSnapshot:
         values=revive(state["values"]),
         next=tuple(state["next"] or ()),
         config=as_config(state["checkpoint"]) or {},
-        metadata=cast("Any", revive(state["metadata"])) or None,
+        metadata=cast("Any", revive(state["metadata"])),
         created_at=state["created_at"],
         parent_config=as_config(state["parent_checkpoint"]),
         tasks=tasks,

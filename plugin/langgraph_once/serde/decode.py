@@ -337,27 +337,30 @@ class _Reader:
         """Return the value of an extension that names a type, or what stands for it."""
         module, name, argument, method = content if len(content) == 4 else (*content, "")
         key = (code, module, name, method)
-        self.check_names(module, name, method)
         try:
-            try:
-                constructor = self.constructors.get(key)
-                if constructor is None:
-                    constructor, lasting = self.decoder.types.constructor(*key, tag=self.tag)
-                    if lasting:
-                        self.constructors = {**self.constructors, key: constructor}
-                return constructor(argument)
-            except SerdeError:
-                raise
-            except NeedsListError as error:
-                raise self.allowlist.refusal(
-                    module, (name,), tag=self.tag, hook=str(error)
-                ) from error
-            except Exception as error:
-                raise self.failed(f"{module}:{name}", error) from error
-        except (PayloadError, TypeNotAllowedError):
-            if not self.decoder.opaque:
-                raise
-            return upstream_opaque(f"{module}:{name}", code, data, argument)
+            return (self.constructors.get(key) or self.constructor(key))(argument)
+        except Exception as error:
+            self.check_names(module, name, method)
+            told = self.told(error, module, name)
+            if self.decoder.opaque and isinstance(told, PayloadError | TypeNotAllowedError):
+                return upstream_opaque(f"{module}:{name}", code, data, argument)
+            raise told from (None if told is error else error)
+
+    def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
+        """Return what makes values of a type that was not met before."""
+        self.check_names(*key[1:])
+        found, lasting = self.decoder.types.constructor(*key, tag=self.tag)
+        if lasting:
+            self.constructors = {**self.constructors, key: found}
+        return found
+
+    def told(self, error: Exception, module: str, name: str) -> SerdeError:
+        """Return what to say of an error that a value of this type ended with."""
+        if isinstance(error, SerdeError):
+            return error
+        if isinstance(error, NeedsListError):
+            return self.allowlist.refusal(module, (name,), tag=self.tag, hook=str(error))
+        return self.failed(f"{module}:{name}", error)
 
     def check_names(self, *names: Any) -> None:
         """Refuse what cannot be the names of a module, a type and a method."""

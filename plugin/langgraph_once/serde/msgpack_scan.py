@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
@@ -62,6 +63,10 @@ _MOST_BYTES_OF_SHORT: Final = 500 << 16
 
 _LONG_EXTENSION: Final = re.compile(rb"(?:\xc8(..)|\xc9(....))[\0-\x07]", re.DOTALL)
 
+_EXTENSIONS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
+
+_FEW_HEADERS: Final = 256
+
 _MAX_DEPTH: Final = 2000
 """ormsgpack does not follow containers in containers as far as that."""
 
@@ -91,12 +96,35 @@ def most_open_bytes(data: bytes, most: int) -> int:
     if len(data) * (1 + data.count(b"\xc9")) + _MOST_BYTES_OF_SHORT <= most:
         return len(data)
     changes: list[tuple[int, int]] = []
-    for found in _LONG_EXTENSION.finditer(data):
-        start, size = found.end(), int.from_bytes(found[1] or found[2], "big")
+    few = _few_extensions(data)
+    for start, size in _likely_extensions(data) if few is None else few:
         if size <= len(data) - start:
             changes += (start, size), (start + size, -size)
     changes.sort()
     return len(data) + max(accumulate((change for _, change in changes), initial=0))
+
+
+def _likely_extensions(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where the content of what may be a long extension begins, and how long it is."""
+    for found in _LONG_EXTENSION.finditer(data):
+        yield found.end(), int.from_bytes(found[1] or found[2], "big")
+
+
+def _few_extensions(data: bytes) -> list[tuple[int, int]] | None:
+    """Return the same of all extensions, if `data` ends after few headers: in an array, say."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for _ in range(_FEW_HEADERS):
+        if at >= len(data):
+            return found
+        size = _length(data, at)
+        if data[at] in _EXTENSIONS:
+            body = at + 2 + _SIZED.get(data[at], (0, 0))[0]
+            found.append((body, at + size - body))
+            at = body
+        else:
+            at += size
+    return None
 
 
 def depth(data: bytes, max_depth: int) -> int:

@@ -6,6 +6,7 @@ import copy
 import logging
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -224,6 +225,8 @@ class OnceSerializer(JsonPlusSerializer):
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:
         if not self._has_started:
             self._start()
+            with suppress(Exception):  # as those that follow
+                return self._tag, self._quick_encoders[type(obj)](obj)
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
         plain = type(obj) in _PLAIN
         if plain or (self._codec == "msgpack" and isinstance(obj, (bytes, bytearray))):

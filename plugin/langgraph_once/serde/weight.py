@@ -20,6 +20,8 @@ _OF_A_MAP: Final = 8
 _MIN_EXTENSION_BYTES: Final = 3
 
 _SHORT_RUN: Final = 32
+_LARGE: Final = 64 * 1024
+_FEW: Final = 256
 _EXT8: Final = 0xC7
 
 
@@ -86,7 +88,10 @@ class Weights:
         Raises:
             ValueError: One is cut off.
         """
-        if sum(map(len, parts)) <= self.free_bytes(limit) or sum(map(self._bound, parts)) <= limit:
+        if (
+            sum(map(len, parts)) <= self.free_bytes(limit)
+            or sum(map(self._most_of, parts)) <= limit
+        ):
             return False
         left = limit
         for part in parts:
@@ -94,6 +99,26 @@ class Weights:
             if left < 0:
                 return True
         return False
+
+    def _most_of(self, data: bytes | memoryview) -> int:
+        """Return the units of `data`, or more."""
+        if len(data) > _LARGE:  # an array or a text, perhaps, that ends after few headers
+            at = units = 0
+            for _ in range(_FEW):
+                if at >= len(data):
+                    return units
+                at, cost = self._next(data, at)
+                units += cost
+        return self._bound(data)
+
+    def _next(self, data: bytes | memoryview, at: int) -> tuple[int, int]:
+        """Return where the header behind the one at `at` is, and the units of that."""
+        try:
+            first = data[at]
+            step = _STEPS[first]
+            return (at + step, _COSTS[first]) if step else self._after(data, at, first)
+        except IndexError:
+            raise ValueError("the msgpack is cut off") from None
 
     def _bound(self, data: bytes | memoryview) -> int:
         """Return what `data` would take if each byte that can be a header was one."""

@@ -155,6 +155,10 @@ class TestStates:
         assert state.interrupts == ()  # answered, the server says, though the task had one
         assert snapshot({**STATE, "interrupts": None}).interrupts == task.interrupts
 
+    @pytest.mark.parametrize("metadata", [{}, None, {"step": 1}])
+    def test_metadata_are_what_the_server_says(self, metadata: Any) -> None:
+        assert snapshot({**STATE, "metadata": metadata}).metadata == metadata
+
     def test_pages(self) -> None:
         pages = Pages(250, {"checkpoint_id": "z"})
         asked = []

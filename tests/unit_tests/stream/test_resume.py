@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from langgraph_once.stream import (
     StreamAddress,
     StreamStateStore,
 )
+from langgraph_once.stream.namespace import MAX_TASKS
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -161,13 +164,62 @@ class TestThePast:
         assert isinstance(first[0], AIMessageChunk)
 
 
-def test_the_store_keeps_the_checkpoints_used_last() -> None:
-    store = InMemoryStreamStateStore(max_checkpoints=2)
-    assert isinstance(store, StreamStateStore)
-    addresses = [StreamAddress("1", "", str(at)) for at in range(3)]
-    for address in addresses:
-        store.save_stream_state(address, address.checkpoint_id.encode())
-    assert [store.load_stream_state(a) for a in addresses] == [None, b"1", b"2"]
+class TestTheStoreIsBounded:
+    def kept(self, store: InMemoryStreamStateStore, *saved: str) -> str:
+        """Which of what was saved are left: each a thread and a checkpoint."""
+        addresses = [StreamAddress(name[0], "", name[1:]) for name in saved]
+        for address in addresses:
+            store.save_stream_state(address, b"x" * 1_000)
+        left = [a for a in addresses if store.load_stream_state(a) is not None]
+        return " ".join(f"{a.thread_id}{a.checkpoint_id}" for a in left)
+
+    def test_it_is_a_store(self) -> None:
+        assert isinstance(InMemoryStreamStateStore(), StreamStateStore)
+
+    def test_of_a_thread_it_keeps_the_checkpoints_used_last(self) -> None:
+        assert self.kept(InMemoryStreamStateStore(max_checkpoints=2), "a1", "b1", "a2", "a3") == (
+            "b1 a2 a3"
+        )
+
+    def test_it_keeps_the_threads_used_last(self) -> None:
+        store = InMemoryStreamStateStore(max_threads=2)
+        assert self.kept(store, "a1", "b1", "a2", "c1") == "a1 a2 c1"
+        store.load_stream_state(StreamAddress("a", "", "1"))
+        assert self.kept(store, "d1") == "d1"
+        assert store.load_stream_state(StreamAddress("c", "", "1")) is None
+        assert store.load_stream_state(StreamAddress("a", "", "1")) is not None
+
+    def test_it_keeps_no_more_bytes_than_it_may(self) -> None:
+        store = InMemoryStreamStateStore(max_bytes=4_000)
+        assert self.kept(store, "a1", "a2", "b1", "b1", "c1") == "b1 b1 c1"
+
+    def test_one_that_is_larger_than_all_may_be_is_kept_while_it_is_the_last(self) -> None:
+        store = InMemoryStreamStateStore(max_bytes=10)
+        assert self.kept(store, "a1") == "a1"
+        assert self.kept(store, "a1", "b1") == "b1"
+
+    def test_many_short_runs_take_no_more_than_a_few_hundred_bytes_each(self) -> None:
+        """And in the end no more at all: nothing else that they leave grows with them."""
+        saver = InMemorySaver()
+        plain = chain(says("First.")).copy({"checkpointer": saver})
+        graph = once(plain, stream_state=InMemoryStreamStateStore(max_threads=20))
+
+        def grown(runs: range) -> int:
+            gc.collect()
+            before, _ = tracemalloc.get_traced_memory()
+            for run in runs:
+                config: Any = {"configurable": {"thread_id": str(run)}}
+                list(graph.stream(ASKED, config, **MESSAGES))
+                saver.delete_thread(str(run))
+            gc.collect()
+            return tracemalloc.get_traced_memory()[0] - before
+
+        tracemalloc.start()
+        try:
+            grown(range(MAX_TASKS + 50))
+            assert grown(range(MAX_TASKS + 50, MAX_TASKS + 350)) < 60_000
+        finally:
+            tracemalloc.stop()
 
 
 class Full(InMemoryStreamStateStore):

@@ -6,12 +6,16 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from langgraph_once.serde.once1.scan import holds_nothing
 from langgraph_once.serde.once1.wire import MAX_OBJECTS, REF_PREFIX
 
 __all__ = ["may_outgrow"]
 
 _FEW: Final = 40
 """Entries in each other that hold so many extensions in each other are not too deep yet."""
+
+_LARGE: Final = 64 * 1024
+"""An entry as large as that may be an array, which is not to be searched."""
 
 _REF: Final = re.compile(re.escape(REF_PREFIX) + b"(.{4})", re.DOTALL)
 _DEEP: Final = re.compile(
@@ -29,14 +33,19 @@ def may_outgrow(data: bytes, entries: Sequence[bytes | memoryview], limit: int) 
 
     Or deeper than can be hashed. It may not be: what only looks like a `REF` counts, too.
     """
-    refs = data.count(REF_PREFIX)
+    leaves = [len(entry) > _LARGE and holds_nothing(entry) for entry in entries]
+    if any(leaves):
+        both = zip(entries, leaves, strict=True)
+        refs = sum(bytes(entry).count(REF_PREFIX) for entry, is_leaf in both if not is_leaf)
+    else:
+        refs = data.count(REF_PREFIX)
     if refs < _FEW and len(data) << refs <= limit:
         return False
     sizes: list[int] = []
     depths: list[int] = []
-    for entry in entries:
+    for entry, is_leaf in zip(entries, leaves, strict=True):
         size, depth = len(entry), 0
-        for found in _REF.finditer(entry):
+        for found in () if is_leaf else _REF.finditer(entry):
             index = int.from_bytes(found[1], "big")
             if index < len(sizes):
                 size += sizes[index]

@@ -19,6 +19,7 @@ __all__ = [
     "Kind",
     "Token",
     "deepest",
+    "holds_nothing",
     "is_deeper_than",
     "next_opening",
     "read_token",
@@ -103,6 +104,13 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
     if size > len(data) - at:  # every item of an array takes a byte, too
         raise ValueError("a header promises more than there is")
     return Token(kind, size, code, at)
+
+
+def holds_nothing(data: bytes | memoryview) -> bool:
+    """Whether `data` is one text or the bytes of one buffer, in which no other value stands."""
+    top = read_token(data, 0)
+    is_leaf = not _NESTED[top.code] if top.kind is Kind.EXT else top.kind is Kind.SCALAR
+    return is_leaf and top.body + top.size == len(data)
 
 
 def _step_over(data: bytes | memoryview, at: int, first: int) -> int:

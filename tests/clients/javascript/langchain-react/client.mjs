@@ -34,6 +34,7 @@ await main(async (job, screen, fetch) => {
       if ("resume" in turn) await stream.respond(turn.resume);
       else await stream.submit(turn.input);
       await until(() => began); // an answer is accepted before its run begins
+      await ended(job.url, stream.threadId);
       await until(() => !stream.isLoading);
       await settled();
       return stream.error;
@@ -41,3 +42,11 @@ await main(async (job, screen, fetch) => {
     close: () => root.unmount(),
   };
 });
+
+/** The hook stops loading for a moment before a later run has begun: only the server knows. */
+async function ended(url, threadId) {
+  const isOn = ({ status }) => status === "pending" || status === "running";
+  const runs = async () => (await fetch(`${url}/threads/${threadId}/runs`)).json();
+  while ((await runs()).some(isOn)) await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 200)); // what it has sent is under way
+}

@@ -1,0 +1,44 @@
+"""One `langgraph dev` with the whole zoo: each graph plain, and wrapped as `<name>_once`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from demo.dev_server import DevServer
+from tests.clients.graphs import ZOO, Animal
+
+__all__ = ["BARE", "ONCE", "wrapped_name", "zoo_server"]
+
+GRAPHS = "tests.clients.graphs.served"
+WRAPPED = "langgraph_once.platform.graphs"
+
+BARE, ONCE = "words_bare", "words_once"
+"""The graph whose bytes are weighed; its name is in each token, so both are equally long."""
+
+
+def wrapped_name(name: str) -> str:
+    """What a graph is called where it is wrapped."""
+    return f"{name}_once"
+
+
+def zoo_server(folder: Path, animals: Iterable[Animal] = ZOO) -> DevServer:
+    """A server of these graphs, to be started, whose files lie in `folder`."""
+    graphs: dict[str, Any] = {}
+    names = [(animal.name, animal.name, wrapped_name(animal.name)) for animal in animals]
+    for name, plain, once in [*names, ("words", BARE, ONCE)]:
+        target = f"{GRAPHS}:{name}"
+        graphs[plain] = target
+        graphs[once] = {"path": f"{WRAPPED}:{once}", "once": {"target": target}}
+    manifest = {
+        "dependencies": ["."],
+        "graphs": graphs,
+        "checkpointer": {"path": "langgraph_once.platform.checkpointer.saver"},
+        "http": {"app": "langgraph_once.platform.app:app"},
+    }
+    config = folder / "langgraph.json"
+    config.write_text(json.dumps(manifest))
+    options = ("--n-jobs-per-worker", "50")  # by default one run waits for the other
+    return DevServer(config, cwd=folder, options=options, start_timeout_s=120)

@@ -1,0 +1,47 @@
+"""What a token costs on the wire, for a client that knows nothing of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.clients.graphs.words import TOKENS
+from tests.clients.graphs.zoo import asks
+from tests.clients.server import BARE, ONCE
+
+__all__ = ["ENCODINGS", "MODES", "bytes_per_token"]
+
+ENCODINGS = ("identity", "gzip", "br", "zstd")
+
+MODES: dict[str, list[str]] = {
+    "messages-tuple": ["messages-tuple"],
+    "messages-tuple, updates, values": ["messages-tuple", "updates", "values"],
+    "messages, values": ["messages", "values"],
+}
+
+
+async def bytes_per_token(url: str, modes: str, encoding: str, *, wrapped: bool) -> float:
+    """Stream one long answer and count the bytes of the body as they are on the wire.
+
+    Args:
+        url: A `zoo_server`.
+        modes: A key of `MODES`.
+        encoding: What the client accepts.
+        wrapped: Whether the graph is wrapped.
+    """
+    asked: dict[str, Any] = {
+        "assistant_id": ONCE if wrapped else BARE,
+        "stream_mode": MODES[modes],
+        **asks("Oslo"),
+    }
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+        thread = (await client.post("/threads", json={})).json()["thread_id"]
+        path, headers = f"/threads/{thread}/runs/stream", {"accept-encoding": encoding}
+        async with client.stream("POST", path, json=asked, headers=headers) as response:
+            response.raise_for_status()
+            sizes = [len(piece) async for piece in response.aiter_raw()]
+            told = response.headers.get("content-encoding", "identity")
+    if told != encoding:
+        raise ValueError(f"asked for {encoding}, got {told}")
+    return sum(sizes) / TOKENS
