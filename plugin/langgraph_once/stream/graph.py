@@ -1,7 +1,7 @@
 """`once(graph)`: a graph that streams each thing once, wherever it runs.
 
 The server accepts only a `Pregel` and copies it for each run, so the wrapped graph is one:
-an instance of a subclass of the graph's own class, rebuilt from its fields (measured with
+an instance of a subclass of the graph's own class, with its attributes (measured with
 langgraph 1.2.22 and langgraph-api 0.16.7).
 """
 
@@ -36,6 +36,7 @@ from langgraph_once.stream.transformer import HideRemovals, OnceChannel
 __all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
+P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
 
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.22,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
@@ -75,9 +76,8 @@ def once(
         )
     install()
     plain = type(graph).plain_class if isinstance(graph, OnceStreams) else type(graph)
-    fields = _fields(graph)
-    fields["stream_transformers"] = _with_channel(fields.get("stream_transformers") or ())
-    wrapped = _once_class(plain)(**fields, auto_validate=False)
+    wrapped = _twin(graph, _once_class(plain))
+    wrapped.stream_transformers = _with_channel(graph.stream_transformers)
     wrapped.dedup_config = config or DedupConfig()
     wrapped.stream_state = stream_state
     wrapped.own_stream_state = InMemoryStreamStateStore()
@@ -98,8 +98,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """A copy that deduplicates as this one does."""
         clone = super().copy(update)
-        for name in OWN_FIELDS:
-            setattr(clone, name, getattr(self, name))
+        for name, value in vars(self).items():  # upstream forgets what is no argument (1.2.22)
+            vars(clone).setdefault(name, value)
         return clone
 
     def stream(  # type: ignore[override]  # one signature stands for upstream's overloads
@@ -246,7 +246,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return await self._plain().ainvoke(input, config, **kwargs)
 
     def _plain(self) -> Pregel[Any, Any, Any, Any]:
-        return self.plain_class(**_fields(self), auto_validate=False)
+        return _twin(self, self.plain_class)
 
     def _asked_modes(
         self, stream_mode: StreamModes | None, config: RunnableConfig | None
@@ -259,22 +259,24 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
 
 @functools.cache
 def _once_class(plain: type[Pregel[Any, Any, Any, Any]]) -> type[OnceStreams]:
-    members = {"plain_class": plain, "__module__": __name__}
-    return type(f"Once{plain.__name__}", (OnceStreams, plain), members)
+    """The class of wrapped graphs, under the name of the user's, which pictures of them show."""
+    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__}
+    return type(plain.__name__, (OnceStreams, plain), {"plain_class": plain, **names})
+
+
+def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
+    """A graph of another class that is like `graph` in everything.
+
+    Not made by the constructor: `compile` sets attributes that are none of its arguments.
+    """
+    twin = cls.__new__(cls)
+    vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
+    return twin
 
 
 def _with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
     users = [made for made in transformers if made not in (HideRemovals, OnceChannel)]
     return (HideRemovals, *users, OnceChannel)
-
-
-def _fields(graph: Pregel[Any, Any, Any, Any]) -> dict[str, Any]:
-    """The fields that a graph is rebuilt from; those left out are not fields of its class."""
-    return {
-        name: value
-        for name, value in vars(graph).items()
-        if name not in OWN_FIELDS and name != "__orig_class__"
-    }
 
 
 def _handled(run: Run, modes: StreamModes) -> Run | None:
