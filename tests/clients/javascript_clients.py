@@ -53,8 +53,6 @@ def javascript_front_ends(folder: Path) -> dict[str, FrontEnd]:
     """Install the front ends of npm in `folder`, and give them by name."""
     made: dict[str, FrontEnd] = {}
     for project, variants in VARIANTS.items():
-        if not (SOURCES / project).is_dir():
-            continue
         here = installed(SOURCES / project, folder / project)
         for name, options in variants.items():
             made[f"{project} {name}".strip()] = partial(_do, here, options)

@@ -71,7 +71,7 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         "",
         "Each moment (each list of messages that was on the screen) is compared with the states",
         "of its thread. Counted is how many texts or ids a fault happened to in each turn, not how",
-        "often it was seen; `·` is none, and where plain and wrapped are alike, one number is told.",
+        "often it was seen; `·` is none, and where plain and wrapped are alike, it is told once.",
         "",
         "| fault | what it is |",
         "|---|---|",
@@ -108,12 +108,11 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
 def _versions() -> Iterator[str]:
     python = ("langgraph", "langgraph-api", "langgraph-sdk")
     yield "Python: " + ", ".join(f"{name} {version(name)}" for name in python) + "."
-    pinned: dict[str, str] = {}
+    yield ""
     for project in VARIANTS:
-        if (package := SOURCES / project / "package.json").exists():
-            for name, number in json.loads(package.read_text())["dependencies"].items():
-                pinned[f"{project}: {name}"] = number
-    yield from (f"- {name} {number}" for name, number in pinned.items())
+        package = json.loads((SOURCES / project / "package.json").read_text())
+        pinned = ", ".join(f"{name} {v}" for name, v in package["dependencies"].items())
+        yield f"- {project}: {pinned}"
 
 
 def _shown(faults: Counter[str]) -> str:
