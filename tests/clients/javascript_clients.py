@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,14 +50,14 @@ async def _do(folder: Path, options: dict[str, Any], jobs: list[Asked]) -> list[
     return results
 
 
-def javascript_front_ends(folder: Path) -> dict[str, FrontEnd]:
-    """Install the front ends of npm in `folder`, and give them by name."""
+def javascript_front_ends(
+    folder: Path, projects: Iterable[str] = VARIANTS.keys()
+) -> dict[str, FrontEnd]:
+    """Install front ends of npm in `folder`, and give them by name."""
     made: dict[str, FrontEnd] = {}
-    for project, variants in VARIANTS.items():
-        if not (SOURCES / project).is_dir():
-            continue
+    for project in projects:
         here = installed(SOURCES / project, folder / project)
-        for name, options in variants.items():
+        for name, options in VARIANTS[project].items():
             made[f"{project} {name}".strip()] = partial(_do, here, options)
     for shared in SOURCES.glob("*.mjs"):
         shutil.copy(shared, folder)
