@@ -47,10 +47,8 @@ NOT_MESSAGES: list[Any] = [
 
 @pytest.mark.parametrize("value", NOT_MESSAGES, ids=str)
 def test_in_a_graph_that_nobody_can_look_into_nothing_is_made_of_values(value: Any) -> None:
-    inner = graph_of(Plain, lambda _: {"messages": value})
-
     def calls(_: MessagesState) -> dict[str, Any]:
-        inner.invoke({})
+        graph_of(Plain, lambda _: {"messages": value}).invoke({})
         return {"messages": [AIMessage("done", id="done")]}
 
     assert said(once(graph_of(MessagesState, calls)), subgraphs=True) == [("ai", "done")]
