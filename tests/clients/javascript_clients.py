@@ -32,13 +32,21 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 
 TIMEOUT_S = 600
 
+MOST_JOBS = 100
+"""How many jobs one run of a program is given: all are in one argument, which has a limit."""
+
 
 async def _do(folder: Path, options: dict[str, Any], jobs: list[Asked]) -> list[Recording]:
     asked = [{**job, "options": {**options, **job["options"]}} for job in jobs]
+    parts = [asked[at : at + MOST_JOBS] for at in range(0, len(asked), MOST_JOBS)]
+    return [recording for part in parts for recording in await _run(folder, part)]
+
+
+async def _run(folder: Path, jobs: list[dict[str, Any]]) -> list[Recording]:
     program = await asyncio.create_subprocess_exec(
         "node",
         "client.mjs",
-        json.dumps({"jobs": asked}),
+        json.dumps({"jobs": jobs}),
         cwd=folder,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

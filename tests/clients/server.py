@@ -12,7 +12,7 @@ from tests.clients.graphs import ZOO, Animal
 
 __all__ = ["BARE", "ONCE", "wrapped_name", "zoo_server"]
 
-GRAPHS = "tests.clients.graphs.served"
+GRAPHS = "tests.clients.graphs"
 WRAPPED = "langgraph_once.platform.graphs"
 
 BARE, ONCE = "words_bare", "words_once"
@@ -24,12 +24,21 @@ def wrapped_name(name: str) -> str:
     return f"{name}_once"
 
 
-def zoo_server(folder: Path, animals: Iterable[Animal] = ZOO) -> DevServer:
-    """A server of these graphs, to be started, whose files lie in `folder`."""
+def zoo_server(
+    folder: Path, animals: Iterable[Animal] = ZOO, module: str = f"{GRAPHS}.served"
+) -> DevServer:
+    """A server, to be started.
+
+    Args:
+        folder: Where its files lie.
+        animals: The graphs.
+        module: Where they are by name.
+    """
     graphs: dict[str, Any] = {}
-    names = [(animal.name, animal.name, wrapped_name(animal.name)) for animal in animals]
-    for name, plain, once in [*names, ("words", BARE, ONCE)]:
-        target = f"{GRAPHS}:{name}"
+    names = [
+        (f"{module}:{animal.name}", animal.name, wrapped_name(animal.name)) for animal in animals
+    ]
+    for target, plain, once in [*names, (f"{GRAPHS}.words:words", BARE, ONCE)]:
         graphs[plain] = target
         graphs[once] = {"path": f"{WRAPPED}:{once}", "once": {"target": target}}
     manifest = {
