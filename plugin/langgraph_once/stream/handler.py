@@ -139,7 +139,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not run.id:
             run.id = message.id
             self._begin_to_speak(run)
-            self._send(run.meta[0], message, run.meta[1], run.task)
+            self._send(run.meta[0], _as_whole(message), run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that what a model has said so far is void."""
@@ -277,8 +277,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     ) -> None:
         task, meta, message, source, _ = written
         run = task.runs.get(str(message.id))
-        if isinstance(message, BaseMessageChunk):
-            message = message_chunk_to_message(message)  # as the reducer does
+        message = _as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
         is_known = self.run.is_stock and message.id in self.seen
         if source != "history" and (is_known or message.id in task.inputs):
@@ -355,6 +354,11 @@ class OnceMessagesHandler(StreamMessagesHandler):
             if run.id:
                 note["id"] = run.id
         return annotated(metadata, note, sent=not self.run.is_stock)
+
+
+def _as_whole(message: BaseMessage) -> BaseMessage:
+    """A message as the reducer keeps it, and as readers know it that is not said in chunks."""
+    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
 def _first_message(response: LLMResult) -> BaseMessage | None:
