@@ -284,6 +284,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
             note_in(metadata)["given"] = True
         if wins:
             note_in(metadata)["wins"] = True
+        if run is not None and run.says(message):
+            note_in(metadata)["streamed"] = True
         if is_unnamed:
             note_in(metadata)["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))

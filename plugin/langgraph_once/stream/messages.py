@@ -251,6 +251,10 @@ class MessageParts:
             return self._won(said, content, known)
         if known.says(str(said.message.id), content):
             return self._finality(said, known)
+        if said.is_streamed:
+            last = self._finality(said, known)
+            known.said = content
+            return last
         missing, had_id = known.content.suffix_of(content), known.id
         if missing and isinstance(said.message, AIMessage):
             self._stats.repaired += 1
