@@ -52,21 +52,26 @@ class Verdict:
     """How many moments were judged."""
 
 
-HIDDEN_BY = {"text twice": "garbled", "stale": "garbled"}
-"""What cannot be seen where another fault is: who shows mixed words shows no text twice."""
+INSTEAD_OF = {
+    "text twice": "garbled",
+    "stale": "garbled",
+    "order": "text twice",
+    "order at end": "text twice",
+}
+"""What may be seen only because something else is not: who mixes two texts shows none of them
+twice, and of a text that stands there twice, one always stands in its place."""
 
 
 def worse(wrapped: Verdict, plain: Verdict) -> list[str]:
-    """The faults that a wrapped graph has more of than a plain one.
+    """The faults that a wrapped graph has more of than a plain one, and not instead of others."""
 
-    Where the plain graph has a fault that hides another one, the other is not compared.
-    """
-    return [
-        fault
-        for fault in FAULTS
-        if wrapped.faults[fault] > plain.faults[fault]
-        and not plain.faults[HIDDEN_BY.get(fault, "")]
-    ]
+    def more(fault: str) -> bool:
+        return wrapped.faults[fault] > plain.faults[fault]
+
+    def fewer(fault: str | None) -> bool:
+        return fault is not None and wrapped.faults[fault] < plain.faults[fault]
+
+    return [fault for fault in FAULTS if more(fault) and not fewer(INSTEAD_OF.get(fault))]
 
 
 def judge(recording: Recording, history: History, fails: Collection[int] = ()) -> Verdict:
