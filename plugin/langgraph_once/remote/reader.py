@@ -234,7 +234,7 @@ class RunReader:
             error: What cut it; None if it ended by itself.
         """
         self._tries.error = error
-        if isinstance(error, AmbiguousError):
+        if isinstance(error, AmbiguousError) or self.must_begin_again:
             return
         if isinstance(error, UNKNOWN):
             if not (self.thread_id is None and self._is_clean):  # that ends with its run

@@ -12,6 +12,7 @@ from langchain_core.messages import (
     RemoveMessage,
     ToolMessage,
 )
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import repairing
@@ -336,6 +337,9 @@ class MessageParts:
         """A removal, under the ids by which the consumer knows the message."""
         said = SaidPart(part)
         message_id = str(said.message.id)
+        if message_id == REMOVE_ALL_MESSAGES:
+            self._ledger.forget_all()
+            return (part,)
         if said.source == "retry":
             return self._retry(said, message_id)
         if said.source == "resume":
