@@ -30,7 +30,7 @@ async def test_no_graph_by_chance_is_worse(chance: DevServer, tmp_path: Path, na
     front_end = javascript_front_ends(tmp_path, [name])[name]
     found = await play(chance.url, {name: front_end}, BY_CHANCE, again=2)
     assert told(found) == {}
-    repeated = {wrapped: 0 for wrapped in (False, True)}
+    repeated = dict.fromkeys((False, True), 0)
     for cell, verdict in found.items():
         repeated[cell.wrapped] += verdict.faults["text twice"]
     assert repeated[False] > 0
