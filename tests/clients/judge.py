@@ -53,13 +53,13 @@ class Verdict:
 
 
 INSTEAD_OF = {
-    "text twice": "garbled",
-    "stale": "garbled",
-    "order": "text twice",
-    "order at end": "text twice",
+    "text twice": ("garbled",),
+    "stale": ("garbled",),
+    "order": ("garbled", "text twice"),
+    "order at end": ("garbled", "text twice"),
 }
-"""What may be seen only because something else is not: who mixes two texts shows none of them
-twice, and of a text that stands there twice, one always stands in its place."""
+"""What may be seen only because something else is not: who mixes two texts shows neither of
+them, and of a text that stands there twice, one always stands in its place."""
 
 
 def worse(wrapped: Verdict, plain: Verdict) -> list[str]:
@@ -68,10 +68,11 @@ def worse(wrapped: Verdict, plain: Verdict) -> list[str]:
     def more(fault: str) -> bool:
         return wrapped.faults[fault] > plain.faults[fault]
 
-    def fewer(fault: str | None) -> bool:
-        return fault is not None and wrapped.faults[fault] < plain.faults[fault]
+    def is_instead(fault: str) -> bool:
+        others = INSTEAD_OF.get(fault, ())
+        return any(wrapped.faults[other] < plain.faults[other] for other in others)
 
-    return [fault for fault in FAULTS if more(fault) and not fewer(INSTEAD_OF.get(fault))]
+    return [fault for fault in FAULTS if more(fault) and not is_instead(fault)]
 
 
 def judge(recording: Recording, history: History, fails: Collection[int] = ()) -> Verdict:
