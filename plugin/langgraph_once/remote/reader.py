@@ -128,7 +128,8 @@ class RunReader:
             "HTTP/2",
             "HTTP/3",
         )
-        # By this header servers offer to join the run again; the SDK goes by it, too.
+        # By this header servers offer to join the run again; the SDK goes by it, too. That of
+        # JavaScript (2.0.0) does not, and sends no heartbeats either.
         can_come_back = self.is_resumable and "location" in response.headers
         return self.config.idle_timeout_s if can_come_back else None
 

@@ -150,6 +150,7 @@ class EventReader:
         self._ids: dict[str, str] = {}
         self._whole: set[tuple[str, int]] = set()
         self._told: dict[tuple[str, int], list[str]] = {}
+        self._unnamed: set[tuple[str, int]] = set()
 
     def read(self, part: Part) -> Part | None:
         """A part whose event is a chunk instead; None for an event that says nothing."""
@@ -161,6 +162,8 @@ class EventReader:
             self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
         message_id = self._ids.get(run)
         chunk = event_chunk(event, message_id) if message_id else None
+        if event.get("event") == "content-block-start" and not event["content"].get("id"):
+            self._unnamed.add((run, event["index"]))  # a call, perhaps, whose id comes late
         if "delta" in event:
             self._told.setdefault((run, event["index"]), []).append(_delta_text(event))
         elif message_id and event.get("event") == "content-block-finish":
@@ -185,8 +188,10 @@ class EventReader:
                 args = block.get("args") or {}
                 forms = (json.dumps(args), json.dumps(args, separators=(",", ":")))
                 rest = next(filter(None, (_suffix(form, told) for form in forms)), "")
-                piece = {"id": None, "name": None, "args": rest}
-                return _call_chunk(event, message_id, piece) if rest else None
+                call_id = block.get("id") if (run, index) in self._unnamed else None
+                self._unnamed.discard((run, index))
+                piece = {"id": call_id, "name": None, "args": rest}
+                return _call_chunk(event, message_id, piece) if rest or call_id else None
             case _:
                 return None
 
