@@ -62,11 +62,16 @@ INSTEAD_OF = {
 them, and of a text that stands there twice, one always stands in its place."""
 
 
+BY_CHANCE = ("order", "garbled")
+"""In which turns neighbours get in each other's way is chance; that they ever do is not."""
+
+
 def worse(wrapped: Verdict, plain: Verdict) -> list[str]:
     """The faults that a wrapped graph has more of than a plain one, and not instead of others."""
 
     def more(fault: str) -> bool:
-        return wrapped.faults[fault] > plain.faults[fault]
+        is_chance = fault in BY_CHANCE and plain.faults[fault] > 0
+        return wrapped.faults[fault] > plain.faults[fault] and not is_chance
 
     def is_instead(fault: str) -> bool:
         others = INSTEAD_OF.get(fault, ())
