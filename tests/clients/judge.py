@@ -52,21 +52,32 @@ class Verdict:
     """How many moments were judged."""
 
 
-HIDDEN_BY = {"text twice": "garbled", "stale": "garbled"}
-"""What cannot be seen where another fault is: who shows mixed words shows no text twice."""
+INSTEAD_OF = {
+    "text twice": ("garbled",),
+    "stale": ("garbled",),
+    "order": ("garbled", "text twice"),
+    "order at end": ("garbled", "text twice"),
+}
+"""What may be seen only because something else is not: who mixes two texts shows neither of
+them, and of a text that stands there twice, one always stands in its place."""
+
+
+BY_CHANCE = ("order", "garbled")
+"""In which turns neighbours get in each other's way is chance; that they ever do is not."""
 
 
 def worse(wrapped: Verdict, plain: Verdict) -> list[str]:
-    """The faults that a wrapped graph has more of than a plain one.
+    """The faults that a wrapped graph has more of than a plain one, and not instead of others."""
 
-    Where the plain graph has a fault that hides another one, the other is not compared.
-    """
-    return [
-        fault
-        for fault in FAULTS
-        if wrapped.faults[fault] > plain.faults[fault]
-        and not plain.faults[HIDDEN_BY.get(fault, "")]
-    ]
+    def more(fault: str) -> bool:
+        is_chance = fault in BY_CHANCE and plain.faults[fault] > 0
+        return wrapped.faults[fault] > plain.faults[fault] and not is_chance
+
+    def is_instead(fault: str) -> bool:
+        others = INSTEAD_OF.get(fault, ())
+        return any(wrapped.faults[other] < plain.faults[other] for other in others)
+
+    return [fault for fault in FAULTS if more(fault) and not is_instead(fault)]
 
 
 def judge(recording: Recording, history: History, fails: Collection[int] = ()) -> Verdict:

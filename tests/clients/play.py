@@ -17,7 +17,7 @@ from tests.clients.python_clients import PYTHON_CLIENTS, Client
 from tests.clients.recording import Asked, Recording
 from tests.clients.server import wrapped_name
 
-__all__ = ["Cell", "FrontEnd", "play", "python_front_ends", "worse_cells"]
+__all__ = ["Cell", "FrontEnd", "play", "python_front_ends", "told", "worse_cells"]
 
 AT_ONCE = 50
 """How many Python clients are at work at once."""
@@ -82,6 +82,14 @@ def worse_cells(found: Mapping[Cell, Verdict]) -> dict[Cell, list[str]]:
         if cell.wrapped
     }
     return {cell: faults for cell, faults in compared.items() if faults}
+
+
+def told(found: Mapping[Cell, Verdict]) -> dict[str, list[str]]:
+    """What is worse, in words that explain a failed test."""
+    return {
+        f"{cell.animal} in {cell.front_end}: {faults}": list(found[cell].what)
+        for cell, faults in worse_cells(found).items()
+    }
 
 
 async def _play_again(

@@ -11,8 +11,8 @@ import pytest
 from demo.dev_server import DevServer
 from tests.clients.graphs import ZOO, Animal
 from tests.clients.javascript_clients import SOURCES, VARIANTS, javascript_front_ends
-from tests.clients.play import Cell, FrontEnd, play
-from tests.clients.test_python_clients import text_twice, told
+from tests.clients.play import Cell, FrontEnd, play, told
+from tests.clients.test_python_clients import text_twice
 from tests.integration_tests.npm import NEEDS_NPM, check_lock
 
 pytestmark = NEEDS_NPM

@@ -121,11 +121,12 @@ def test_worse_is_more_of_any_fault() -> None:
     assert worse(plain, plain) == []
 
 
-def test_what_garbled_text_hides_is_not_compared() -> None:
+def test_a_fault_in_the_place_of_another_is_not_worse() -> None:
     twice = [FINAL[0], ai(HELLO), *FINAL[1:]]
     mixed = judge({"turns": [{"snapshots": [[ai("HelloNext")], FINAL], "error": None}]}, HISTORY)
     doubled = judge({"turns": [{"snapshots": [twice, FINAL], "error": None}]}, HISTORY)
-    assert set(mixed.faults) == {"garbled"}
-    assert set(doubled.faults) == {"text twice"}
-    assert worse(doubled, mixed) == []
+    turned = judge({"turns": [{"snapshots": [FINAL[::-1], FINAL], "error": None}]}, HISTORY)
+    assert [*mixed.faults, *doubled.faults, *turned.faults] == ["garbled", "text twice", "order"]
+    assert worse(doubled, mixed) == worse(turned, doubled) == worse(turned, mixed) == []
     assert worse(mixed, doubled) == ["garbled"]
+    assert worse(doubled, turned) == ["text twice"]

@@ -8,7 +8,7 @@ from langgraph_sdk import get_client
 from demo.dev_server import DevServer
 from tests.clients.graphs import ZOO
 from tests.clients.judge import Verdict
-from tests.clients.play import Cell, play, python_front_ends, worse_cells
+from tests.clients.play import Cell, play, python_front_ends, told
 from tests.clients.python_clients import PYTHON_CLIENTS
 from tests.clients.traffic import MODES, bytes_per_token
 
@@ -29,18 +29,8 @@ QUICK_CLIENTS = ("messages", "messages-tuple sub", "all", "RemoteGraph sub", "wa
 REPEATED_BY_PLAIN = ("copy", "nested_copy", "retry")
 READS_TOKENS_ALONE = "messages-tuple sub"
 
-Found = dict[Cell, Verdict]
 
-
-def told(found: Found) -> dict[str, list[str]]:
-    """What is worse, in words that explain a failed test."""
-    return {
-        f"{cell.animal} in {cell.front_end}: {faults}": list(found[cell].what)
-        for cell, faults in worse_cells(found).items()
-    }
-
-
-def text_twice(found: Found, animal: str, front_end: str, *, wrapped: bool) -> int:
+def text_twice(found: dict[Cell, Verdict], animal: str, front_end: str, *, wrapped: bool) -> int:
     return found[Cell(animal, front_end, wrapped)].faults["text twice"]
 
 

@@ -48,7 +48,7 @@ def _breaks_off(text: str, chance: Random) -> Made:
 
 
 def _says_another(text: str, chance: Random) -> Made:
-    breaks_after, dead = chance.randint(1, 4), text.replace(" was ", " had been ")
+    breaks_after, dead = chance.randint(1, 4), f"No, {text}"
 
     async def node(state: Any) -> dict[str, Any]:
         if is_first_attempt():
