@@ -10,13 +10,16 @@ from typing import Any
 from demo.dev_server import DevServer
 from tests.clients.graphs import ZOO, Animal
 
-__all__ = ["BARE", "ONCE", "wrapped_name", "zoo_server"]
+__all__ = ["BARE", "ONCE", "RANDOM", "wrapped_name", "zoo_server"]
 
 GRAPHS = "tests.clients.graphs.served"
 WRAPPED = "langgraph_once.platform.graphs"
 
 BARE, ONCE = "words_bare", "words_once"
 """The graph whose bytes are weighed; its name is in each token, so both are equally long."""
+
+RANDOM = "random_graph"
+"""The graph that is another one for each seed: `random_graphs.py`."""
 
 
 def wrapped_name(name: str) -> str:
@@ -28,6 +31,7 @@ def zoo_server(folder: Path, animals: Iterable[Animal] = ZOO) -> DevServer:
     """A server of these graphs, to be started, whose files lie in `folder`."""
     graphs: dict[str, Any] = {}
     names = [(animal.name, animal.name, wrapped_name(animal.name)) for animal in animals]
+    names.append((RANDOM, RANDOM, wrapped_name(RANDOM)))
     for name, plain, once in [*names, ("words", BARE, ONCE)]:
         target = f"{GRAPHS}:{name}"
         graphs[plain] = target
