@@ -31,7 +31,7 @@ CHECKED: Final = (b"data", b"event")
 
 
 class Frame(NamedTuple):
-    """One event."""
+    """One event; or an id alone, the position behind what was left out."""
 
     event: str
     data: Any
@@ -39,7 +39,7 @@ class Frame(NamedTuple):
     """The id that a reader may go on after; None until the stream names one."""
 
     check: int
-    """CRC-32 of its name and data, as they came."""
+    """CRC-32 of its name and data, as they came; 0 of an id alone."""
 
 
 class FrameReader:
@@ -133,7 +133,7 @@ class FrameReader:
 
     def _frame(self) -> Frame | None:
         """The frame that an empty line ends, if it says anything."""
-        size, check = self._bytes, self._check
+        size, check, known_id = self._bytes, self._check, self._id
         self._bytes = self._check = 0
         try:
             found = self._decoder.decode(b"")
@@ -141,7 +141,8 @@ class FrameReader:
             raise StreamError(f"a frame of {size} bytes in the event stream is no JSON") from error
         self._id = self._decoder.last_event_id
         if found is None or not (found.event or self._decoder.has_data):
-            return None  # a comment, or an id alone
+            has_moved = self._id and self._id != known_id
+            return Frame("", None, self._id, 0) if has_moved else None  # or it is a comment
         return Frame(found.event, found.data, found.id, check)
 
     def _bound(self, pending: int) -> None:

@@ -25,6 +25,7 @@ from langgraph_once.stream import GAP_MODE, Part
 __all__ = ["GONE", "RunReader", "UnknownRunError"]
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
+LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
 PROVABLE: Final = frozenset({"updates", "values"})
 VERIFICATION_S: Final = 0.02
@@ -87,6 +88,8 @@ class RunReader:
         self._received = Received()
         self._tries = Tries(config)
         self._is_clean = False
+        self._tells_its_end = False
+        self._passed_id: str | None = None
         self._logs_messages = self._is_logged("messages")
         self._ran_again = ran_again
         self._attempt: int | None = None if position is None else 0
@@ -121,6 +124,10 @@ class RunReader:
         if found and self.run_id is None:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
+        self._tells_its_end = not LENGTHS.isdisjoint(response.headers) or response.http_version in (
+            "HTTP/2",
+            "HTTP/3",
+        )
         # By this header servers offer to join the run again; the SDK goes by it, too.
         can_come_back = self.is_resumable and "location" in response.headers
         return self.config.idle_timeout_s if can_come_back else None
@@ -138,6 +145,9 @@ class RunReader:
         if mode == "messages":
             is_logged = self._logs_messages
         else:
+            if not (event or check):
+                self._passed_id = event_id
+                return ()
             is_logged = self._is_logged(mode)
             if mode == "error" and not self._tries.is_first and _is_not_found(data):
                 raise UnknownRunError
@@ -146,6 +156,7 @@ class RunReader:
         if not self.alignment.is_new(event_id, check, logged=is_logged):
             return ()
         self._tries.has_told = True
+        self._passed_id = None
         if type(data) is tuple and self.alignment.has_overlap:
             token, meta = data
             if token.id != self._received.last_id:
@@ -242,8 +253,23 @@ class RunReader:
         """Whether it is time to ask for the status of the run."""
         if self.has_ended or not self.is_open or isinstance(self._tries.error, UNKNOWN):
             return True
-        is_verified = not self.is_resumable or not (self._tries.is_first or self._tries.has_told)
-        return self._tries.error is None and is_verified
+        if self._tries.error is not None:
+            return False
+        if self._tries.is_first:
+            return not self.is_resumable or self._is_whole
+        return not (self.is_resumable and self._tries.has_told)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether a first response that ended by itself is taken for whole, if the run is over.
+
+        That it is over the server says when it is asked; so a proxy that ends responses as if
+        they were whole is found out as long as the run goes on. What is joined once more before
+        that question: a run that was cut before, one without a thread, which cannot be asked
+        for, and one of whose response nobody told the length, so that a cut looks like its end.
+        """
+        has_begun = self.alignment.last_id is not None and self.alignment.has_overlap
+        return self._tells_its_end and has_begun and self.thread_id is not None
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
         """End the stream: what the state of the thread proves to be missing.
@@ -328,7 +354,7 @@ class RunReader:
             f"run {self.run_id or 'of unknown id'}: {why}; call join_run to go on",
             thread_id=self.thread_id,
             run_id=self.run_id,
-            last_event_id=self.alignment.last_id,
+            last_event_id=self._passed_id or self.alignment.last_id,
             position=self.position,
         )
 

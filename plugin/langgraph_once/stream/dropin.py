@@ -13,7 +13,7 @@ from collections.abc import (
     Iterator,
 )
 from contextlib import AsyncExitStack, ExitStack, aclosing, closing, suppress
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
@@ -30,6 +30,8 @@ from langgraph_once.stream.state import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.steps import Steps
 
 __all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered", "itself"]
+
+C = TypeVar("C")
 
 Passes: TypeAlias = Callable[[Any], bool]
 Keep: TypeAlias = Callable[[Any], None]
@@ -87,14 +89,14 @@ class ChunkFilter:
 
 
 def dedup(
-    chunks: Iterable[Any],
+    chunks: Iterable[C],
     *,
     stream_mode: StreamModes,
     subgraphs: bool = False,
     version: Version = "v1",
     ledger: Ledger | None = None,
     config: DedupConfig | None = None,
-) -> Iterator[Any]:
+) -> Iterator[C]:
     """Pass on the chunks of `graph.stream(...)`, each thing once, in the same shapes.
 
     Args:
@@ -114,14 +116,14 @@ def dedup(
 
 
 def adedup(
-    chunks: AsyncIterable[Any],
+    chunks: AsyncIterable[C],
     *,
     stream_mode: StreamModes,
     subgraphs: bool = False,
     version: Version = "v1",
     ledger: Ledger | None = None,
     config: DedupConfig | None = None,
-) -> AsyncIterator[Any]:
+) -> AsyncIterator[C]:
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
     return afiltered(chunks, new)

@@ -1,7 +1,7 @@
 """`once(graph)`: a graph that streams each thing once, wherever it runs.
 
 The server accepts only a `Pregel` and copies it for each run, so the wrapped graph is one:
-an instance of a subclass of the graph's own class, rebuilt from its fields (measured with
+an instance of a subclass of the graph's own class, with its attributes (measured with
 langgraph 1.2.22 and langgraph-api 0.16.7).
 """
 
@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.config import merge_configs, var_child_runnable_config
+from langgraph._internal._config import ensure_config
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.types import Command
@@ -36,6 +37,7 @@ from langgraph_once.stream.transformer import HideRemovals, OnceChannel
 __all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
+P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
 
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.22,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
@@ -75,9 +77,8 @@ def once(
         )
     install()
     plain = type(graph).plain_class if isinstance(graph, OnceStreams) else type(graph)
-    fields = _fields(graph)
-    fields["stream_transformers"] = _with_channel(fields.get("stream_transformers") or ())
-    wrapped = _once_class(plain)(**fields, auto_validate=False)
+    wrapped = _twin(graph, _once_class(plain))
+    wrapped.stream_transformers = _with_channel(graph.stream_transformers)
     wrapped.dedup_config = config or DedupConfig()
     wrapped.stream_state = stream_state
     wrapped.own_stream_state = InMemoryStreamStateStore()
@@ -98,8 +99,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def copy(self, update: dict[str, Any] | None = None) -> Self:
         """A copy that deduplicates as this one does."""
         clone = super().copy(update)
-        for name in OWN_FIELDS:
-            setattr(clone, name, getattr(self, name))
+        for name, value in vars(self).items():  # upstream forgets what is no argument (1.2.22)
+            vars(clone).setdefault(name, value)
         return clone
 
     def stream(  # type: ignore[override]  # one signature stands for upstream's overloads
@@ -115,13 +116,15 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.stream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = self._run(input, config), Hints()
+        run, hints = self._run(input, config, version), Hints()
         heard = self._hearing(config, modes, hints)
-        is_silent = self._has_silent_nodes(input, config, modes)
+        is_silent = self._has_silent_nodes(input, config, modes, version)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().stream(input, heard, **cast("Any", inner), **kwargs)
         new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
-        return streamed(chunks, self._thread(config), new, _handled(run, modes), run.config)
+        return streamed(
+            chunks, self._thread(config, version), new, _handled(run, modes), run.config
+        )
 
     def astream(  # type: ignore[override]
         self,
@@ -136,28 +139,33 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.astream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = self._run(input, config), Hints()
+        run, hints = self._run(input, config, version), Hints()
         heard = self._hearing(config, modes, hints)
-        is_silent = self._has_silent_nodes(input, config, modes)
+        is_silent = self._has_silent_nodes(input, config, modes, version)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().astream(input, heard, **cast("Any", inner), **kwargs)
         new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
-        return astreamed(chunks, self._thread(config), new, _handled(run, modes), run.config)
+        return astreamed(
+            chunks, self._thread(config, version), new, _handled(run, modes), run.config
+        )
 
-    def _run(self, input: Any, config: RunnableConfig | None) -> Run:
+    def _merged(self, config: RunnableConfig | None) -> RunnableConfig:
+        """The config in force, what a node that calls this graph hands down included."""
+        return ensure_config(self.config, config)
+
+    def _is_for_stock(self, merged: RunnableConfig, version: Version) -> bool:
+        """Whether a stock reader gets this stream in the form of `StockForm`, which v3 is not."""
+        return not _is_v3(merged, version) and self._is_sent_to_stock(merged)
+
+    def _is_sent_to_stock(self, merged: RunnableConfig) -> bool:
+        return is_for_stock(self.dedup_config, merged, in_a_node=_is_in_a_node(merged))
+
+    def _run(self, input: Any, config: RunnableConfig | None, version: Version) -> Run:
         """What the handler of a stream is to know."""
-        dedup, is_stock = self.dedup_config, self._is_for_stock(config)
-        if is_stock:
-            dedup = for_stock(dedup)
-        return Run(self, dedup, input, is_stock=is_stock)
-
-    def _is_for_stock(self, config: RunnableConfig | None) -> bool:
-        return not _is_v3(config) and self._is_sent_to_stock(config)
-
-    def _is_sent_to_stock(self, config: RunnableConfig | None) -> bool:
-        merged = merge_configs(self.config, config)
-        in_a_node = TASK_ID_KEY in _configurable(merged)
-        return is_for_stock(self.dedup_config, merged, in_a_node=in_a_node)
+        merged = self._merged(config)
+        if not self._is_for_stock(merged, version):
+            return Run(self, self.dedup_config, input)
+        return Run(self, for_stock(self.dedup_config), input, is_stock=True)
 
     def _hearing(
         self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
@@ -173,12 +181,12 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             return config
         return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
-    def _thread(self, config: RunnableConfig | None) -> Thread | None:
+    def _thread(self, config: RunnableConfig | None, version: Version) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.
 
         Nobody knows what a stock reader has of the streams before: it may be new.
         """
-        merged = merge_configs(self.config, config)
+        merged = self._merged(config)
         asked, saver = _configurable(merged), self.checkpointer
         if TASK_ID_KEY in asked or asked.get("thread_id") is None:
             return None
@@ -187,7 +195,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         store = self.stream_state
         if store is None:
             store = saver if isinstance(saver, StreamStateStore) else self.own_stream_state
-        if self._is_for_stock(config):
+        if self._is_for_stock(merged, version):
             store = InMemoryStreamStateStore()
         return Thread(merged, saver, store, self.dedup_config)
 
@@ -201,8 +209,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         is_silent: bool,
     ) -> Callable[[Ledger], ChunkFilter]:
         modes, subgraphs, version = asked.values()
-        has_cache = self.cache is not None
-        if _is_v3(config):
+        has_cache, merged = self.cache is not None, self._merged(config)
+        if _is_v3(merged, version):
             say: Any = functools.partial(
                 CachedParts, modes, is_message_key=run.is_message_key, with_results=False
             )
@@ -210,7 +218,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
                 run.config,
                 ledger,
                 cached=say(ledger=ledger, has_cache=has_cache) if is_silent else None,
-                for_stock=self._is_sent_to_stock(config),
+                for_stock=self._is_sent_to_stock(merged),
             )
         read = None
         if is_silent and isinstance(modes, str) and version == "v1":
@@ -229,12 +237,13 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         )
 
     def _has_silent_nodes(
-        self, asked: Any, config: RunnableConfig | None, modes: StreamModes
+        self, asked: Any, config: RunnableConfig | None, modes: StreamModes, version: Version
     ) -> bool:
         """Whether nodes may answer without running, of which `messages` are to tell."""
         goes_on = asked is None or isinstance(asked, Command)
-        knows = goes_on and self._thread(config) is not None and not self._is_for_stock(config)
-        may_be = self.cache is not None or knows
+        knows = goes_on and self._thread(config, version) is not None
+        is_stock = self._is_for_stock(self._merged(config), version)
+        may_be = self.cache is not None or (knows and not is_stock)
         return may_be and "messages" in mode_set(modes)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -246,21 +255,32 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return await self._plain().ainvoke(input, config, **kwargs)
 
     def _plain(self) -> Pregel[Any, Any, Any, Any]:
-        return self.plain_class(**_fields(self), auto_validate=False)
+        return _twin(self, self.plain_class)
 
     def _asked_modes(
         self, stream_mode: StreamModes | None, config: RunnableConfig | None
     ) -> str | list[str]:
         """The modes in force, as upstream decides them; a sequence always as a list."""
         if stream_mode is None:
-            return "values" if TASK_ID_KEY in _configurable(config) else self.stream_mode
+            return "values" if TASK_ID_KEY in _configurable(config or {}) else self.stream_mode
         return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
 
 
 @functools.cache
 def _once_class(plain: type[Pregel[Any, Any, Any, Any]]) -> type[OnceStreams]:
-    members = {"plain_class": plain, "__module__": __name__}
-    return type(f"Once{plain.__name__}", (OnceStreams, plain), members)
+    """The class of wrapped graphs, under the name of the user's, which pictures of them show."""
+    names = {"__module__": plain.__module__, "__qualname__": plain.__qualname__}
+    return type(plain.__name__, (OnceStreams, plain), {"plain_class": plain, **names})
+
+
+def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
+    """A graph of another class that is like `graph` in everything.
+
+    Not made by the constructor: `compile` sets attributes that are none of its arguments.
+    """
+    twin = cls.__new__(cls)
+    vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
+    return twin
 
 
 def _with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
@@ -268,24 +288,24 @@ def _with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
     return (HideRemovals, *users, OnceChannel)
 
 
-def _fields(graph: Pregel[Any, Any, Any, Any]) -> dict[str, Any]:
-    """The fields that a graph is rebuilt from; those left out are not fields of its class."""
-    return {
-        name: value
-        for name, value in vars(graph).items()
-        if name not in OWN_FIELDS and name != "__orig_class__"
-    }
-
-
 def _handled(run: Run, modes: StreamModes) -> Run | None:
     """`run`, if the stream has a handler to take it."""
     return run if "messages" in mode_set(modes) else None
 
 
-def _configurable(config: RunnableConfig | None) -> Mapping[str, Any]:
-    return (config or {}).get("configurable", {})
+def _configurable(config: RunnableConfig) -> Mapping[str, Any]:
+    return config.get("configurable", {})
 
 
-def _is_v3(config: RunnableConfig | None) -> bool:
-    """Whether this stream feeds v3 transformers, which fold protocol events on their own."""
-    return bool(_configurable(config).get(V3_KEY))
+def _is_in_a_node(merged: RunnableConfig) -> bool:
+    """Whether a node of a graph reads the stream, in a thread of its own perhaps."""
+    around = var_child_runnable_config.get() or {}
+    return TASK_ID_KEY in _configurable(merged) or TASK_ID_KEY in _configurable(around)
+
+
+def _is_v3(merged: RunnableConfig, version: Version) -> bool:
+    """Whether this stream feeds v3 transformers, which fold protocol events on their own.
+
+    As upstream decides it: what a node streams in v1 is none, although the config says so.
+    """
+    return version == "v2" and bool(_configurable(merged).get(V3_KEY))

@@ -10,6 +10,7 @@ state will hold is begun anew with nothing, and what the state says otherwise wi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -131,24 +132,24 @@ class ProtocolForm:
             gone[:] = [old for old in gone if old not in over]
             for old in over:
                 yield from self._emptied(old)
-        if part.ns or not isinstance(part.data, Mapping):
-            yield from new
-            return
-        held = [m for value in part.data.values() if isinstance(value, list) for m in value]
-        said = [m for m in held if isinstance(m, BaseMessage) and m.id]
-        self._in_state = {str(message.id) for message in said}
+        said = _messages(part.data)
+        ids = Counter(str(message.id) for message in said)
+        if not part.ns:
+            self._in_state = set(ids)
         for message in said:
-            if isinstance(message, AIMessage):
-                yield from self._corrected(message)
+            if isinstance(message, AIMessage) and ids[str(message.id)] == 1:
+                yield from self._corrected(message, is_root=not part.ns)
         yield from new
-        for message_id in self._in_state & self._moved.keys():
+        for message_id in set() if part.ns else self._in_state & self._moved.keys():
             yield from self._emptied(self._moved.pop(message_id), part.ns)
 
-    def _corrected(self, message: AIMessage) -> News:
+    def _corrected(self, message: AIMessage, *, is_root: bool) -> News:
         """Begin anew what a client shows of a message, if the state says something else."""
         message_id, text = str(message.id), str(message.text)
-        shown = self._shown.setdefault(message_id, _Shown(message_id, (), text))
-        if shown.text != text and shown.run is None:
+        shown = self._shown.get(message_id)
+        if shown is None and is_root:
+            self._shown[message_id] = _Shown(message_id, (), text)
+        elif shown is not None and shown.text != text and shown.run is None:
             shown.text = text
             yield from _told(shown, message)
 
@@ -310,6 +311,12 @@ def _events(message: AIMessage) -> Iterator[dict[str, Any]]:
             yield {"event": "content-block-delta", **place, "delta": delta}
         yield {"event": "content-block-finish", **place, "content": block}
     yield {"event": "message-finish"}
+
+
+def _messages(state: Any) -> list[BaseMessage]:
+    values = state.values() if isinstance(state, Mapping) else ()
+    lists = [value for value in values if isinstance(value, list)]
+    return [m for each in lists for m in each if isinstance(m, BaseMessage) and m.id]
 
 
 def _shown(entry: Entry, ns: tuple[str, ...]) -> _Shown:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self
 
-__all__ = ["RUN", "THREAD", "RawServer", "answer", "events", "stream"]
+__all__ = ["RUN", "THREAD", "RawServer", "answer", "events", "stream", "unsized"]
 
 THREAD = "01a20000-0000-7000-8000-000000000001"
 RUN = "01a20000-0000-7000-8000-000000000002"
@@ -43,6 +43,11 @@ def stream(body: bytes, *, whole: bool = True) -> bytes:
     )
     chunk = f"{len(body):x}\r\n".encode() + body + b"\r\n" if body else b""
     return head.encode() + chunk + (b"0\r\n\r\n" if whole else b"")
+
+
+def unsized(body: bytes) -> bytes:
+    """As `stream`, but nobody tells how long it is: a cut looks like its end."""
+    return stream(b"", whole=False).split(b"Transfer-Encoding")[0] + b"\r\n" + body
 
 
 class RawServer:

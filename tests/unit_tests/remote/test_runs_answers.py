@@ -15,7 +15,15 @@ from langgraph_once.errors import StreamError, StreamInterrupted
 from langgraph_once.remote import join_run, stream_run
 from langgraph_once.stream import Ledger, Part
 from tests.unit_tests.remote.clients import BEGUN, QUICK, SUCCESS, custom, numbers
-from tests.unit_tests.remote.raw_server import RUN, THREAD, RawServer, answer, events, stream
+from tests.unit_tests.remote.raw_server import (
+    RUN,
+    THREAD,
+    RawServer,
+    answer,
+    events,
+    stream,
+    unsized,
+)
 
 RUNNING = answer({"run_id": RUN, "status": "running", "kwargs": {"stream_mode": ["custom"]}})
 PAGE = answer(b"<html>", media_type="text/html")
@@ -94,7 +102,7 @@ class TestQuestions:
 
     def test_a_run_that_is_unknown_after_an_end_without_word_may_have_said_more(self) -> None:
         unknown = answer({"detail": "not found"}, "404 Not Found")
-        clean = stream(events([BEGUN, *custom(1)]))
+        clean = unsized(events([BEGUN, *custom(1)]))
         with RawServer(clean, unknown, SUCCESS, answer([])) as server:
             assert numbers(run(server)) == [1, "the server no longer knows the run"]
 

@@ -19,7 +19,15 @@ from langgraph_once.remote import stream_run
 from langgraph_once.remote.reconcile import PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import BEGUN, CUSTOM, SUCCESS, Client, custom, numbers
-from tests.unit_tests.remote.raw_server import RUN, THREAD, RawServer, answer, events, stream
+from tests.unit_tests.remote.raw_server import (
+    RUN,
+    THREAD,
+    RawServer,
+    answer,
+    events,
+    stream,
+    unsized,
+)
 
 NOT_FOUND = answer({"detail": "not found"}, "404 Not Found")
 FIFTH = {"checkpoint_id": "5"}
@@ -31,14 +39,35 @@ REPEATED = stream(events(custom(3)))
 
 
 class TestGoingOn:
-    def test_a_run_is_asked_for_once_more_and_for_its_status(self, client: Client) -> None:
+    def test_a_run_that_came_whole_is_asked_for_its_status_alone(self, client: Client) -> None:
+        with RawServer(WHOLE, SUCCESS) as server:
+            assert numbers(client.run(server)) == [1, 2, 3]
+            asked = [head.split()[:2] for head in server.requests]
+            assert asked[1:] == [["GET", f"/threads/{THREAD}/runs/{RUN}"]]
+
+    def test_one_of_which_nobody_told_the_length_is_joined_before_that(
+        self, client: Client
+    ) -> None:
         slow = RemoteConfig(backoff_s=5)
         began = time.monotonic()
-        with RawServer(WHOLE, REPEATED, SUCCESS) as server:
+        cut = unsized(events([BEGUN, *custom(1, 2)]))
+        with RawServer(cut, stream(events(custom(2, 3))), REPEATED, SUCCESS) as server:
             assert numbers(client.run(server, remote=slow)) == [1, 2, 3]
             assert time.monotonic() - began < 4  # what ended by itself is not waited for
-            assert [head.split()[0] for head in server.requests] == ["POST", "GET", "GET"]
-            assert "last-event-id: 3-0" in server.requests[1].lower()
+            assert [head.split()[0] for head in server.requests] == ["POST", *["GET"] * 3]
+            assert "last-event-id: 2-0" in server.requests[1].lower()
+
+    def test_so_is_one_without_a_thread_which_cannot_be_asked_for(self, client: Client) -> None:
+        cut, rest, last = (
+            body.replace(f"/threads/{THREAD}".encode(), b"")
+            for body in (
+                stream(events([BEGUN, *custom(1, 2)])),
+                stream(events(custom(2, 3))),
+                REPEATED,
+            )
+        )
+        with RawServer(cut, rest, last) as server:
+            assert numbers(client.run(server, thread_id=None)) == [1, 2, 3]
 
     def test_an_end_that_is_said_is_enough(self, client: Client) -> None:
         ended = stream(events([BEGUN, *custom(1), ("end", {"status": "success"}, "3-0")]))
@@ -54,19 +83,16 @@ class TestGoingOn:
     def test_an_end_that_looks_clean_is_not_believed(self, client: Client) -> None:
         """A proxy that closes idle connections, say."""
         closed = stream(events([BEGUN, *custom(1)]))
+        running = answer({"run_id": RUN, "status": "running"})
         rest = stream(events(custom(1, 2)))
-        with RawServer(closed, rest, stream(events(custom(2))), SUCCESS) as server:
+        with RawServer(closed, running, rest, stream(events(custom(2))), SUCCESS) as server:
             assert numbers(client.run(server)) == [1, 2]
 
     @pytest.mark.parametrize("status", ["running", "pending"])
     def test_a_run_that_goes_on_is_read_on(self, client: Client, status: str) -> None:
         running = answer({"run_id": RUN, "status": status})
-        again = stream(events(custom(1)))
-        rest = stream(events(custom(1, 2)))
-        last = stream(events(custom(2)))
-        with RawServer(
-            stream(events([BEGUN, *custom(1)])), again, running, rest, last, SUCCESS
-        ) as server:
+        begun, rest = stream(events([BEGUN, *custom(1)])), stream(events(custom(1, 2)))
+        with RawServer(begun, running, rest, stream(events(custom(2))), SUCCESS) as server:
             assert numbers(client.run(server)) == [1, 2]
 
     def test_a_connection_that_ends_before_it_says_anything_is_not_believed(
@@ -79,7 +105,7 @@ class TestGoingOn:
 
     def test_heartbeats_are_nothing(self, client: Client) -> None:
         beating = stream(b": heartbeat\r\n\r\n" + events([BEGUN]) + b": heartbeat\r\n\r\n:\r\n\r\n")
-        with RawServer(beating, stream(events([BEGUN])), SUCCESS) as server:
+        with RawServer(beating, SUCCESS) as server:
             assert client.run(server) == []
 
     def test_a_silent_connection_counts_as_cut(self, client: Client) -> None:

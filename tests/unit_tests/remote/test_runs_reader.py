@@ -126,7 +126,26 @@ def test_a_frame_is_bounded_though_it_comes_at_once() -> None:
 
 
 def test_what_says_nothing_is_no_frame() -> None:
-    assert list(FrameReader(1024).feed(b"id: 5\r\n\r\nretry: 10\r\n\r\n: beat\r\n\r\n\r\n")) == []
+    assert list(FrameReader(1024).feed(b"retry: 10\r\n\r\n: beat\r\n\r\n\r\n")) == []
+
+
+@pytest.mark.parametrize("beat", [b"", b": heartbeat\r\n"])
+def test_an_id_alone_is_the_position(beat: bytes) -> None:
+    """So `http.app` says it of events that it left out, with the next heartbeat."""
+    frames = FrameReader(1024)
+    body = b"id: 5-0\r\n" + beat + b"\r\n"
+    (frame,) = frames.feed(body)
+    assert (frame.event, frame.data, frame.id) == ("", None, "5-0")
+    assert list(frames.feed(body)) == []  # nothing new
+    reading = reader()
+    feed(reading, ("messages", [AIMessageChunk(content="Ha", id="a"), META]))
+    known = reading.position
+    assert list(reading.feed(frame)) == []
+    assert reading.interrupted("why").last_event_id == "5-0"
+    assert reading.position == known  # which says what the reader has, and proves it
+    body = b"event: values\r\ndata: {}\r\nid: 6-0\r\n\r\n"
+    assert [part.mode for new in frames.feed(body) for part in reading.feed(new)] == ["values"]
+    assert reading.interrupted("why").last_event_id == "6-0"
 
 
 def test_a_run_is_resumable_as_long_as_what_a_server_keeps_has_ids() -> None:

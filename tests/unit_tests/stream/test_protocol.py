@@ -18,54 +18,14 @@ from langgraph_sdk.stream.decoders import MessagesDecoder
 from langgraph_once import once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import v2_part
-from langgraph_once.stream.stock import SERVED_KEY
+from tests.corpus.screen import SERVED, Screen
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
 
-SERVED: Any = {"metadata": {SERVED_KEY: "0"}}
 RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
-
-
-class Screen:
-    """Folds as `@langchain/react` 1.1 does: see tests/clients/javascript/README.md."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-        self.seen: list[list[str]] = []
-        self._speaks: dict[Any, str] = {}
-        self._in_state: set[str] = set()
-
-    @property
-    def said(self) -> list[str]:
-        """What it shows, but for empty messages."""
-        return [text for text in self.texts.values() if text]
-
-    def show(self, event: Any) -> None:
-        """Fold one event."""
-        params = event["params"]
-        if event["method"] == "values" and not params["namespace"]:
-            self._fold_state(params["data"]["messages"])
-        elif event["method"] == "messages" and isinstance(params["data"][0], Mapping):
-            self._fold_event(params, params["data"][0])
-        self.seen.append(self.said)
-
-    def _fold_state(self, messages: Any) -> None:
-        told = {m.id: self.texts.get(m.id, m.text) for m in messages if m.type == "ai"}
-        left = {k: text for k, text in self.texts.items() if k not in {*told, *self._in_state}}
-        self.texts, self._in_state = {**told, **left}, set(told)
-
-    def _fold_event(self, params: Any, event: Any) -> None:
-        place = *params["namespace"], params.get("node")
-        if event["event"] == "message-start":
-            self._speaks[place] = event["id"]
-            self.texts[event["id"]] = ""
-        elif event["event"] == "message-finish":
-            del self._speaks[place]
-        elif event["event"] == "content-block-delta" and place in self._speaks:
-            self.texts[self._speaks[place]] += event["delta"].get("text", "")
 
 
 def shown(graph: Any, given: Any = ASKED, screen: Screen | None = None, thread: str = "") -> Screen:

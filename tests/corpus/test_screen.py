@@ -1,0 +1,54 @@
+"""v3 over a network, over the corpus: no wrapped graph is shown worse than the plain one."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from langgraph_once import once
+from tests.corpus.scenario import Scenario
+from tests.corpus.scenarios import SCENARIOS
+from tests.corpus.screen import SERVED, Screen
+from tests.corpus.variants import VARIANTS
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+
+V3 = next(variant for variant in VARIANTS if variant.is_v3 and variant.api == "sync")
+PLAYED = [each for each in SCENARIOS if each.only is None or each.only(V3)]
+
+
+def shown(scenario: Scenario, *, wrapped: bool) -> Screen:
+    plain: Any = scenario.graph()
+    graph = once(plain) if wrapped else plain
+    screen = Screen()
+    for run in scenario.runs:
+        config = run.at(graph, {"configurable": {"thread_id": run.thread}})
+        served = {**config, "metadata": {**config.get("metadata", {}), **SERVED["metadata"]}}
+        with suppress(*filter(None, (run.raises,))):
+            for event in graph.stream_events(copy.deepcopy(run.input), served, version="v3"):
+                screen.show(event)
+    return screen
+
+
+def wrong(screen: Screen) -> tuple[int, int]:
+    """How many texts of the state a person misses, and how many are on the screen besides."""
+    shows, state = Counter(screen.said), Counter(screen.state)
+    return (state - shows).total(), (shows - state).total()
+
+
+def test_of_all_scenarios_none_is_shown_worse_and_many_right() -> None:
+    plain = {each.name: wrong(shown(each, wrapped=False)) for each in PLAYED}
+    ours = {each.name: wrong(shown(each, wrapped=True)) for each in PLAYED}
+    worse = [
+        name for name in plain if any(a > b for a, b in zip(ours[name], plain[name], strict=True))
+    ]
+    assert worse == []
+    right = [sum(each == (0, 0) for each in counts.values()) for counts in (plain, ours)]
+    assert right[0] < 150  # which it is depends on how parallel nodes mix their texts
+    assert (right[1], len(ours)) == (219, 234)

@@ -1,0 +1,43 @@
+"""What the README shows passes a strict type checker, as users run one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import langgraph_once
+
+README = Path(__file__).parents[2] / "README.md"
+PACKAGES = str(Path(langgraph_once.__file__).parents[1])
+
+GIVEN = """\
+from langgraph.graph import START, MessagesState, StateGraph
+
+graph = StateGraph(MessagesState).add_node("n", lambda state: state).add_edge(START, "n").compile()
+question: MessagesState = {"messages": []}
+"""
+TOLD = """
+chunks_of_v2 = graph.stream(question, stream_mode="messages", version="v2")
+for typed in dedup(chunks_of_v2, stream_mode="messages", version="v2"):
+    reveal_type(typed)
+"""
+
+
+def test_the_examples_of_a_process_are_typed(tmp_path: Path) -> None:
+    section = README.read_text().partition("### In a process")[2].partition("###")[0]
+    (example,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    file = tmp_path / "example.py"
+    file.write_text(GIVEN + example + TOLD)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", file],
+        env={**os.environ, "MYPYPATH": PACKAGES},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "MessagesStreamPart" in done.stdout  # chunks keep their types

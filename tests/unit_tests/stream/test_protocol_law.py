@@ -1,0 +1,48 @@
+"""The law for v3 over a network: what a stock client shows in the end is what the state says."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langgraph_once import once
+from tests.corpus.screen import SERVED, Screen
+from tests.unit_tests.stream.scenes import ASKED
+from tests.unit_tests.stream.test_law_graphs import (
+    NODES,
+    THREAD,
+    Script,
+    answer_to,
+    said_at_last,
+)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(nodes=st.lists(NODES, min_size=1, max_size=4))
+@example(nodes=[("graph", [("streams_and_edits", "ok"), ("dies_once", "ok")])])
+def test_what_a_client_shows_is_the_state(nodes: Any) -> None:
+    graph = once(Script().graph(nodes, checkpointer=InMemorySaver()))
+    screen = Screen()
+    asked: Any = ASKED
+    for _ in range(20):
+        with contextlib.suppress(RuntimeError):
+            for event in graph.stream_events(asked, {**SERVED, **THREAD}, version="v3"):
+                screen.show(event)
+        state = graph.get_state(THREAD)
+        if not state.next:
+            break
+        asked = answer_to(state)
+    assert Counter(screen.said) == said_at_last(state)
