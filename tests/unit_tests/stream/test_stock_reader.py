@@ -124,6 +124,19 @@ class TestStates:
         assert [m.text for m in last_state(chunks)] == ["Go on.", "some text"]
 
 
+def test_what_is_no_message_yet_is_left_to_the_states() -> None:
+    """Under an id of ours it would stand beside the same in an update."""
+
+    def pairs(state: MessagesState) -> Any:
+        model("a text").invoke(state["messages"])
+        return {"messages": [("ai", "a pair"), {"role": "ai", "content": "a dict"}]}
+
+    chunks = list(once(graph_of(pairs), STOCK).stream(ASKED, stream_mode=["messages", "values"]))
+    said = [data[0].text for mode, data in chunks if mode == "messages"]
+    assert "".join(said) == "a text"
+    assert [m.text for m in last_state(chunks)[1:]] == ["a pair", "a dict"]
+
+
 def test_a_resumed_run_begins_from_nothing_for_a_stock_reader() -> None:
     """It may be another one: a page that was loaded anew."""
 
