@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,13 @@ async def _do(folder: Path, options: dict[str, Any], jobs: list[Asked]) -> list[
     return results
 
 
-def javascript_front_ends(folder: Path) -> dict[str, FrontEnd]:
+def javascript_front_ends(
+    folder: Path, projects: Iterable[str] = VARIANTS.keys()
+) -> dict[str, FrontEnd]:
     """Install the front ends of npm in `folder`, and give them by name."""
     made: dict[str, FrontEnd] = {}
-    for project, variants in VARIANTS.items():
+    for project in projects:
+        variants = VARIANTS[project]
         if not (SOURCES / project).is_dir():
             continue
         here = installed(SOURCES / project, folder / project)

@@ -24,15 +24,21 @@ from langgraph_sdk.client import LangGraphClient
 
 from tests.clients.graphs.pieces import DELAY_S, RETRY, about, is_first_attempt, streamed
 from tests.clients.graphs.zoo import TOPICS, Animal, Graph, asks, resumes
-from tests.corpus.graphs import chain, text_of, without_id
 from tests.clients.server import RANDOM, wrapped_name
+from tests.corpus.graphs import text_of, without_id
 
-__all__ = ["animal", "assistant_id", "make_assistants", "random_graph"]
+__all__ = ["SEED_KEY", "animal", "assistant_id", "make_assistants", "random_graph"]
 
 SEED_KEY = "seed"
 
 NODES = (2, 5)
 """The fewest and the most nodes of a graph."""
+
+BREAKS_AFTER = 3
+"""After how many words an answer breaks off."""
+
+OTHER = ("pushes", "calls_tool", "streams_and_edits", "asks_midway")
+"""What says its other text as well."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,14 @@ class Node:
 
     def __str__(self) -> str:
         return f"{self.kind}({self.text.split()[1]})"
+
+    def says(self) -> set[str]:
+        """Every text that it may say. Of its other one an attempt says no more than a beginning."""
+        dead = " ".join(self.other.split()[:BREAKS_AFTER])
+        is_other = self.kind in OTHER or (
+            self.kind == "breaks_other" and not self.text.startswith(dead)
+        )
+        return {self.text, self.other} if is_other else {self.text}
 
 
 class Beside(tuple[Node, ...]):
@@ -69,7 +83,19 @@ class Inside(NamedTuple):
 Step: TypeAlias = Node | Beside | Inside
 
 EVERYWHERE = (
-    *("streams", "streams", "streams", "streams", "copies", "copies_own_id", "drafts", "whole", "pushes", "calls_tool", "twice"),
+    *(
+        "streams",
+        "streams",
+        "streams",
+        "streams",
+        "copies",
+        "copies_own_id",
+        "drafts",
+        "whole",
+        "pushes",
+        "calls_tool",
+        "twice",
+    ),
     *("breaks", "breaks_other", "breaks_when_done", "whole_pair", "streams_and_edits"),
 )
 """What nodes do anywhere, any number of times."""
@@ -83,10 +109,14 @@ ASKS = ("asks", "asks_midway")
 ALONE = ("loops",)
 """What has a step to itself."""
 
+SPOKEN = ("streams", "copies", "drafts", "twice", "breaks", "breaks_other", "loops")
+"""What may say the same as another node. What no tokens say is distinct: a client that reads
+tokens alone never has it, and in a plain stream something else that came twice would hide that."""
+
 
 def steps_of(seed: int) -> list[Step]:
     """The steps of the graph of a seed."""
-    chance = random.Random(seed)  # noqa: S311  # no secret
+    chance = random.Random(seed)  # no secret
     nodes = list(_nodes(chance))
     steps: list[Step] = []
     while nodes:
@@ -111,9 +141,9 @@ def _nodes(chance: random.Random) -> Iterator[Node]:
         if kind in ASKS:
             kinds = [kind for kind in kinds if kind not in ASKS]
         text = f"{{topic}} n{at} has {chance.choice(['a port', 'rain'])} today."
-        if texts and chance.random() < 1 / 4:
-            text = chance.choice(texts)
-        texts.append(text)
+        if kind in SPOKEN:
+            text = chance.choice(texts) if texts and chance.random() < 1 / 4 else text
+            texts.append(text)
         yield Node(kind, text, f"{{topic}} n{at} {chance.choice(['has', 'lies'])} elsewhere.")
 
 
@@ -226,12 +256,14 @@ async def _calls_tool(state: Any, node: Node) -> list[Any]:
 
 
 async def _breaks(state: Any, node: Node) -> list[Any]:
-    return [await streamed(state, node.text, breaks_after=3 if is_first_attempt() else None)]
+    return [
+        await streamed(state, node.text, breaks_after=BREAKS_AFTER if is_first_attempt() else None)
+    ]
 
 
 async def _breaks_other(state: Any, node: Node) -> list[Any]:
     if is_first_attempt():
-        await streamed(state, node.other, breaks_after=3)
+        await streamed(state, node.other, breaks_after=BREAKS_AFTER)
     return [await streamed(state, node.text)]
 
 
@@ -306,13 +338,14 @@ def animal(seed: int) -> Animal:
     """The graph of a seed, and what a judge has to know of it."""
     steps = steps_of(seed)
     nodes = [*leaves(steps)]
+    what = ", ".join(map(str, steps))
     are_asked = any(node.kind in ASKS for node in nodes)
     turns = [[asks(topic), resumes("Yes.")] if are_asked else [asks(topic)] for topic in TOPICS]
     return Animal(
-        name=f"{RANDOM} {seed}",
-        what=", ".join(map(str, steps)),
+        name=f"{RANDOM} {seed}: {what}",
+        what=what,
         graph=_graph(seed),
-        unkept=tuple({text: None for node in nodes for text in (node.text, node.other)}),
+        unkept=tuple(dict.fromkeys(text for node in nodes for text in sorted(node.says()))),
         turns=tuple(turn for both in turns for turn in both),
     )
 
