@@ -38,12 +38,14 @@ async def _do(folder: Path, options: dict[str, Any], jobs: list[Asked]) -> list[
     program = await asyncio.create_subprocess_exec(
         "node",
         "client.mjs",
-        json.dumps({"jobs": asked}),
         cwd=folder,
+        stdin=asyncio.subprocess.PIPE,  # an argument of a program is bounded
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    told, complaint = await asyncio.wait_for(program.communicate(), TIMEOUT_S)
+    told, complaint = await asyncio.wait_for(
+        program.communicate(json.dumps({"jobs": asked}).encode()), TIMEOUT_S
+    )
     if program.returncode:
         raise RuntimeError(f"{folder.name}: {complaint.decode()[-2000:]}")
     results: list[Recording] = json.loads(told)["results"]
