@@ -48,6 +48,7 @@ class MessageParts:
         self._stats = stats
         self.echoes: dict[tuple[str, str], Echo] = {}
         self._stale: dict[str, list[Entry]] = {}
+        self._before_state: set[Entry] = set()
         self.rivals = Rivals()
 
     def chunk(self, part: Part) -> Iterable[Part]:
@@ -148,6 +149,7 @@ class MessageParts:
         if self._config.reexecution == "hold" and old:
             self._stale[said.task] = old[1:]
             echo = self.echoes[said.task, str(chunk.id)] = Echo(self._ledger, old[0])
+            self._ledger.alias(old[0], str(chunk.id))  # a third attempt may follow
             yield from self._echoed(said, chunk, echo)
             return
         if self._config.reexecution == "retract":
@@ -352,12 +354,29 @@ class MessageParts:
     def _retry(self, said: SaidPart, message_id: str) -> Iterable[Part]:
         """What an earlier attempt said, which the handler takes back."""
         found = [e for e in self._ledger.entries(message_id) if e.task == said.task]
+        self.echoes.pop((said.task, message_id), None)
+        for lost in self._before_state.intersection(found):
+            self._ledger.drop(lost)
+            found.remove(lost)
         if self._config.reexecution == "hold" and found:
             self._stale.setdefault(said.task, []).extend(found)
             return ()
         if self._config.reexecution == "mark":
             return ()
         return [out for entry in found for out in self._take_back(said.part, entry)]
+
+    def state_passes(self) -> None:
+        """Note that the consumer replaces its list by a state.
+
+        That has nothing of what is under way, so what is said again goes out from the beginning.
+        """
+        for entry in [entry for entries in self._stale.values() for entry in entries]:
+            self._ledger.drop(entry)
+        self._stale.clear()
+        for echo in self.echoes.values():
+            echo.old_is_gone()
+        ledger = self._ledger
+        self._before_state = {entry for entry in ledger.known() if entry.epoch == ledger.epoch}
 
     def close(self) -> Iterator[Part]:
         """Take back what an earlier attempt said and no later one repeated."""
