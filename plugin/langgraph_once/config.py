@@ -42,7 +42,8 @@ with no `checkpoint_id` there it starts from the newest (measured with langgraph
 header does not get there unless `http.configurable_headers` of the server includes it;
 `configurable` of a request is refused beside a `context`, and copied to it where there is none;
 `metadata` of a run that makes its thread stays with the thread, for its next readers too. As the
-key begins with `__`, it is in no metadata of messages and checkpoints."""
+key begins with `__`, it is in no metadata of messages and checkpoints. The
+JavaScript server takes it, and drops it (2.0.0)."""
 
 TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
 """A type as `module:QualifiedName`."""

@@ -32,20 +32,26 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 
 TIMEOUT_S = 600
 
+MOST_JOBS = 100
+"""How many jobs one run of a program is given: all are in one argument, which has a limit."""
+
 
 async def _do(folder: Path, options: dict[str, Any], jobs: list[Asked]) -> list[Recording]:
     asked = [{**job, "options": {**options, **job["options"]}} for job in jobs]
+    parts = [asked[at : at + MOST_JOBS] for at in range(0, len(asked), MOST_JOBS)]
+    return [recording for part in parts for recording in await _run(folder, part)]
+
+
+async def _run(folder: Path, jobs: list[dict[str, Any]]) -> list[Recording]:
     program = await asyncio.create_subprocess_exec(
         "node",
         "client.mjs",
+        json.dumps({"jobs": jobs}),
         cwd=folder,
-        stdin=asyncio.subprocess.PIPE,  # an argument of a program is bounded
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    told, complaint = await asyncio.wait_for(
-        program.communicate(json.dumps({"jobs": asked}).encode()), TIMEOUT_S
-    )
+    told, complaint = await asyncio.wait_for(program.communicate(), TIMEOUT_S)
     if program.returncode:
         raise RuntimeError(f"{folder.name}: {complaint.decode()[-2000:]}")
     results: list[Recording] = json.loads(told)["results"]
@@ -55,14 +61,11 @@ async def _do(folder: Path, options: dict[str, Any], jobs: list[Asked]) -> list[
 def javascript_front_ends(
     folder: Path, projects: Iterable[str] = VARIANTS.keys()
 ) -> dict[str, FrontEnd]:
-    """Install the front ends of npm in `folder`, and give them by name."""
+    """Install front ends of npm in `folder`, and give them by name."""
     made: dict[str, FrontEnd] = {}
     for project in projects:
-        variants = VARIANTS[project]
-        if not (SOURCES / project).is_dir():
-            continue
         here = installed(SOURCES / project, folder / project)
-        for name, options in variants.items():
+        for name, options in VARIANTS[project].items():
             made[f"{project} {name}".strip()] = partial(_do, here, options)
     for shared in SOURCES.glob("*.mjs"):
         shutil.copy(shared, folder)

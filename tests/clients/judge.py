@@ -52,9 +52,21 @@ class Verdict:
     """How many moments were judged."""
 
 
+HIDDEN_BY = {"text twice": "garbled", "stale": "garbled"}
+"""What cannot be seen where another fault is: who shows mixed words shows no text twice."""
+
+
 def worse(wrapped: Verdict, plain: Verdict) -> list[str]:
-    """The faults that a wrapped graph has more of than a plain one."""
-    return [fault for fault in FAULTS if wrapped.faults[fault] > plain.faults[fault]]
+    """The faults that a wrapped graph has more of than a plain one.
+
+    Where the plain graph has a fault that hides another one, the other is not compared.
+    """
+    return [
+        fault
+        for fault in FAULTS
+        if wrapped.faults[fault] > plain.faults[fault]
+        and not plain.faults[HIDDEN_BY.get(fault, "")]
+    ]
 
 
 def judge(recording: Recording, history: History, fails: Collection[int] = ()) -> Verdict:

@@ -70,8 +70,8 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         *_versions(),
         "",
         "Each moment (each list of messages that was on the screen) is compared with the states",
-        "of its thread. A cell tells what was wrong in all turns of a graph, plain → wrapped:",
-        "how many texts or ids it happened to, not how often. `·` is nothing at all.",
+        "of its thread. Counted is how many texts or ids a fault happened to in each turn, not how",
+        "often it was seen; `·` is none, and where plain and wrapped are alike, it is told once.",
         "",
         "| fault | what it is |",
         "|---|---|",
@@ -81,7 +81,11 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         "",
         *_totals(found, names),
         "",
-        "## Graph by graph",
+        "## All faults together, plain → wrapped",
+        "",
+        *_matrix(found, names),
+        "",
+        "## Graph by graph, plain → wrapped",
         "",
         *_by_graph(found, names),
         "",
@@ -104,12 +108,11 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
 def _versions() -> Iterator[str]:
     python = ("langgraph", "langgraph-api", "langgraph-sdk")
     yield "Python: " + ", ".join(f"{name} {version(name)}" for name in python) + "."
-    pinned: dict[str, str] = {}
+    yield ""
     for project in VARIANTS:
-        if (package := SOURCES / project / "package.json").exists():
-            for name, number in json.loads(package.read_text())["dependencies"].items():
-                pinned[f"{project}: {name}"] = number
-    yield from (f"- {name} {number}" for name, number in pinned.items())
+        package = json.loads((SOURCES / project / "package.json").read_text())
+        pinned = ", ".join(f"{name} {v}" for name, v in package["dependencies"].items())
+        yield f"- {project}: {pinned}"
 
 
 def _shown(faults: Counter[str]) -> str:
@@ -131,6 +134,18 @@ def _totals(found: dict[Cell, Verdict], names: Iterable[str]) -> Iterator[str]:
             if cell.front_end == name:
                 sums[cell.wrapped].update(verdict.faults)
         yield f"| {name} | {_shown(sums[False])} | {_shown(sums[True])} |"
+
+
+def _matrix(found: dict[Cell, Verdict], names: list[str]) -> Iterator[str]:
+    yield f"| graph | {' | '.join(names)} |"
+    yield "|---|" + "--:|" * len(names)
+    for animal in ZOO:
+        pairs = [
+            [found[Cell(animal.name, name, wrapped)].faults.total() for wrapped in (False, True)]
+            for name in names
+        ]
+        cells = [" → ".join(str(n or "·") for n in dict.fromkeys(pair)) for pair in pairs]
+        yield f"| {animal.name} | {' | '.join(cells)} |"
 
 
 def _by_graph(found: dict[Cell, Verdict], names: list[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from tests.clients.graphs import ZOO, Animal
 
 __all__ = ["BARE", "ONCE", "RANDOM", "wrapped_name", "zoo_server"]
 
-GRAPHS = "tests.clients.graphs.served"
+GRAPHS = "tests.clients.graphs"
 WRAPPED = "langgraph_once.platform.graphs"
 
 BARE, ONCE = "words_bare", "words_once"
@@ -27,13 +27,22 @@ def wrapped_name(name: str) -> str:
     return f"{name}_once"
 
 
-def zoo_server(folder: Path, animals: Iterable[Animal] = ZOO) -> DevServer:
-    """A server of these graphs, to be started, whose files lie in `folder`."""
+def zoo_server(
+    folder: Path, animals: Iterable[Animal] = ZOO, module: str = f"{GRAPHS}.served"
+) -> DevServer:
+    """A server, to be started.
+
+    Args:
+        folder: Where its files lie.
+        animals: The graphs.
+        module: Where they are by name.
+    """
     graphs: dict[str, Any] = {}
-    names = [(animal.name, animal.name, wrapped_name(animal.name)) for animal in animals]
-    names.append((RANDOM, RANDOM, wrapped_name(RANDOM)))
-    for name, plain, once in [*names, ("words", BARE, ONCE)]:
-        target = f"{GRAPHS}:{name}"
+    names = [
+        (f"{module}:{animal.name}", animal.name, wrapped_name(animal.name)) for animal in animals
+    ]
+    names.append((f"tests.clients.random_graphs:{RANDOM}", RANDOM, wrapped_name(RANDOM)))
+    for target, plain, once in [*names, (f"{GRAPHS}.words:words", BARE, ONCE)]:
         graphs[plain] = target
         graphs[once] = {"path": f"{WRAPPED}:{once}", "once": {"target": target}}
     manifest = {

@@ -119,3 +119,13 @@ def test_worse_is_more_of_any_fault() -> None:
     plain = judge({"turns": [{"snapshots": [FINAL[2:], FINAL], "error": None}]}, HISTORY)
     assert worse(once, plain) == ["missing"]
     assert worse(plain, plain) == []
+
+
+def test_what_garbled_text_hides_is_not_compared() -> None:
+    twice = [FINAL[0], ai(HELLO), *FINAL[1:]]
+    mixed = judge({"turns": [{"snapshots": [[ai("HelloNext")], FINAL], "error": None}]}, HISTORY)
+    doubled = judge({"turns": [{"snapshots": [twice, FINAL], "error": None}]}, HISTORY)
+    assert set(mixed.faults) == {"garbled"}
+    assert set(doubled.faults) == {"text twice"}
+    assert worse(doubled, mixed) == []
+    assert worse(mixed, doubled) == ["garbled"]

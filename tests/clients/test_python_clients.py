@@ -14,20 +14,17 @@ from tests.clients.traffic import MODES, bytes_per_token
 
 QUICK = {
     "chat",
-    "interrupt",
     "handoff",
     "error",
     "copy",
     "nested_copy",
     "retry",
-    "retry_other",
-    "fallback",
     "three_ok",
     "edit_beside",
     "remove_later",
     "draft",
 }
-QUICK_CLIENTS = ("messages", "messages-tuple sub", "all", "updates", "RemoteGraph sub", "wait")
+QUICK_CLIENTS = ("messages", "messages-tuple sub", "all", "RemoteGraph sub", "wait")
 
 REPEATED_BY_PLAIN = ("copy", "nested_copy", "retry")
 READS_TOKENS_ALONE = "messages-tuple sub"

@@ -60,7 +60,8 @@ class OnceRemoteGraph(RemoteThreads):
         url: As `RemoteGraph`, and so are the following.
         api_key: The key of the server.
         headers: To send with each request.
-        client: An SDK client, in place of one made for `url`.
+        client: An SDK client, in place of one made for `url`. Where you have replaced its
+            `runs.stream`, that is called, and it alone comes back after a cut, or does not.
         sync_client: The same for sync calls.
         config: Defaults of the config of each call.
         name: The name of this graph; by default `assistant_id`.

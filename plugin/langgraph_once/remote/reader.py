@@ -128,7 +128,8 @@ class RunReader:
             "HTTP/2",
             "HTTP/3",
         )
-        # By this header servers offer to join the run again; the SDK goes by it, too.
+        # By this header servers offer to join the run again; the SDK goes by it, too. That of
+        # JavaScript (2.0.0) does not, and sends no heartbeats either.
         can_come_back = self.is_resumable and "location" in response.headers
         return self.config.idle_timeout_s if can_come_back else None
 
@@ -234,7 +235,7 @@ class RunReader:
             error: What cut it; None if it ended by itself.
         """
         self._tries.error = error
-        if isinstance(error, AmbiguousError):
+        if isinstance(error, AmbiguousError) or self.must_begin_again:
             return
         if isinstance(error, UNKNOWN):
             if not (self.thread_id is None and self._is_clean):  # that ends with its run

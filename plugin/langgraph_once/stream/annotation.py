@@ -59,6 +59,9 @@ class Annotation(TypedDict):
     draft: NotRequired[bool]
     """An empty chunk that says of the message it ends: no task put that into the state."""
 
+    streamed: NotRequired[bool]
+    """It is what its model run said, though perhaps in another form than the run's pieces."""
+
     given: NotRequired[bool]
     """The task was given another message under this id, whose place this one takes."""
 

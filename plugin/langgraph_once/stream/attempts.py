@@ -71,6 +71,12 @@ class ModelRun:
         self.said: BaseMessage | None = None
         self.kept_in: set[str] = set()
 
+    def says(self, message: BaseMessage) -> bool:
+        """Whether a message says what this run said in the end."""
+        return self.said is not None and (
+            self.said is message or content_of(self.said) == content_of(message)
+        )
+
 
 class Task:
     """One task of the running graph, over all its attempts in this stream.
@@ -153,10 +159,9 @@ class Task:
         """The id of what a model has streamed in it and `message` repeats, for one copy each."""
         if not isinstance(message, AIMessage):
             return None
-        content = content_of(message)
         for run in self.models:
             is_free = not (run.failed or run.is_void or self.ns in run.kept_in)
-            if is_free and run.said is not None and content_of(run.said) == content:
+            if is_free and run.says(message):
                 return run.id
         return None
 

@@ -11,7 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk, message_chunk_to_message
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    RemoveMessage,
+    message_chunk_to_message,
+)
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import annotation_of, repairing
@@ -37,6 +42,7 @@ def event_filter(
     *,
     cached: CachedParts | None = None,
     for_stock: bool = False,
+    tells_edits: bool = True,
 ) -> ChunkFilter:
     """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
 
@@ -49,11 +55,14 @@ def event_filter(
         ledger: What the consumer has.
         cached: Says what cached updates hold, where the graph has a cache.
         for_stock: Whether a stock client reads the events over a network, `ProtocolForm`.
+        tells_edits: Whether a message that a task returns with another text follows what was
+            streamed. Not where transformers rewrite messages: they may have made that text of
+            the streamed one already, and then nothing was edited.
     """
     if config.reexecution == "hold":
         config = replace(config, reexecution="retract")
     form = ProtocolForm(ledger) if for_stock else None
-    events = _Events(Deduplicator(config, ledger=ledger), cached, form)
+    events = _Events(Deduplicator(config, ledger=ledger), cached, form, tells_edits=tells_edits)
     steps = Steps()
     return ChunkFilter(
         events.new,
@@ -67,9 +76,15 @@ class _Events:
     """The chunks of one v3 run, each after the other."""
 
     def __init__(
-        self, dedup: Deduplicator, cached: CachedParts | None, form: ProtocolForm | None
+        self,
+        dedup: Deduplicator,
+        cached: CachedParts | None,
+        form: ProtocolForm | None,
+        *,
+        tells_edits: bool,
     ) -> None:
         self._dedup = dedup
+        self._tells_edits = tells_edits
         self._form = form
         self._expand: Any = cached.expand if cached is not None else lambda part: (part,)
         self._reader = EventReader()
@@ -113,8 +128,19 @@ class _Events:
         if said is None:
             yield True, part
         else:
-            for out in self._dedup.feed(said):
+            new = self._dedup.feed(said)
+            for out in new if self._tells_edits else _without_edits(new):
                 yield out is said and part is whole, out
+
+
+def _without_edits(new: Iterable[Part]) -> Iterator[Part]:
+    """The same, but for a removal and the message that takes its place."""
+    parts = list(new)
+    gone = {part.data.id for part in parts if isinstance(part.data, RemoveMessage)}
+    back = {part.data.id for part in parts if type(part.data) is AIMessage}
+    for part in parts:
+        if getattr(part.data, "id", None) not in gone & back:
+            yield part
 
 
 class EventReader:
@@ -123,6 +149,8 @@ class EventReader:
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
         self._whole: set[tuple[str, int]] = set()
+        self._told: dict[tuple[str, int], list[str]] = {}
+        self._unnamed: set[tuple[str, int]] = set()
 
     def read(self, part: Part) -> Part | None:
         """A part whose event is a chunk instead; None for an event that says nothing."""
@@ -134,11 +162,38 @@ class EventReader:
             self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
         message_id = self._ids.get(run)
         chunk = event_chunk(event, message_id) if message_id else None
-        if message_id and chunk is None:
+        if event.get("event") == "content-block-start" and not event["content"].get("id"):
+            self._unnamed.add((run, event["index"]))  # a call, perhaps, whose id comes late
+        if "delta" in event:
+            self._told.setdefault((run, event["index"]), []).append(_delta_text(event))
+        elif message_id and event.get("event") == "content-block-finish":
+            rest = self._rest(event, run, message_id)
+            chunk = chunk or self._whole_call(event, run, message_id) or rest
+        elif message_id and chunk is None:
             chunk = self._whole_call(event, run, message_id)
         if event.get("event") == "message-finish":
             self._ids.pop(run, None)
         return None if chunk is None else part._replace(data=chunk)
+
+    def _rest(self, event: Mapping[str, Any], run: str, message_id: str) -> AIMessageChunk | None:
+        """The chunk of what only the end of a block tells, where a transformer held deltas back."""
+        block, index = event["content"], event["index"]
+        told = "".join(self._told.pop((run, index), ()))
+        match block.get("type"):
+            case "text" | "reasoning" as kind:
+                rest = _suffix(str(block.get(kind) or ""), told)
+                delta = {"type": f"{kind}-delta", kind: rest}
+                return _block_delta({**event, "delta": delta}, message_id) if rest else None
+            case "tool_call" if told:
+                args = block.get("args") or {}
+                forms = (json.dumps(args), json.dumps(args, separators=(",", ":")))
+                rest = next(filter(None, (_suffix(form, told) for form in forms)), "")
+                call_id = block.get("id") if (run, index) in self._unnamed else None
+                self._unnamed.discard((run, index))
+                piece = {"id": call_id, "name": None, "args": rest}
+                return _call_chunk(event, message_id, piece) if rest or call_id else None
+            case _:
+                return None
 
     def _whole_call(
         self, event: Mapping[str, Any], run: str, message_id: str
@@ -156,6 +211,16 @@ class EventReader:
             args = json.dumps(block.get("args") or {})
             return _call_chunk(event, message_id, {**call, "args": args})
         return None
+
+
+def _delta_text(event: Mapping[str, Any]) -> str:
+    delta = event["delta"]
+    return str(delta.get("text") or delta.get("reasoning") or delta.get("args") or "")
+
+
+def _suffix(whole: str, told: str) -> str:
+    """What of `whole` comes after `told`; nothing where that is no part of it."""
+    return whole[len(told) :] if whole.startswith(told) else ""
 
 
 def event_chunk(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:

@@ -8,7 +8,7 @@ langgraph 1.2.22 and langgraph-api 0.16.7).
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -32,7 +32,7 @@ from langgraph_once.stream.resume import InMemoryStreamStateStore, StreamStateSt
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import Thread, astreamed, streamed
 from langgraph_once.stream.stock import for_stock, is_for_stock
-from langgraph_once.stream.transformer import HideRemovals, OnceChannel
+from langgraph_once.stream.transformer import rewrites, with_channel
 
 __all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
 
@@ -78,7 +78,7 @@ def once(
     install()
     plain = type(graph).plain_class if isinstance(graph, OnceStreams) else type(graph)
     wrapped = _twin(graph, _once_class(plain))
-    wrapped.stream_transformers = _with_channel(graph.stream_transformers)
+    wrapped.stream_transformers = with_channel(graph.stream_transformers)
     wrapped.dedup_config = config or DedupConfig()
     wrapped.stream_state = stream_state
     wrapped.own_stream_state = InMemoryStreamStateStore()
@@ -219,6 +219,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
                 ledger,
                 cached=say(ledger=ledger, has_cache=has_cache) if is_silent else None,
                 for_stock=self._is_sent_to_stock(merged),
+                tells_edits=not rewrites(self.stream_transformers),
             )
         read = None
         if is_silent and isinstance(modes, str) and version == "v1":
@@ -281,11 +282,6 @@ def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
     twin = cls.__new__(cls)
     vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
     return twin
-
-
-def _with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
-    users = [made for made in transformers if made not in (HideRemovals, OnceChannel)]
-    return (HideRemovals, *users, OnceChannel)
 
 
 def _handled(run: Run, modes: StreamModes) -> Run | None:

@@ -139,7 +139,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not run.id:
             run.id = message.id
             self._begin_to_speak(run)
-            self._send(run.meta[0], message, run.meta[1], run.task)
+            self._send(run.meta[0], _as_whole(message), run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that what a model has said so far is void."""
@@ -277,14 +277,15 @@ class OnceMessagesHandler(StreamMessagesHandler):
     ) -> None:
         task, meta, message, source, _ = written
         run = task.runs.get(str(message.id))
-        if isinstance(message, BaseMessageChunk):
-            message = message_chunk_to_message(message)  # as the reducer does
+        message = _as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
         is_known = self.run.is_stock and message.id in self.seen
         if source != "history" and (is_known or message.id in task.inputs):
             note_in(metadata)["given"] = True
         if wins:
             note_in(metadata)["wins"] = True
+        if run is not None and run.says(message):
+            note_in(metadata)["streamed"] = True
         if is_unnamed:
             note_in(metadata)["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))
@@ -355,6 +356,11 @@ class OnceMessagesHandler(StreamMessagesHandler):
             if run.id:
                 note["id"] = run.id
         return annotated(metadata, note, sent=not self.run.is_stock)
+
+
+def _as_whole(message: BaseMessage) -> BaseMessage:
+    """A message as the reducer keeps it, and as readers know it that is not said in chunks."""
+    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
 def _first_message(response: LLMResult) -> BaseMessage | None:

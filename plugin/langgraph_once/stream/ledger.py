@@ -325,7 +325,8 @@ class Ledger:
         return list(dict.fromkeys(entry.id for entry in dropped)) or [message_id]
 
     def forget_all(self) -> None:
-        """The consumer drops every message."""
+        """The consumer drops every message, those too that the thread had before."""
+        self._seeds = {}
         for entry in [entry for known in self._by_id.values() for entry in known]:
             self.drop(entry)
 

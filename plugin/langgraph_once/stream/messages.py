@@ -12,6 +12,7 @@ from langchain_core.messages import (
     RemoveMessage,
     ToolMessage,
 )
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import repairing
@@ -215,9 +216,10 @@ class MessageParts:
         if said.note is not None and said.note.get("id"):
             ids.append(said.note["id"])
         for message_id in ids:
-            for entry in reversed(self._ledger.entries(message_id)):
-                if said.follows(entry, self._ledger.epoch):
-                    return entry
+            known = reversed(self._ledger.entries(message_id))
+            before = [entry for entry in known if said.follows(entry, self._ledger.epoch)]
+            if before:  # its own, if tasks beside it said something under this id, too
+                return max(before, key=lambda entry: entry.akin(said.task))
         return self._nameless_run(said, content)
 
     def _nameless_run(self, said: SaidPart, content: Content) -> Entry | None:
@@ -252,9 +254,15 @@ class MessageParts:
             return self._won(said, content, known)
         if known.says(str(said.message.id), content):
             return self._finality(said, known)
+        if said.is_streamed:
+            last = self._finality(said, known)
+            known.said = content
+            return last
         missing, had_id = known.content.suffix_of(content), known.id
         if missing and isinstance(said.message, AIMessage):
             self._stats.repaired += 1
+            if not known.is_final:
+                self._ledger.settle(known)
             known.said = content
             repair = AIMessageChunk(content=missing, id=had_id)
             return (said.part._replace(data=repair, meta=repairing(said.part.meta)),)
@@ -338,6 +346,9 @@ class MessageParts:
         """A removal, under the ids by which the consumer knows the message."""
         said = SaidPart(part)
         message_id = str(said.message.id)
+        if message_id == REMOVE_ALL_MESSAGES:
+            self._ledger.forget_all()
+            return (part,)
         if said.source == "retry":
             return self._retry(said, message_id)
         if said.source == "resume":

@@ -84,8 +84,9 @@ class _Held:
             delta = {**event["delta"], "text": last["delta"]["text"] + said}
             self.events[-1] = part._replace(data={**event, "delta": delta})
         if said is None:
-            block = event.get("content", {})
-            return bool(event["event"] == "content-block-start" and block["type"] == "text")
+            block: Mapping[str, Any] = event.get("content", {})
+            begins = event.get("event"), block.get("type")
+            return begins == ("content-block-start", "text")
         self._text += said
         return self.old.text.startswith(self._text)
 

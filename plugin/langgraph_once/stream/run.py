@@ -69,13 +69,13 @@ class Run:
     def is_message_key(self, ns: tuple[str, ...], key: str) -> bool:
         """Whether the graph at `ns` reduces this key by `add_messages`.
 
-        A graph that is not to be seen from outside, called in a function say, is taken to
-        have the usual key.
+        Of a graph that is not to be seen from outside, called in a function say, nobody knows:
+        what looks like a message there may be none, and is left alone.
         """
         if self._keys is None:
             self._keys = _message_keys(self._graph)
         keys = self._keys.get(node_path(ns))
-        return key == DEFAULT_KEY if keys is None else key in keys
+        return keys is not None and key in keys
 
 
 def first_chunk(chunks: Iterator[Any], run: Run) -> list[Any]:

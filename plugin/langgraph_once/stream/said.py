@@ -18,7 +18,7 @@ MODEL_KEY = "ls_model_type"
 class SaidPart:
     """One part and what its metadata say of its message."""
 
-    __slots__ = ("message", "note", "part", "steps", "task")
+    __slots__ = ("is_streamed", "message", "note", "part", "steps", "task")
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -26,6 +26,8 @@ class SaidPart:
         task = part.meta.get(TASK_NS_KEY)
         self.task: str = task if task and isinstance(task, str) else NS_SEP.join(part.ns)
         self.note: Annotation | None = annotation_of(part.meta)
+        # Read once: to whoever reads it behind this, tokens may have been lost on the way.
+        self.is_streamed = self.note is not None and self.note.pop("streamed", False)
         self.steps = self._steps()
 
     @property

@@ -8,23 +8,40 @@ events' deltas have none, and clients mix up messages that stream at a time).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
+from langgraph_once.errors import StreamError
 from langgraph_once.stream.annotation import annotation_of
-from langgraph_once.stream.events import EventReader
+from langgraph_once.stream.events import RUN_KEY, EventReader
 from langgraph_once.stream.intake import event_part
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.protocol import NODE_KEY, OURS_KEY
 from langgraph_once.stream.render import writer
 
-__all__ = ["CHANNEL", "HIDDEN_METHOD", "HideRemovals", "OnceChannel"]
+__all__ = ["CHANNEL", "HIDDEN_METHOD", "HideRemovals", "OnceChannel", "rewrites", "with_channel"]
 
 CHANNEL = "once"
 HIDDEN_METHOD = "messages/removal"
 CHANNEL_METHODS = frozenset({"messages", "values", "updates", "custom"})
+
+
+def with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
+    """The transformers of a graph, and ours around them."""
+    return (HideRemovals, *_of_users(transformers), OnceChannel)
+
+
+def rewrites(transformers: Sequence[Any]) -> bool:
+    """Whether one of them may change what is said before `run.messages` and others read it."""
+    return any(getattr(make(()), "before_builtins", False) for make in _of_users(transformers))
+
+
+def _of_users(transformers: Sequence[Any]) -> list[Any]:
+    return [make for make in transformers if make not in (HideRemovals, OnceChannel)]
 
 
 class HideRemovals(StreamTransformer):
@@ -51,30 +68,67 @@ class OnceChannel(StreamTransformer):
         # Transformers are made for each graph inside too; those have nothing to say.
         self._channel: StreamChannel[Any] | None = None if scope else StreamChannel(CHANNEL)
         self._reader = EventReader()
+        self._hidden: set[Any] = set()
         self._write = writer([], version="v2")
 
     def init(self) -> dict[str, Any]:
         """The channel, under its name."""
         return {CHANNEL: self._channel} if self._channel is not None else {}
 
+    def _on_register(self, mux: Any) -> None:
+        """Listen to the log of the run, into which comes what no transformer has left out.
+
+        Others may come after this one, and each sees every event, also one that another has left
+        out already. Private upstream (langgraph 1.2.22); `test_transformer` notices a change.
+        """
+        if self._channel is not None:
+            log = mux._events  # noqa: SLF001  # see above
+            push = log.push
+
+            def heard(event: Any) -> None:
+                push(event)
+                self._say(event)
+
+            log.push = heard
+
     def process(self, event: Any) -> bool:
-        """Say on the channel what an event says."""
+        """Name back what was hidden; only a mark of ours is for nobody but the channel."""
         if event["method"] == HIDDEN_METHOD:
             event["method"] = "messages"
-        is_ours = event["method"] == "messages" and _names_its_node(event["params"])
-        if self._channel is not None and event["method"] in CHANNEL_METHODS and not is_ours:
-            part = self._reader.read(event_part(event))
-            if part is not None:
-                self._channel.push(self._write(_as_chunk(part)))
-        return not _is_draft_mark(event)
+        if event["method"] != "messages":
+            return True
+        metadata = event["params"]["data"][1] or {}
+        if NODE_KEY in metadata:
+            event["params"]["node"] = metadata[NODE_KEY]
+        if _is_draft_mark(event):
+            self._say(event)
+            return False
+        return True
 
+    def _say(self, event: Any) -> None:
+        """Say on the channel what an event says, as other transformers have left it."""
+        if self._channel is None or event["method"] not in CHANNEL_METHODS:
+            return
+        with suppress(StreamError):  # they may have made something of it that is no message
+            part = event_part(event)
+            if part.mode == "messages" and (OURS_KEY in part.meta or self._is_hidden(part)):
+                return
+            if (said := self._reader.read(part)) is not None:
+                self._channel.push(self._write(_as_chunk(said)))
 
-def _names_its_node(params: Any) -> bool:
-    """Let an event name its node; whether the channel says by other means what it says."""
-    metadata = params["data"][1]
-    if NODE_KEY in metadata:
-        params["node"] = metadata[NODE_KEY]
-    return OURS_KEY in metadata
+    def _is_hidden(self, part: Part) -> bool:
+        """Whether a transformer hides a model run, or a message, from `run.messages`.
+
+        Those of LangChain's middleware call its start one of a tool, in a graph inside, too.
+        """
+        message, run = part.data, part.meta.get(RUN_KEY)
+        if not isinstance(message, Mapping):
+            return message is None
+        if message.get("event") == "message-start":
+            self._hidden.discard(run)
+            if message.get("role") == "tool":
+                self._hidden.add(run)
+        return run in self._hidden
 
 
 def _is_draft_mark(event: Any) -> bool:
@@ -82,7 +136,7 @@ def _is_draft_mark(event: Any) -> bool:
     if event["method"] != "messages":
         return False
     message, metadata = event["params"]["data"]
-    note = annotation_of(metadata) if isinstance(message, AIMessageChunk) else None
+    note = annotation_of(metadata or {}) if isinstance(message, AIMessageChunk) else None
     return note is not None and "draft" in note
 
 

@@ -8,9 +8,9 @@ walked, whatever their size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.utils import convert_to_messages
@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 ATOMS = frozenset({str, int, float, bool, bytes, bytearray, complex, type(None)})
+NO_MESSAGES = (str, bytes, bytearray, memoryview, range)
 OVERWRITE = "__overwrite__"
 MAX_DEPTH = 32
 ROOT_KEY = "__root__"
@@ -101,7 +102,7 @@ def _writes(response: Any) -> Iterator[tuple[str, Any]]:
             yield from response._update_as_tuples()  # noqa: SLF001  # upstream reads it so
     elif isinstance(response, entrypoint.final):
         yield from _entries(response.value)
-    elif isinstance(response, list | tuple) and _has_commands(response):
+    elif _is_sequence(response) and _has_commands(response):
         for item in response:
             yield from _writes(item)
     else:
@@ -116,7 +117,7 @@ def _entries(value: Any) -> Iterable[tuple[str, Any]]:
     """A state by its keys; what has none is all under one."""
     if isinstance(value, Mapping) and not isinstance(value, BaseMessage):
         return [(str(key), item) for key, item in value.items()]
-    if isinstance(value, list | tuple) and not _is_plain(value):
+    if _is_sequence(value) and not _is_plain(value):
         # A node may return several updates at once, one for each key it writes.
         if all(isinstance(item, Mapping) and not _is_message_mapping(item) for item in value):
             return [entry for item in value for entry in _entries(item)]
@@ -167,19 +168,25 @@ class _Walk:
         self._path: set[int] = set()
 
     def enter(self, value: Any) -> None:
+        """Walk through the value of a key, of which the reducer makes messages, if it does."""
+        if self._coerce and (is_message_like(value) or isinstance(value, list)):
+            for item in value if isinstance(value, list) else [value]:
+                if is_message_like(item) or _is_stored_pair(item):
+                    self._make(item)
+                else:
+                    self._enter(item)
+        else:
+            self._enter(value)
+
+    def _enter(self, value: Any) -> None:
         if isinstance(value, BaseMessage):
             self._found.messages.append(value)
-        elif self._coerce and is_message_like(value):
-            self._make(value)
         elif type(value) not in ATOMS and id(value) not in self._path:
-            inner = _children(value, self._coerce)
+            inner = _children(value)
             if inner is not None and len(self._path) < MAX_DEPTH:
                 self._path.add(id(value))
                 for item in inner:
-                    if self._coerce and type(value) is list and _is_stored_pair(item):
-                        self._make(item)
-                    else:
-                        self.enter(item)
+                    self._enter(item)
                 self._path.discard(id(value))
 
     def _make(self, value: Any) -> None:
@@ -190,18 +197,23 @@ class _Walk:
                 self._found.nameless.append(message)
 
 
-def _children(value: Any, coerce: bool) -> Iterable[Any] | None:
+def _children(value: Any) -> Iterable[Any] | None:
     """What a container holds; None where no message can be in it."""
     if isinstance(value, Mapping):
         return value.values()
-    if isinstance(value, list | tuple):
-        return value if coerce or not _is_plain(value) else None
+    if _is_sequence(value):
+        return None if _is_plain(value) else cast("Iterable[Any]", value)
     if isinstance(value, Overwrite | entrypoint.final):
         return (value.value,)
     if isinstance(value, set | frozenset):
         return None
     inner = fields_of(value)
     return None if inner is None else [item for _, item in inner]
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether upstream, too, looks at the items of a value: of a deque, say."""
+    return isinstance(value, Sequence) and not isinstance(value, NO_MESSAGES)
 
 
 def _is_plain(items: Collection[Any]) -> bool:

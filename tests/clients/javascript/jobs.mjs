@@ -3,17 +3,16 @@
 // A job: {url, graph, turns: [{input} | {resume}], options}. One thread for each job.
 // Told of it: {turns: [{snapshots, times, error, bytes}], final}.
 
-import { readFileSync } from "node:fs";
 import { Screen } from "./screen.mjs";
 
 const AT_A_TIME = 4;
 const TURN_LIMIT_MS = 60_000;
 
-/** Answer the jobs in argv[2], or on stdin, with `open(job, screen, fetch)`, which gives a conversation. */
+/** Answer the jobs in argv[2] with `open(job, screen, fetch)`, which gives a conversation. */
 export async function main(open) {
   // Clients describe at length each event that they have no use for.
   for (const level of ["log", "info", "warn", "debug"]) console[level] = () => {};
-  const asked = JSON.parse(process.argv[2] ?? readFileSync(0, "utf8"));
+  const asked = JSON.parse(process.argv[2]);
   const jobs = asked.jobs ?? [asked];
   const results = new Array(jobs.length);
   let next = 0;

@@ -177,6 +177,10 @@ class TestBeginningAgain:
             client.run(server)
         assert len(server.requests) == 1
 
+    def test_nothing_can_be_missing_of_a_run_that_had_not_begun(self, client: Client) -> None:
+        with RawServer(refused(BUSY), BEGAN) as server:
+            assert numbers(client.run(server, stream_resumable=False)) == [1]
+
     def test_that_is_bounded_and_ends_with_what_the_server_said(self, client: Client) -> None:
         with RawServer(refused(BUSY)) as server, pytest.raises(RateLimitError, match="later"):
             client.run(server)

@@ -65,7 +65,9 @@ def configured(graph: Any) -> Any:
 STEPS: list[Callable[[Any], Any]] = [same, copied, configured, once]
 
 
-@pytest.mark.parametrize("graph", [graph_of(Model), graph_of(Record), functional], ids=str)
+@pytest.mark.parametrize(
+    "graph", [graph_of(Model), graph_of(Record), functional], ids=["model", "record", "functional"]
+)
 def test_every_attribute_is_the_same(graph: Pregel[Any, Any, Any, Any]) -> None:
     wrapped = once(graph)
     theirs, ours = vars(graph), vars(wrapped)

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
 from langgraph_once import DedupConfig, dedup, once
+from langgraph_once.stream import Deduplicator, Part
 from tests.corpus.models import answers
 from tests.unit_tests.stream.scenes import folded
 
@@ -113,3 +114,26 @@ def test_what_did_not_change_is_said_once() -> None:
     )
     assert [str(m.text) for m, _ in chunks] == ["The first text."]
     assert not [m for m, _ in chunks if isinstance(m, RemoveMessage)]
+
+
+def test_what_a_task_was_given_is_not_taken_for_what_another_is_just_saying() -> None:
+    """Tasks side by side were given a message under an id, and say theirs under it."""
+
+    def meta(task: str) -> Any:
+        note = {"v": 1, "source": "model", "attempt": 1, "steps": [1], "run": task, "id": "same"}
+        return {"langgraph_checkpoint_ns": task, "once": note}
+
+    def given(task: str) -> Any:
+        note = {**meta(task)["once"], "source": "node", "given": True}
+        return {"langgraph_checkpoint_ns": task, "once": note}
+
+    dedup = Deduplicator()
+    says: list[tuple[Any, Any]] = [
+        (AIMessageChunk(content="First.", id="same"), meta("n:1")),
+        (AIMessageChunk(content="", id="same"), meta("n:2")),
+        (AIMessage("First.", id="same"), given("n:1")),
+        (AIMessageChunk(content="Second.", id="same"), meta("n:2")),
+    ]
+    parts = [Part((), "messages", message, about) for message, about in says]
+    new = [out for part in parts for out in dedup.feed(part)]
+    assert [out.data.content for out in new] == ["First.", "", "Second."]

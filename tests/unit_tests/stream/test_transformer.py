@@ -107,3 +107,18 @@ def test_wrapping_twice_adds_one_channel() -> None:
     wrapped = once(once(chain(says("Hello."))))
     run: Any = wrapped.copy({"name": "other"}).stream_events(ASKED, version="v3")
     assert [part["type"] for part in run.extensions["once"]].count("values") == 2
+
+
+@pytest.mark.parametrize("message_id", [None, "own"])
+def test_what_a_node_streams_by_itself_and_returns_is_in_run_messages(
+    message_id: str | None,
+) -> None:
+    """`model.stream` makes no events in v3, so the whole message is all that tells it."""
+
+    def node(state: Any) -> Any:
+        pieces = model("Said in pieces.").stream(state["messages"])
+        text = "".join(str(chunk.text) for chunk in pieces)
+        return {"messages": [AIMessage(text, id=message_id)]}
+
+    run: Any = once(chain(node)).stream_events(ASKED, version="v3")
+    assert [str(message.text) for message in run.messages] == ["Said in pieces."]
