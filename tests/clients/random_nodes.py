@@ -181,7 +181,8 @@ async def _breaks(state: Any, node: Node) -> list[Any]:
 async def _breaks_twice(state: Any, node: Node) -> list[Any]:
     if is_first_attempt():
         return [await streamed(state, node.text, breaks_after=2)]
-    is_second = get_runtime().execution_info.node_attempt == 2
+    runtime: Any = get_runtime()
+    is_second = runtime.execution_info.node_attempt == 2
     return [await streamed(state, node.text, breaks_after=BREAKS_AFTER if is_second else None)]
 
 

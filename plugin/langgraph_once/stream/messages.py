@@ -16,7 +16,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import repairing
-from langgraph_once.stream.attempts import AUTO_ID_PREFIX
+from langgraph_once.stream.attempts import is_auto
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
@@ -24,7 +24,7 @@ from langgraph_once.stream.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.reexecution import Echo
 from langgraph_once.stream.rivals import Rivals
-from langgraph_once.stream.said import SaidPart
+from langgraph_once.stream.said import SaidPart, is_empty
 from langgraph_once.stream.stats import DedupStats
 
 __all__ = ["MessageParts"]
@@ -102,7 +102,7 @@ class MessageParts:
         for entry in self._ledger.entries(str(chunk.id)):
             # The last, empty chunk may come again, or bear the usage alone.
             if entry.task == said.task and entry.epoch == self._ledger.epoch:
-                if not _is_empty(chunk) and entry.is_final:
+                if not is_empty(chunk) and entry.is_final:
                     continue
                 return entry
         return self._same_run(said, chunk)
@@ -115,7 +115,7 @@ class MessageParts:
         """
         mine = str(chunk.id)
         for entry in reversed(list(self._ledger.open_in(said.task))):
-            if len(entry.ids) == 1 and _is_auto(mine) != _is_auto(entry.id):
+            if len(entry.ids) == 1 and is_auto(mine) != is_auto(entry.id):
                 self._stats.inferred += 1
                 self._ledger.alias(entry, mine)
                 return entry
@@ -124,7 +124,7 @@ class MessageParts:
     def _next_chunk(self, said: SaidPart, entry: Entry, part: Part) -> Iterable[Part]:
         chunk: Any = part.data
         if entry.is_final:
-            if not _is_empty(chunk):
+            if not is_empty(chunk):
                 entry.extend(chunk)
             return (part,)
         is_last = getattr(chunk, "chunk_position", None) == "last"
@@ -227,7 +227,7 @@ class MessageParts:
 
         Upstream does not find that id again and sends the whole message behind its chunks.
         """
-        if said.source != "model" or said.note is not None or not _is_auto(str(said.message.id)):
+        if said.source != "model" or said.note is not None or not is_auto(str(said.message.id)):
             return None
         for entry in self._ledger.entries(""):
             is_of_now = entry.task == said.task and entry.epoch == self._ledger.epoch
@@ -397,11 +397,3 @@ class MessageParts:
                     part = Part((), "messages", None, {TASK_NS_KEY: task})
                     yield from self._take_back(part, entry)
         self._stale.clear()
-
-
-def _is_auto(message_id: str) -> bool:
-    return message_id.startswith(AUTO_ID_PREFIX)
-
-
-def _is_empty(chunk: BaseMessageChunk) -> bool:
-    return not chunk.content and not getattr(chunk, "tool_call_chunks", None)

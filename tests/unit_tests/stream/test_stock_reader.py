@@ -35,7 +35,7 @@ class BreakingOff(ScriptedChatModel):
 
     def _stream(self, *args: Any, **kwargs: Any) -> Any:
         for chunk in super()._stream(*args, **kwargs):
-            if self.breaks and chunk.message.chunk_position == "last":
+            if self.breaks and getattr(chunk.message, "chunk_position", None) == "last":
                 raise ValueError
             yield chunk
 
@@ -159,7 +159,8 @@ class TestAttempts:
         """A graph whose model breaks off after each of these, and then says it all."""
 
         def says(state: MessagesState) -> Any:
-            attempt = get_runtime().execution_info.node_attempt
+            runtime: Any = get_runtime()
+            attempt = runtime.execution_info.node_attempt
             if attempt > len(broken) and beside is not None:
                 time.sleep(0.1)  # the state comes in between
             text = [*broken, "one two three four"][attempt - 1]
