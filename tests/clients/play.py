@@ -17,13 +17,21 @@ from tests.clients.python_clients import PYTHON_CLIENTS, Client
 from tests.clients.recording import Asked, Recording
 from tests.clients.server import wrapped_name
 
-__all__ = ["Cell", "FrontEnd", "play", "python_front_ends", "told", "worse_cells"]
+__all__ = ["Cell", "FrontEnd", "Served", "play", "python_front_ends", "told", "worse_cells"]
 
 AT_ONCE = 50
 """How many Python clients are at work at once."""
 
 FrontEnd: TypeAlias = Callable[[list[Asked]], Awaitable[list[Recording]]]
 """Does some jobs, and tells of each what was to be seen."""
+
+Served: TypeAlias = Callable[[Animal, bool], str]
+"""What a client has to ask for to get a graph, or the wrapped one."""
+
+
+def by_name(animal: Animal, wrapped: bool) -> str:
+    """How `zoo_server` serves it."""
+    return wrapped_name(animal.name) if wrapped else animal.name
 
 
 class Cell(NamedTuple):
@@ -54,7 +62,12 @@ def python_front_ends(
 
 
 async def play(
-    url: str, front_ends: Mapping[str, FrontEnd], animals: Iterable[Animal], *, again: int = 0
+    url: str,
+    front_ends: Mapping[str, FrontEnd],
+    animals: Iterable[Animal],
+    *,
+    again: int = 0,
+    served: Served = by_name,
 ) -> dict[Cell, Verdict]:
     """Judge every front end with every graph, plain and wrapped.
 
@@ -65,11 +78,12 @@ async def play(
         again: How often to play a graph again that is worse wrapped than plain, since front
             ends that render when they have time do not show the same each time. What is worse
             by nature is worse each time.
+        served: What the server calls a graph.
     """
     shown = list(animals)
     async with get_client(url=url) as client:
         found = await asyncio.gather(
-            *(_play_again(client, url, one, shown, again) for one in front_ends.items())
+            *(_play_again(client, url, one, shown, again, served) for one in front_ends.items())
         )
     return {cell: verdict for cells in found for cell, verdict in cells.items()}
 
@@ -98,21 +112,27 @@ async def _play_again(
     front_end: tuple[str, FrontEnd],
     animals: list[Animal],
     again: int,
+    served: Served,
 ) -> dict[Cell, Verdict]:
-    found = await _play(client, url, *front_end, animals)
+    found = await _play(client, url, *front_end, animals, served)
     for _ in range(again):
         names = {cell.animal for cell in worse_cells(found)}
         if names:
             repeated = [animal for animal in animals if animal.name in names]
-            found |= await _play(client, url, *front_end, repeated)
+            found |= await _play(client, url, *front_end, repeated, served)
     return found
 
 
 async def _play(
-    client: LangGraphClient, url: str, name: str, front_end: FrontEnd, animals: list[Animal]
+    client: LangGraphClient,
+    url: str,
+    name: str,
+    front_end: FrontEnd,
+    animals: list[Animal],
+    served: Served,
 ) -> dict[Cell, Verdict]:
     both = [(animal, wrapped) for animal in animals for wrapped in (False, True)]
-    jobs = [await _job(client, url, animal, wrapped=wrapped) for animal, wrapped in both]
+    jobs = [await _job(client, url, animal, served(animal, wrapped)) for animal, wrapped in both]
     recordings = await front_end(jobs)
     found: dict[Cell, Verdict] = {}
     for (animal, wrapped), job, recording in zip(both, jobs, recordings, strict=True):
@@ -121,11 +141,11 @@ async def _play(
     return found
 
 
-async def _job(client: LangGraphClient, url: str, animal: Animal, *, wrapped: bool) -> Asked:
+async def _job(client: LangGraphClient, url: str, animal: Animal, graph: str) -> Asked:
     thread = await client.threads.create(thread_id=str(uuid4()))
     return Asked(
         url=url,
-        graph=wrapped_name(animal.name) if wrapped else animal.name,
+        graph=graph,
         turns=list(animal.turns),
         options={"threadId": thread["thread_id"]},
     )

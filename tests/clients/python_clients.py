@@ -72,7 +72,8 @@ class Screen:
     def _update(self, data: dict[str, Any]) -> None:
         for update in data.values():
             said = update.get("messages", []) if isinstance(update, dict) else []
-            for message in said if isinstance(said, list) else [said]:
+            for given in said if isinstance(said, list) else [said]:
+                message = {"type": given[0], "content": given[1]} if _is_pair(given) else given
                 if message["type"] == "remove":
                     self._remove(message["id"])
                 else:
@@ -103,6 +104,11 @@ class Screen:
             "text": known["text"] + chunk["text"],
             "tool_calls": list(calls),
         }
+
+
+def _is_pair(message: Any) -> bool:
+    """Whether a node returned (role, text), which a message becomes in the state."""
+    return isinstance(message, list)
 
 
 async def record(events: Events, client: LangGraphClient, asked: Asked) -> Recording:

@@ -10,13 +10,16 @@ from typing import Any
 from demo.dev_server import DevServer
 from tests.clients.graphs import ZOO, Animal
 
-__all__ = ["BARE", "ONCE", "wrapped_name", "zoo_server"]
+__all__ = ["BARE", "ONCE", "RANDOM", "wrapped_name", "zoo_server"]
 
 GRAPHS = "tests.clients.graphs"
 WRAPPED = "langgraph_once.platform.graphs"
 
 BARE, ONCE = "words_bare", "words_once"
 """The graph whose bytes are weighed; its name is in each token, so both are equally long."""
+
+RANDOM = "random_graph"
+"""The graph that is another one for each seed: `random_graphs.py`."""
 
 
 def wrapped_name(name: str) -> str:
@@ -38,6 +41,7 @@ def zoo_server(
     names = [
         (f"{module}:{animal.name}", animal.name, wrapped_name(animal.name)) for animal in animals
     ]
+    names.append((f"tests.clients.random_graphs:{RANDOM}", RANDOM, wrapped_name(RANDOM)))
     for target, plain, once in [*names, (f"{GRAPHS}.words:words", BARE, ONCE)]:
         graphs[plain] = target
         graphs[once] = {"path": f"{WRAPPED}:{once}", "once": {"target": target}}

@@ -21,6 +21,7 @@ __all__ = [
     "Said",
     "Task",
     "Tasks",
+    "is_auto",
     "is_sent",
     "raised_update",
 ]
@@ -99,6 +100,7 @@ class Task:
         "_started",
         "attempt",
         "inputs",
+        "is_auto",
         "is_sent",
         "models",
         "ns",
@@ -224,6 +226,11 @@ class Tasks:
     def outer(self, task_ns: str) -> list[Task]:
         """The tasks that this one runs in, outermost first."""
         return [self.get(ns) for ns in lineage(task_ns)[:-1]]
+
+
+def is_auto(message_id: str) -> bool:
+    """Whether an id is LangChain's own, for a provider that gives none."""
+    return message_id.startswith(AUTO_ID_PREFIX)
 
 
 def is_sent(metadata: Mapping[str, Any]) -> bool:

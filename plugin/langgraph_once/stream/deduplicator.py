@@ -184,6 +184,8 @@ class Deduplicator:
     def _state(self, part: Part) -> tuple[Part, ...]:
         is_values = part.mode == "values"
         self._last_meta = None
+        if is_values and not part.ns and self._stock is not None:
+            self._messages.state_passes()
         if not is_values and is_repeated_update(part, self.ledger):
             self.stats.suppressed += 1
             return ()

@@ -16,7 +16,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import repairing
-from langgraph_once.stream.attempts import AUTO_ID_PREFIX
+from langgraph_once.stream.attempts import is_auto
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
@@ -24,7 +24,7 @@ from langgraph_once.stream.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.reexecution import Echo
 from langgraph_once.stream.rivals import Rivals
-from langgraph_once.stream.said import SaidPart
+from langgraph_once.stream.said import SaidPart, is_empty
 from langgraph_once.stream.stats import DedupStats
 
 __all__ = ["MessageParts"]
@@ -49,6 +49,7 @@ class MessageParts:
         self._stats = stats
         self.echoes: dict[tuple[str, str], Echo] = {}
         self._stale: dict[str, list[Entry]] = {}
+        self._before_state: set[Entry] = set()
         self.rivals = Rivals()
 
     def chunk(self, part: Part) -> Iterable[Part]:
@@ -101,7 +102,7 @@ class MessageParts:
         for entry in self._ledger.entries(str(chunk.id)):
             # The last, empty chunk may come again, or bear the usage alone.
             if entry.task == said.task and entry.epoch == self._ledger.epoch:
-                if not _is_empty(chunk) and entry.is_final:
+                if not is_empty(chunk) and entry.is_final:
                     continue
                 return entry
         return self._same_run(said, chunk)
@@ -114,7 +115,7 @@ class MessageParts:
         """
         mine = str(chunk.id)
         for entry in reversed(list(self._ledger.open_in(said.task))):
-            if len(entry.ids) == 1 and _is_auto(mine) != _is_auto(entry.id):
+            if len(entry.ids) == 1 and is_auto(mine) != is_auto(entry.id):
                 self._stats.inferred += 1
                 self._ledger.alias(entry, mine)
                 return entry
@@ -123,7 +124,7 @@ class MessageParts:
     def _next_chunk(self, said: SaidPart, entry: Entry, part: Part) -> Iterable[Part]:
         chunk: Any = part.data
         if entry.is_final:
-            if not _is_empty(chunk):
+            if not is_empty(chunk):
                 entry.extend(chunk)
             return (part,)
         is_last = getattr(chunk, "chunk_position", None) == "last"
@@ -149,6 +150,7 @@ class MessageParts:
         if self._config.reexecution == "hold" and old:
             self._stale[said.task] = old[1:]
             echo = self.echoes[said.task, str(chunk.id)] = Echo(self._ledger, old[0])
+            self._ledger.alias(old[0], str(chunk.id))  # a third attempt may follow
             yield from self._echoed(said, chunk, echo)
             return
         if self._config.reexecution == "retract":
@@ -225,7 +227,7 @@ class MessageParts:
 
         Upstream does not find that id again and sends the whole message behind its chunks.
         """
-        if said.source != "model" or said.note is not None or not _is_auto(str(said.message.id)):
+        if said.source != "model" or said.note is not None or not is_auto(str(said.message.id)):
             return None
         for entry in self._ledger.entries(""):
             is_of_now = entry.task == said.task and entry.epoch == self._ledger.epoch
@@ -363,12 +365,29 @@ class MessageParts:
     def _retry(self, said: SaidPart, message_id: str) -> Iterable[Part]:
         """What an earlier attempt said, which the handler takes back."""
         found = [e for e in self._ledger.entries(message_id) if e.task == said.task]
+        self.echoes.pop((said.task, message_id), None)
+        for lost in self._before_state.intersection(found):
+            self._ledger.drop(lost)
+            found.remove(lost)
         if self._config.reexecution == "hold" and found:
             self._stale.setdefault(said.task, []).extend(found)
             return ()
         if self._config.reexecution == "mark":
             return ()
         return [out for entry in found for out in self._take_back(said.part, entry)]
+
+    def state_passes(self) -> None:
+        """Note that the consumer replaces its list by a state.
+
+        That has nothing of what is under way, so what is said again goes out from the beginning.
+        """
+        for entry in [entry for entries in self._stale.values() for entry in entries]:
+            self._ledger.drop(entry)
+        self._stale.clear()
+        for echo in self.echoes.values():
+            echo.old_is_gone()
+        ledger = self._ledger
+        self._before_state = {entry for entry in ledger.known() if entry.epoch == ledger.epoch}
 
     def close(self) -> Iterator[Part]:
         """Take back what an earlier attempt said and no later one repeated."""
@@ -378,11 +397,3 @@ class MessageParts:
                     part = Part((), "messages", None, {TASK_NS_KEY: task})
                     yield from self._take_back(part, entry)
         self._stale.clear()
-
-
-def _is_auto(message_id: str) -> bool:
-    return message_id.startswith(AUTO_ID_PREFIX)
-
-
-def _is_empty(chunk: BaseMessageChunk) -> bool:
-    return not chunk.content and not getattr(chunk, "tool_call_chunks", None)

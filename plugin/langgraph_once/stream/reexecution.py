@@ -37,6 +37,7 @@ class Echo:
         self._held: list[Part] = []
         self._said: Any = None
         self._continues = False
+        self._is_gone = False
         self.is_over = False
 
     def feed(self, part: Part, chunk: BaseMessageChunk) -> Iterator[Part]:
@@ -51,14 +52,20 @@ class Echo:
             self._said.extend(chunk)
         yield from self._held_back(part, chunk)
 
+    def old_is_gone(self) -> None:
+        """Note that the consumer has lost what the earlier attempt said."""
+        self._is_gone = True
+
     def _held_back(self, part: Part, chunk: BaseMessageChunk) -> Iterator[Part]:
         said, old = self._said.content(), self._old_content
         is_last = _is_last(chunk)
-        if is_last and said == old:
+        if is_last and said == old and not self._is_gone:
             self.is_over = True
             silent = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
             yield self._as_old(part, silent)
-        elif is_last or not (old.text.startswith(said.text) or self._goes_beyond()):
+        elif (
+            is_last or self._is_gone or not (old.text.startswith(said.text) or self._goes_beyond())
+        ):
             self.is_over = True
             yield self._take_back(part)
             yield from self._held

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, BaseMessageChunk
 
 from langgraph_once.stream.annotation import Annotation, annotation_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY, lineage
 from langgraph_once.stream.part import Part
 
-__all__ = ["SaidPart"]
+__all__ = ["SaidPart", "is_empty"]
 
 STEP_KEY = "langgraph_step"
 MODEL_KEY = "ls_model_type"
@@ -62,3 +62,8 @@ class SaidPart:
         if not isinstance(step, int):
             return []
         return [*[-1] * (len(lineage(self.task)) - 1), step]
+
+
+def is_empty(chunk: BaseMessageChunk) -> bool:
+    """Whether a chunk says nothing: it may bear the usage alone."""
+    return not chunk.content and not getattr(chunk, "tool_call_chunks", None)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.runtime import get_runtime
+from langgraph.types import Command, RetryPolicy, interrupt
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
@@ -17,11 +20,24 @@ from langgraph_once.stream.stock import is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
+MODES: Any = ["messages", "values"]
 STOCK = DedupConfig(form="stock")
 
 
 def model(text: str) -> ScriptedChatModel:
     return ScriptedChatModel(script=lambda _: AIMessage(text))
+
+
+class BreakingOff(ScriptedChatModel):
+    """A model whose connection breaks, perhaps, where its text ends."""
+
+    breaks: bool
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Any:
+        for chunk in super()._stream(*args, **kwargs):
+            if self.breaks and getattr(chunk.message, "chunk_position", None) == "last":
+                raise ValueError
+            yield chunk
 
 
 def graph_of(*nodes: Any, saver: Any = None) -> Any:
@@ -32,6 +48,10 @@ def graph_of(*nodes: Any, saver: Any = None) -> Any:
 def streamed_ids(chunks: list[Any]) -> list[str]:
     messages = [data[0] for mode, data in chunks if mode == "messages"]
     return list(dict.fromkeys(m.id for m in messages if not isinstance(m, RemoveMessage)))
+
+
+def said_in(chunks: list[Any]) -> list[str]:
+    return [data[0].text for mode, data in chunks if mode == "messages"]
 
 
 def last_state(chunks: list[Any]) -> list[AnyMessage]:
@@ -102,6 +122,60 @@ class TestCopies:
         assert streamed not in [message.id for message in last_state(chunks)]
 
 
+class TestAttempts:
+    def test_a_third_one_goes_on_under_the_id_of_the_first(self) -> None:
+        chunks = list(once(self.graph("one", "one two"), STOCK).stream(ASKED, stream_mode=MODES))
+        assert len(streamed_ids(chunks)) == 1
+        assert "".join(said_in(chunks)) == "one two three four"
+
+    def test_one_that_died_while_it_repeated_the_first_is_known(self) -> None:
+        chunks = list(once(self.graph("one two", "one"), STOCK).stream(ASKED, stream_mode=MODES))
+        assert len(streamed_ids(chunks)) == 1
+        assert "".join(said_in(chunks)) == "one two three four"
+
+    @pytest.mark.parametrize("broken", ["one two", "one two three four"])
+    def test_one_that_follows_a_state_begins_anew(self, broken: str) -> None:
+        """The state has no text of a task that is under way; only its rest would be shown."""
+        asked = threading.Event()
+
+        def asks(state: MessagesState) -> Any:
+            asked.wait(5)
+            interrupt("well?")
+
+        builder = self.builder(broken, beside=asked)
+        builder.add_node("asks", asks).add_edge(START, "asks")
+        saver: Any = InMemorySaver()
+        wrapped = once(builder.compile(checkpointer=saver), STOCK)
+        thread: Any = {"configurable": {"thread_id": "1"}}
+        chunks = list(wrapped.stream(ASKED, thread, stream_mode=MODES))
+        modes = [mode for mode, _ in chunks]
+        after = modes.index("values", modes.index("messages"))
+        assert "".join(said_in(chunks[after:])) == "one two three four"
+
+    def graph(self, *broken: str) -> Any:
+        return self.builder(*broken).compile()
+
+    def builder(self, *broken: str, beside: threading.Event | None = None) -> Any:
+        """A graph whose model breaks off after each of these, and then says it all."""
+
+        def says(state: MessagesState) -> Any:
+            runtime: Any = get_runtime()
+            attempt = runtime.execution_info.node_attempt
+            if attempt > len(broken) and beside is not None:
+                time.sleep(0.1)  # the state comes in between
+            text = [*broken, "one two three four"][attempt - 1]
+            said = BreakingOff(breaks=attempt <= len(broken), script=lambda _: AIMessage(text))
+            try:
+                return {"messages": [said.invoke(state["messages"])]}
+            finally:
+                if beside is not None:
+                    beside.set()
+
+        builder = StateGraph(MessagesState)
+        retry = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+        return builder.add_node("says", says, retry_policy=retry).add_edge(START, "says")
+
+
 class TestStates:
     @pytest.mark.parametrize("config", [None, STOCK], ids=["exact", "stock"])
     def test_one_as_before_comes_again_after_a_draft(self, config: Any) -> None:
@@ -122,6 +196,18 @@ class TestStates:
             once(graph_of(says), config).stream(ASKED, stream_mode=["messages", "values"])
         )
         assert [m.text for m in last_state(chunks)] == ["Go on.", "some text"]
+
+
+def test_what_is_no_message_yet_is_left_to_the_states() -> None:
+    """Under an id of ours it would stand beside the same in an update."""
+
+    def pairs(state: MessagesState) -> Any:
+        model("a text").invoke(state["messages"])
+        return {"messages": [("ai", "a pair"), {"role": "ai", "content": "a dict"}]}
+
+    chunks = list(once(graph_of(pairs), STOCK).stream(ASKED, stream_mode=["messages", "values"]))
+    assert "".join(said_in(chunks)) == "a text"
+    assert [m.text for m in last_state(chunks)[1:]] == ["a pair", "a dict"]
 
 
 def test_a_resumed_run_begins_from_nothing_for_a_stock_reader() -> None:
