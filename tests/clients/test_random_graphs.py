@@ -45,14 +45,14 @@ async def test_few_random_graphs_are_no_worse(zoo: DevServer) -> None:
         assert await worse_of(zoo.url, python_front_ends(client, ["messages"]), FEW) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.product
 async def test_no_random_graph_is_worse(zoo: DevServer) -> None:
     async with get_client(url=zoo.url) as client:
         assert await worse_of(zoo.url, python_front_ends(client, ["messages", "all"]), MANY) == {}
 
 
 @NEEDS_NPM
-@pytest.mark.slow
+@pytest.mark.product
 async def test_no_random_graph_is_worse_in_use_stream(zoo: DevServer, tmp_path: Path) -> None:
     front_ends = javascript_front_ends(tmp_path, ["use-stream-1", "use-stream-2"])
     both = {name: front_end for name, front_end in front_ends.items() if "sub" not in name}
