@@ -142,9 +142,10 @@ def test_the_image_of_langgraph_dockerfile_can_import_what_it_names(tmp_path: Pa
         "from langgraph_once.platform.checkpointer import saver\n"
         "from langgraph_once.platform.app import app\n"
         "from graphs.research.graph import graph\n"
-        "print(type(graphs.research).__name__, package.__file__)"
+        "from langgraph_once.stream import OnceStreams\n"
+        "print(isinstance(graphs.research, OnceStreams), package.__file__)"
     )
     printed = run(python, "-c", code, cwd=tmp_path, PYTHONPATH=installed, **environ)
-    kind, file = printed.split()
-    assert kind == "OnceCompiledStateGraph"
+    is_wrapped, file = printed.split()
+    assert is_wrapped == "True"
     assert Path(file).is_relative_to(checkout)

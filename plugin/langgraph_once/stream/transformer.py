@@ -79,17 +79,22 @@ class OnceChannel(StreamTransformer):
         """Listen to the log of the run, into which comes what no transformer has left out.
 
         Others may come after this one, and each sees every event, also one that another has left
-        out already. Private upstream (langgraph 1.2.22); `test_transformer` notices a change.
+        out already. What the channel says of an event stands before it in the log, so that who
+        reads both over a network knows that there is a channel; the numbers of the log go up.
+        Private upstream (langgraph 1.2.22); `test_transformer` notices a change.
         """
-        if self._channel is not None:
-            log = mux._events  # noqa: SLF001  # see above
-            push = log.push
+        if self._channel is None:
+            return
+        push = mux._events.push  # noqa: SLF001  # see above
 
-            def heard(event: Any) -> None:
-                push(event)
-                self._say(event)
+        def heard(event: Any) -> None:
+            mux._seq -= 1  # noqa: SLF001  # which is the number of this event
+            self._say(event)
+            mux._seq += 1  # noqa: SLF001
+            event["seq"] = mux._seq  # noqa: SLF001
+            push(event)
 
-            log.push = heard
+        mux._events.push = heard  # noqa: SLF001
 
     def process(self, event: Any) -> bool:
         """Name back what was hidden; only a mark of ours is for nobody but the channel."""

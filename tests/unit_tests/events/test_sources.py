@@ -65,13 +65,7 @@ def test_chunks_of_v2_async(scenario: Scenario) -> None:
 TRANSFORMERS: Any = [UpdatesTransformer, CustomTransformer, TasksTransformer]
 
 LATE_USAGE = "v3 tells what a message cost when it ends, and this one never does"
-OWN_REASONING = "the message in the state is put in another form, which counts as an edit"
-OWN_IN_V3 = {
-    "retried-blocks": LATE_USAGE,
-    "retried-reasoning": OWN_REASONING,
-    "wire-deepseek": OWN_REASONING,
-    "interrupted-reasoning": OWN_REASONING,
-}
+OWN_IN_V3 = {"retried-blocks": LATE_USAGE}
 
 
 @pytest.mark.filterwarnings(
