@@ -38,7 +38,9 @@ def may_outgrow(data: bytes, entries: Sequence[bytes | memoryview], limit: int) 
         both = zip(entries, leaves, strict=True)
         refs = sum(bytes(entry).count(REF_PREFIX) for entry, is_leaf in both if not is_leaf)
     else:
-        refs = data.count(REF_PREFIX)
+        refs = data.count(REF_PREFIX[:1])  # at least as many, and sooner counted
+        if refs >= _FEW or len(data) << refs > limit:
+            refs = data.count(REF_PREFIX)
     if refs < _FEW and len(data) << refs <= limit:
         return False
     sizes: list[int] = []
