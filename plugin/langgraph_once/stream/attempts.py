@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
-from langgraph_once.stream.content import content_of
+from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
 __all__ = [
@@ -56,7 +56,7 @@ class ModelRun:
         meta: The namespace and the metadata of its tokens.
         failed: It ended in an error, so what it said is void.
         is_void: Its task, or one around that, has begun anew since.
-        said: The whole of what it said, once it has ended.
+        said: What it said in all, once it has ended; its message may be changed after that.
         kept_in: The namespaces of the tasks that returned what it said.
     """
 
@@ -69,14 +69,8 @@ class ModelRun:
         self.meta: Meta = (), {}
         self.failed = False
         self.is_void = False
-        self.said: BaseMessage | None = None
+        self.said: Content | None = None
         self.kept_in: set[str] = set()
-
-    def says(self, message: BaseMessage) -> bool:
-        """Whether a message says what this run said in the end."""
-        return self.said is not None and (
-            self.said is message or content_of(self.said) == content_of(message)
-        )
 
 
 class Task:
@@ -100,7 +94,6 @@ class Task:
         "_started",
         "attempt",
         "inputs",
-        "is_auto",
         "is_sent",
         "models",
         "ns",
@@ -161,9 +154,10 @@ class Task:
         """The id of what a model has streamed in it and `message` repeats, for one copy each."""
         if not isinstance(message, AIMessage):
             return None
+        content = content_of(message)
         for run in self.models:
             is_free = not (run.failed or run.is_void or self.ns in run.kept_in)
-            if is_free and run.says(message):
+            if is_free and run.said == content:
                 return run.id
         return None
 

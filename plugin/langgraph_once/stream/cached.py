@@ -15,15 +15,13 @@ from uuid import uuid4
 
 from langchain_core.messages import (
     BaseMessage,
-    BaseMessageChunk,
     RemoveMessage,
     ToolMessage,
-    message_chunk_to_message,
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.annotation import SCHEMA_VERSION, Annotation, Source, annotated
-from langgraph_once.stream.content import content_of
+from langgraph_once.stream.content import as_whole, content_of
 from langgraph_once.stream.intake import StreamModes, mode_set
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.namespace import NS_SEP, TASK_NS_KEY
@@ -107,7 +105,7 @@ class CachedParts:
                     gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
                     yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
                 meta = self._meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
-                yield Part(part.ns, "messages", _whole(message), meta)
+                yield Part(part.ns, "messages", as_whole(message), meta)
 
     def _goes_on(self, part: Part, task: str, message: BaseMessage, is_unnamed: bool) -> None:
         """Note what the consumer has of a message under the id that it was streamed under."""
@@ -137,7 +135,3 @@ class CachedParts:
             note["unnamed"] = True
         metadata = {"langgraph_node": node, TASK_NS_KEY: task}
         return annotated(metadata, note, sent=self._annotates)
-
-
-def _whole(message: BaseMessage) -> BaseMessage:
-    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message

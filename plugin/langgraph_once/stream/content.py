@@ -18,9 +18,10 @@ from langchain_core.messages import (
     BaseMessageChunk,
     ToolCallChunk,
     ToolMessage,
+    message_chunk_to_message,
 )
 
-__all__ = ["Content", "StreamedContent", "content_of"]
+__all__ = ["Content", "StreamedContent", "as_whole", "content_of"]
 
 TEXT_BLOCKS = frozenset({"text", "text_delta"})
 CALL_BLOCKS = frozenset(
@@ -99,6 +100,11 @@ def content_of(message: BaseMessage) -> Content:
     elif isinstance(message, ToolMessage):
         rest.append((message.tool_call_id, message.status, repr(message.artifact)))
     return Content(_kind(message), "".join(texts), calls, tuple(rest))
+
+
+def as_whole(message: BaseMessage) -> BaseMessage:
+    """A message as the reducer keeps it, and as readers know it that is not said in chunks."""
+    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
 class StreamedContent:

@@ -191,7 +191,7 @@ class Deduplicator:
             return ()
         if self._cuts_states:
             data = self._states.values(part) if is_values else self._states.update(part)
-        elif is_values and is_unchanged(part, self.ledger) and self._stock is None:
+        elif is_values and self._stock is None and is_unchanged(part, self.ledger):
             self.stats.suppressed += 1
             return ()
         elif is_values and self.config.state == "changed":

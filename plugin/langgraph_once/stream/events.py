@@ -15,12 +15,12 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     RemoveMessage,
-    message_chunk_to_message,
 )
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import annotation_of, repairing
 from langgraph_once.stream.cached import CachedParts
+from langgraph_once.stream.content import as_whole
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import ChunkFilter
 from langgraph_once.stream.intake import v2_part
@@ -100,16 +100,13 @@ class _Events:
             elif not isinstance(out.data, AIMessageChunk):
                 yield self._write(out)
             elif out.data.content:  # a missing rest; upstream's projections hear no chunks
-                rest = out._replace(data=message_chunk_to_message(out.data))
+                rest = out._replace(data=as_whole(out.data))
                 yield self._write(rest._replace(meta=repairing(out.meta)))
 
     def owed(self) -> Iterator[Any]:
         """What the stream before owes; tokens as whole messages, since here a model says none."""
         for part in self._dedup.owed():
-            chunk = part.data
-            is_chunk = isinstance(chunk, AIMessageChunk)
-            whole = message_chunk_to_message(chunk) if is_chunk else chunk
-            yield self._write(part._replace(data=whole))
+            yield self._write(part._replace(data=as_whole(part.data)))
 
     def owe(self, left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get."""

@@ -22,9 +22,7 @@ from uuid import UUID, uuid4
 from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
-    BaseMessageChunk,
     RemoveMessage,
-    message_chunk_to_message,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -48,7 +46,7 @@ from langgraph_once.stream.attempts import (
     is_sent,
     raised_update,
 )
-from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.content import Content, as_whole, content_of
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.returned import Siblings, Written, dropped, known_first
 from langgraph_once.stream.run import Run
@@ -131,7 +129,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         message = _first_message(response)
         if run is None or message is None:
             return
-        run.said = message
+        run.said = content_of(message)
         if not message.id:
             message.id = str(uuid4())
         self.seen.add(message.id)
@@ -139,7 +137,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if not run.id:
             run.id = message.id
             self._begin_to_speak(run)
-            self._send(run.meta[0], _as_whole(message), run.meta[1], run.task)
+            self._send(run.meta[0], as_whole(message), run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that what a model has said so far is void."""
@@ -277,14 +275,14 @@ class OnceMessagesHandler(StreamMessagesHandler):
     ) -> None:
         task, meta, message, source, _ = written
         run = task.runs.get(str(message.id))
-        message = _as_whole(message)
+        message = as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
         is_known = self.run.is_stock and message.id in self.seen
         if source != "history" and (is_known or message.id in task.inputs):
             note_in(metadata)["given"] = True
         if wins:
             note_in(metadata)["wins"] = True
-        if run is not None and run.says(message):
+        if run is not None and run.said == content_of(message):
             note_in(metadata)["streamed"] = True
         if is_unnamed:
             note_in(metadata)["unnamed"] = True
@@ -356,11 +354,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
             if run.id:
                 note["id"] = run.id
         return annotated(metadata, note, sent=not self.run.is_stock)
-
-
-def _as_whole(message: BaseMessage) -> BaseMessage:
-    """A message as the reducer keeps it, and as readers know it that is not said in chunks."""
-    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
 
 
 def _first_message(response: LLMResult) -> BaseMessage | None:

@@ -38,7 +38,7 @@ async def test_what_it_gives_is_what_is_told(whole: bool) -> None:
     with get_sync_client(url=NOWHERE) as client:
         vars(client.runs)["stream"] = given(*GIVEN)
         if whole:
-            client.runs = SimpleNamespace(stream=given(*GIVEN))  # type: ignore[assignment]
+            client.runs = SimpleNamespace(stream=given(*GIVEN))  # type: ignore[assignment]  # as users do
         graph = OnceRemoteGraph("g", sync_client=client)
         assert list(graph.stream({}, **ASKED, subgraphs=True)) == [
             ((), {"n": 1}),
@@ -50,7 +50,7 @@ async def test_what_it_gives_is_what_is_told(whole: bool) -> None:
     async with get_client(url=NOWHERE) as aclient:
         vars(aclient.runs)["stream"] = agiven(*GIVEN)
         if whole:
-            aclient.runs = SimpleNamespace(stream=agiven(*GIVEN))  # type: ignore[assignment]
+            aclient.runs = SimpleNamespace(stream=agiven(*GIVEN))  # type: ignore[assignment]  # as users do
         agraph = OnceRemoteGraph("g", client=aclient)
         assert [chunk async for chunk in agraph.astream({}, **ASKED)] == [{"n": 1}]
         assert [p.data["n"] async for p in stream_run(aclient, THREAD, "g", **ASKED)] == [1, 2]

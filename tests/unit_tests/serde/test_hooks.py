@@ -166,7 +166,7 @@ def test_factories_of_the_builtins_are_harmless_and_no_others() -> None:
 
 @pytest.mark.parametrize("base", [NamedTuple, tuple, list, dict, set, str, int])
 def test_a_parameter_made_of_python_s_own_classes_runs_nothing(base: Any) -> None:
-    class Part(base):  # type: ignore[misc]  # any of them
+    class Part(base):  # type: ignore[misc]  # a base that is a parameter
         """Holds something."""
 
     assert making_hook(Part) is None

@@ -105,3 +105,19 @@ def test_v3_has_each_message_once_and_the_channel_all_of_it(form: str) -> None:
         (c["id"], c["name"]) for c in calls
     ]
     assert whole.invalid_tool_calls or folded.tool_calls == whole.tool_calls
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_node_that_changes_the_streamed_message_itself_has_edited_it(version: Any) -> None:
+    model = Provider(chunks=[piece("A careless phrase."), LAST])
+
+    def node(state: Any) -> Any:
+        said = model.invoke(state["messages"])
+        said.content = "A considerate phrase."
+        return {"messages": [said]}
+
+    chunks = list(once(chain(node)).stream(ASKED, stream_mode=["messages"], version=version))
+    data = [chunk["data"] if version == "v2" else chunk[1] for chunk in chunks]
+    *_, removal, edited = [message for message, _ in data]
+    assert removal.id == edited.id == "m1"
+    assert edited.text == "A considerate phrase."
