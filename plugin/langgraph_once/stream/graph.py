@@ -116,14 +116,15 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.stream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = self._run(input, config, version), Hints()
+        merged = ensure_config(self.config, config)  # what a node hands down included
+        run, hints = self._run(input, merged, version), Hints()
         heard = self._hearing(config, modes, hints)
-        is_silent = self._has_silent_nodes(input, config, modes, version)
+        is_silent = self._has_silent_nodes(input, merged, modes, version)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().stream(input, heard, **cast("Any", inner), **kwargs)
-        new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
+        new = self._filter_of(merged, asked, run, hints, is_silent=is_silent)
         return streamed(
-            chunks, self._thread(config, version), new, _handled(run, modes), run.config
+            chunks, self._thread(merged, version), new, _handled(run, modes), run.config
         )
 
     def astream(  # type: ignore[override]
@@ -139,19 +140,16 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """`Pregel.astream`, each thing once."""
         modes = self._asked_modes(stream_mode, config)
         asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        run, hints = self._run(input, config, version), Hints()
+        merged = ensure_config(self.config, config)  # what a node hands down included
+        run, hints = self._run(input, merged, version), Hints()
         heard = self._hearing(config, modes, hints)
-        is_silent = self._has_silent_nodes(input, config, modes, version)
+        is_silent = self._has_silent_nodes(input, merged, modes, version)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         chunks = super().astream(input, heard, **cast("Any", inner), **kwargs)
-        new = self._filter_of(config, asked, run, hints, is_silent=is_silent)
+        new = self._filter_of(merged, asked, run, hints, is_silent=is_silent)
         return astreamed(
-            chunks, self._thread(config, version), new, _handled(run, modes), run.config
+            chunks, self._thread(merged, version), new, _handled(run, modes), run.config
         )
-
-    def _merged(self, config: RunnableConfig | None) -> RunnableConfig:
-        """The config in force, what a node that calls this graph hands down included."""
-        return ensure_config(self.config, config)
 
     def _is_for_stock(self, merged: RunnableConfig, version: Version) -> bool:
         """Whether a stock reader gets this stream in the form of `StockForm`, which v3 is not."""
@@ -160,9 +158,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def _is_sent_to_stock(self, merged: RunnableConfig) -> bool:
         return is_for_stock(self.dedup_config, merged, in_a_node=_is_in_a_node(merged))
 
-    def _run(self, input: Any, config: RunnableConfig | None, version: Version) -> Run:
+    def _run(self, input: Any, merged: RunnableConfig, version: Version) -> Run:
         """What the handler of a stream is to know."""
-        merged = self._merged(config)
         if not self._is_for_stock(merged, version):
             return Run(self, self.dedup_config, input)
         return Run(self, for_stock(self.dedup_config), input, is_stock=True)
@@ -181,12 +178,11 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             return config
         return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
-    def _thread(self, config: RunnableConfig | None, version: Version) -> Thread | None:
+    def _thread(self, merged: RunnableConfig, version: Version) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.
 
         Nobody knows what a stock reader has of the streams before: it may be new.
         """
-        merged = self._merged(config)
         asked, saver = _configurable(merged), self.checkpointer
         if TASK_ID_KEY in asked or asked.get("thread_id") is None:
             return None
@@ -201,7 +197,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
 
     def _filter_of(
         self,
-        config: RunnableConfig | None,
+        merged: RunnableConfig,
         asked: Mapping[str, Any],
         run: Run,
         hints: Hints,
@@ -209,7 +205,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         is_silent: bool,
     ) -> Callable[[Ledger], ChunkFilter]:
         modes, subgraphs, version = asked.values()
-        has_cache, merged = self.cache is not None, self._merged(config)
+        has_cache = self.cache is not None
         if _is_v3(merged, version):
             say: Any = functools.partial(
                 CachedParts, modes, is_message_key=run.is_message_key, with_results=False
@@ -238,12 +234,12 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         )
 
     def _has_silent_nodes(
-        self, asked: Any, config: RunnableConfig | None, modes: StreamModes, version: Version
+        self, asked: Any, merged: RunnableConfig, modes: StreamModes, version: Version
     ) -> bool:
         """Whether nodes may answer without running, of which `messages` are to tell."""
         goes_on = asked is None or isinstance(asked, Command)
-        knows = goes_on and self._thread(config, version) is not None
-        is_stock = self._is_for_stock(self._merged(config), version)
+        knows = goes_on and self._thread(merged, version) is not None
+        is_stock = self._is_for_stock(merged, version)
         may_be = self.cache is not None or (knows and not is_stock)
         return may_be and "messages" in mode_set(modes)
 
