@@ -39,6 +39,7 @@ class Copy:
         self.pieces: Counter[Piece] = Counter()
         self.rest = ""
         self.is_draft = False
+        self.said = ""
 
     def akin(self, ns: Ns) -> bool:
         """Whether `ns` is that of the same graph, of one around it or of one inside it."""
@@ -128,6 +129,7 @@ class Consumer:
             self._remove(message, ns)
             return
         new = Copy(message.id, ns)
+        new.said = _said(message)
         self._append(new, message, count=False)
         for copy in list(self._copies):
             same = copy.pieces == new.pieces and copy.rest == new.rest
@@ -153,9 +155,12 @@ class Consumer:
 
     def _snapshot_list(self, ns: Ns, path: str, items: list[Listed]) -> None:
         before = self._snapshots.get((ns, path), Counter())
+        keys = [(item.message.id, _said(item.message)) for item in items]
+        for message_id, said in (before - Counter(keys)).elements():
+            if message_id is None:
+                self._drop_nameless(said, ns)
         now: Snapshot = Counter()
-        for found in items:
-            key = (found.message.id, str(found.message.content) + _calls(found.message))
+        for key, found in zip(keys, items, strict=True):
             now[key] += 1
             if now[key] > before[key]:
                 self._deliver(ns, found)
@@ -177,6 +182,13 @@ class Consumer:
         found = [copy for copy in self._copies if copy.id == message_id]
         for copy in [copy for copy in found if copy.akin(ns)] or found:
             self._drop(copy)
+
+    def _drop_nameless(self, said: str, ns: Ns) -> None:
+        """A list has lost a message without an id, or named it."""
+        for copy in self._copies:
+            if (copy.id, copy.ns, copy.said) == (None, ns, said):
+                self._drop(copy)
+                return
 
     def _add(self, message_id: str | None, ns: Ns, task: str = "") -> Copy:
         copy = Copy(message_id, ns, task)
@@ -201,5 +213,6 @@ class Consumer:
         self.live -= copy.pieces
 
 
-def _calls(message: BaseMessage) -> str:
-    return str([(c["name"], c["args"]) for c in getattr(message, "tool_calls", ())])
+def _said(message: BaseMessage) -> str:
+    calls = [(c["name"], c["args"]) for c in getattr(message, "tool_calls", ())]
+    return f"{message.content}{calls}"

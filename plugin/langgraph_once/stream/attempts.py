@@ -12,6 +12,7 @@ from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
 from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.given import GivenToGraph, GivenToTask
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
 __all__ = [
@@ -81,6 +82,7 @@ class Task:
         steps: The steps in which it and the tasks around it run, outermost first.
         inputs: What this attempt was given: for each id the message, its content as it was,
             and the key it was under.
+        unnamed: What it was given besides, without ids.
         is_sent: It was given them by a `Send`, and not by the state of its graph.
         started: What was given to what was started in it last: to a graph, perhaps.
         runs: The model runs of this attempt, by the ids they may be known under.
@@ -102,6 +104,7 @@ class Task:
         "stale",
         "started",
         "steps",
+        "unnamed",
     )
 
     def __init__(self, ns: str) -> None:
@@ -111,12 +114,13 @@ class Task:
         self._open = 0
         self._started = False
         self.inputs: dict[str, tuple[BaseMessage, object, str]] = {}
+        self.unnamed = GivenToTask()
         self.runs: dict[str, ModelRun] = {}
         self.said: dict[tuple[str, str], Said] = {}
         self.stale: list[Said] = []
         self.models: list[ModelRun] = []
         self.is_sent = False
-        self.started: deque[Any] = deque(maxlen=MAX_STARTED)
+        self.started: deque[GivenToGraph] = deque(maxlen=MAX_STARTED)
 
     @property
     def is_running(self) -> bool:
@@ -137,6 +141,7 @@ class Task:
         for run in self.models:
             run.is_void = True
         self.inputs, self.runs, self.said = {}, {}, {}
+        self.unnamed = GivenToTask()
         return True
 
     def end(self) -> bool:
@@ -182,7 +187,7 @@ class Tasks:
     def start_inside(self, task_ns: str, given: Any) -> None:
         """Note what is given to something that a task starts."""
         if (task := self._tasks.get(task_ns)) is not None:
-            task.started.append(given)
+            task.started.append(GivenToGraph(given))
 
     def at_step(self, task: Task, step: int | None) -> None:
         """Note the step in which a task runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -66,6 +67,7 @@ class StateCut:
         self._hints = hints
         self._is_message_key = is_message_key
         self._copies: dict[Entry, str] = {}
+        self._had_no_id: Counter[Content] = Counter()
         self._node = ""
         self.inferred = 0
 
@@ -197,7 +199,8 @@ class StateCut:
     def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
         """Whether the consumer has each message of a state that bears no id."""
         said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
-        return iter(self._ledger.nameless.state(self._ns, place, said) if said else ())
+        known, self._had_no_id = self._ledger.nameless.state(self._ns, place, said)
+        return iter(known)
 
     def _is_known_raw(self, value: Any) -> bool:
         """Whether the consumer has what an update carries without an id; if not, it has now."""
@@ -247,9 +250,7 @@ class StateCut:
             if not self._is_snapshot:
                 self._ledger.claim(same[-1], self._node)
             return
-        if not known and self._ledger.name(
-            message_id, content, ns=self._ns, snapshot=self._is_snapshot
-        ):
+        if not known and self._is_named_now(message_id, content):
             return
         if not known and (original := self._inferred(content)) is not None:
             self._ledger.alias(original, message_id)
@@ -261,6 +262,14 @@ class StateCut:
         yield message
         if self._hints is not None and message_id in self._hints.void:
             self._stale.append(entry)  # told before, read only now
+
+    def _is_named_now(self, message_id: str, content: Content) -> bool:
+        """Whether the consumer has it from before it had an id."""
+        if self._had_no_id[content] > 0:
+            self._had_no_id[content] -= 1
+            self._ledger.deliver_in_state(message_id, content, self._ns)
+            return True
+        return self._ledger.name(message_id, content, ns=self._ns, snapshot=self._is_snapshot)
 
     def _is_hinted(self, message_id: str) -> bool:
         """Whether the run is known to have copied this message from one the consumer has."""

@@ -47,10 +47,11 @@ from langgraph_once.stream.attempts import (
     raised_update,
 )
 from langgraph_once.stream.content import Content, as_whole, content_of
+from langgraph_once.stream.given import GivenToGraph
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.returned import Siblings, Written, dropped, known_first
 from langgraph_once.stream.run import Run
-from langgraph_once.stream.walk import found_in_input, found_in_update, messages_given
+from langgraph_once.stream.walk import Found, found_in_input, found_in_update
 
 __all__ = ["OnceMessagesHandler"]
 
@@ -65,6 +66,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._tasks = Tasks()
         self._models: dict[UUID, ModelRun] = {}
         self._last: tuple[UUID | None, ModelRun | None] = None, None
+        self._given_ids: set[str] = set()
+        self._removed: set[str] = set()
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
@@ -178,11 +181,15 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._take_back(task, task.take_back(inner=False), metadata)
         else:
             self._take_back_inner(task.ns)
+        task.unnamed.begin(inputs)
         for key, message in found_in_input(inputs):
-            if message.id is not None:
+            if message.id is None:
+                task.unnamed.note(message)
+            else:
                 task.inputs[message.id] = message, message.content, key
                 if self._unnamed and message.id not in self.seen:
                     self._name(message.id, message)
+        self._given_ids |= task.inputs.keys()
 
     def _name(self, message_id: str, message: BaseMessage) -> None:
         """Note which message that went out under a made-up id the reducer has named so."""
@@ -233,6 +240,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
+        repeated = self._repeated(meta, task, found)
         for message in known_first(found.messages, task):
             is_unnamed = id(message) in nameless
             if not message.id:  # as upstream, so that the state has it under this id
@@ -245,7 +253,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
             elif is_unnamed:
                 self._send_whole(Written(task, meta, message, source), is_unnamed=True)
             else:
-                is_changed = self._has_changed(task, message)
+                is_changed = id(message) not in repeated and self._has_changed(task, message)
                 written = Written(task, meta, message, source, is_changed)
                 with self._writing:  # which of two is sent last decides what the consumer has
                     self._send_written(written, is_listed=id(message) in found.by_id)
@@ -267,6 +275,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._send_whole(written._replace(source="history"))
 
     def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
+        self._removed.add(message_id)
         gone = RemoveMessage(id=self._names.get(message_id, message_id))
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
@@ -293,26 +302,48 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._send(meta[0], message, metadata, task)
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
-        """Whether it is other than what the task was given under its id."""
+        """Whether it is other than what the task was given, or the graphs around it were."""
         given = task.inputs.get(str(message.id))
         if given is None:
-            return True
+            return not self._was_given(task, message)
         known, content, _ = given
         if known is message:
             return message.content is not content
         return content_of(known) != content_of(message)
+
+    def _was_given(self, task: Task, message: BaseMessage) -> bool:
+        """Whether a message comes from outside, and nothing was told of it since.
+
+        A graph inside this task may have named it; the task was given it as a string then.
+        """
+        message_id = str(message.id)
+        if message_id in self.seen or message_id in self._removed:
+            return False
+        if any(each.holds(message, self._is_outer_key) for each in self._given_around(task)):
+            return True
+        return message_id in self._given_ids and task.unnamed.claims(content_of(message))
 
     def _is_new(self, task: Task, message: BaseMessage) -> bool:
         """Whether no graph around this task was run with a message that it was sent.
 
         What came since then the deduplicator knows.
         """
-        given = [self.run.given, *(each for t in self._tasks.outer(task.ns) for each in t.started)]
         content = content_of(message)
-        return not any(
-            content_of(known) == content
-            for each in given
-            for known in messages_given(each, lambda key: self.run.is_message_key((), key))
+        return not any(each.says(content, self._is_outer_key) for each in self._given_around(task))
+
+    def _given_around(self, task: Task) -> list[GivenToGraph]:
+        outer = self._tasks.outer(task.ns)
+        return [self.run.given, *(each for around in outer for each in around.started)]
+
+    def _is_outer_key(self, key: str) -> bool:
+        return self.run.is_message_key((), key)
+
+    def _repeated(self, meta: Meta, task: Task, found: Found) -> set[int]:
+        """Which messages, by `id()`, a task only hands back: they had no id as it got them."""
+        if task.is_sent:
+            return set()
+        return task.unnamed.repeated(
+            found, lambda key: key in found.replaced or self.run.replaces(meta[0], key)
         )
 
     def _send(

@@ -112,14 +112,19 @@ class NamelessMessages:
             if known.is_inside(node):
                 known.claimed.add(node)
 
-    def state(self, ns: Place, place: Place, said: list[Content]) -> list[bool]:
+    def state(
+        self, ns: Place, place: Place, said: list[Content]
+    ) -> tuple[list[bool], Counter[Content]]:
         """Note the messages without an id that a list of a state holds.
 
         Returns:
-            For each whether the consumer has it: from the state before, or from an update.
+            For each whether the consumer has it: from the state before, or from an update; and
+            what the list held without an id before and no longer does: it may bear one now.
         """
         of_graph = self.states.get(ns, {})
         before = of_graph.get(place, Counter())
+        if not (said or before):
+            return [], before
         now: Counter[Content] = Counter()
         known = []
         for content in said:
@@ -128,4 +133,4 @@ class NamelessMessages:
                 now[content] <= before[content] or self.take(content, ns, snapshot=True) is not None
             )
         self.states.note(ns, {**of_graph, place: now})
-        return known
+        return known, before - now

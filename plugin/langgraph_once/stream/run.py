@@ -10,14 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
-from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
+from langgraph.channels import BinaryOperatorAggregate, DeltaChannel, LastValue
 from langgraph.graph.message import add_messages
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.given import GivenToGraph
 from langgraph_once.stream.namespace import node_path
 
 __all__ = ["DEFAULT_KEY", "Run", "afirst_chunk", "first_chunk"]
@@ -28,6 +29,19 @@ REDUCER_NAMES = frozenset({"add_messages", "_add_messages", "_messages_delta_red
 DEFAULT_KEY = "messages"
 
 Graph = Pregel[Any, Any, Any, Any]
+
+
+class Keys(NamedTuple):
+    """Keys of the state of a graph."""
+
+    messages: frozenset[str]
+    """Those that `add_messages` reduces."""
+
+    replaced: frozenset[str]
+    """Those that keep what was written last."""
+
+
+NO_KEYS = Keys(frozenset(), frozenset())
 
 
 class Run:
@@ -47,8 +61,8 @@ class Run:
     ) -> None:
         self._graph = graph
         self.is_stock = is_stock
-        self.given: Any = given.update if isinstance(given, Command) else given
-        self._keys: dict[str, frozenset[str]] | None = None
+        self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
+        self._keys: dict[str, Keys] | None = None
         self.config = config
         self.put: Callable[[Any], Any] | None = None
 
@@ -72,10 +86,16 @@ class Run:
         Of a graph that is not to be seen from outside, called in a function say, nobody knows:
         what looks like a message there may be none, and is left alone.
         """
+        return key in self._keys_of(ns).messages
+
+    def replaces(self, ns: tuple[str, ...], key: str) -> bool:
+        """Whether the graph at `ns` keeps of this key what was written last, and nothing else."""
+        return key in self._keys_of(ns).replaced
+
+    def _keys_of(self, ns: tuple[str, ...]) -> Keys:
         if self._keys is None:
-            self._keys = _message_keys(self._graph)
-        keys = self._keys.get(node_path(ns))
-        return keys is not None and key in keys
+            self._keys = _keys_by_graph(self._graph)
+        return self._keys.get(node_path(ns), NO_KEYS)
 
 
 def first_chunk(chunks: Iterator[Any], run: Run) -> list[Any]:
@@ -98,24 +118,28 @@ async def afirst_chunk(chunks: AsyncIterator[Any], run: Run) -> list[Any]:
         PENDING.reset(token)
 
 
-def _message_keys(graph: Graph) -> dict[str, frozenset[str]]:
-    """The keys that hold messages, for each graph by the names of the nodes that lead to it."""
+def _keys_by_graph(graph: Graph) -> dict[str, Keys]:
+    """The keys of each graph, by the names of the nodes that lead to it."""
     try:
         inner = dict(graph.get_subgraphs(recurse=True))
     except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
         inner = {}
     graphs: dict[str, Any] = {"": graph, **inner}
     return {
-        path: frozenset(_keys_of(each))
+        path: Keys(frozenset(_message_keys(each)), frozenset(_replaced_keys(each)))
         for path, each in graphs.items()
         if isinstance(each, Pregel)  # a remote graph has no channels; the usual key is assumed
     }
 
 
-def _keys_of(graph: Graph) -> Iterator[str]:
+def _message_keys(graph: Graph) -> Iterator[str]:
     for key, channel in graph.channels.items():
         if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
             reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
             reducer = getattr(reducer, "func", reducer)
             if reducer is add_messages or getattr(reducer, "__name__", "") in REDUCER_NAMES:
                 yield key
+
+
+def _replaced_keys(graph: Graph) -> Iterator[str]:
+    return (key for key, channel in graph.channels.items() if isinstance(channel, LastValue))

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 __all__ = [
     "Found",
     "coerced",
+    "entries_of",
     "fields_of",
     "found_in_input",
     "found_in_update",
@@ -45,15 +46,17 @@ class Found:
     Attributes:
         messages: In order; those that the reducer would make of other values are new objects.
         nameless: Those of them that the reducer will make anew, under an id of its own.
+        by_key: Those of each key.
         by_id: The `id()` of those that are in a list of messages, which keeps one for each id.
         replaced: For each key whose list is replaced as a whole, the messages it is left with.
     """
 
-    __slots__ = ("by_id", "messages", "nameless", "replaced")
+    __slots__ = ("by_id", "by_key", "messages", "nameless", "replaced")
 
     def __init__(self) -> None:
         self.messages: list[BaseMessage] = []
         self.nameless: list[BaseMessage] = []
+        self.by_key: dict[str, list[BaseMessage]] = {}
         self.by_id: set[int] = set()
         self.replaced: dict[str, list[BaseMessage]] = {}
 
@@ -71,16 +74,18 @@ def found_in_update(response: Any, is_message_key: IsMessageKey) -> Found:
         inner, replaces = overwritten(value)
         is_list = is_message_key(key)
         _Walk(found, is_list and _has_other_than_messages(inner)).enter(inner)
+        messages = found.messages[before:]
+        found.by_key.setdefault(key, []).extend(messages)
         if is_list:
-            found.by_id.update(map(id, found.messages[before:]))
+            found.by_id.update(map(id, messages))
         if replaces:
-            found.replaced[key] = found.messages[before:]
+            found.replaced[key] = messages
     return found
 
 
 def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
     """The messages in what a node takes, each with the key it is under."""
-    for key, item in _entries(value):
+    for key, item in entries_of(value):
         found = Found()
         _Walk(found, coerce=False).enter(item)
         for message in found.messages:
@@ -90,7 +95,7 @@ def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
 def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage]:
     """The messages in what a graph is given, those too that its reducers will make."""
     found = Found()
-    for key, item in _entries(value):
+    for key, item in entries_of(value):
         _Walk(found, coerce=is_message_key(key)).enter(item)
     return found.messages
 
@@ -101,26 +106,26 @@ def _writes(response: Any) -> Iterator[tuple[str, Any]]:
         if response.graph is None and response.update is not None:
             yield from response._update_as_tuples()  # noqa: SLF001  # upstream reads it so
     elif isinstance(response, entrypoint.final):
-        yield from _entries(response.value)
+        yield from entries_of(response.value)
     elif _is_sequence(response) and _has_commands(response):
         for item in response:
             yield from _writes(item)
     else:
-        yield from _entries(response)
+        yield from entries_of(response)
 
 
 def _has_commands(items: Iterable[Any]) -> bool:
     return any(isinstance(item, Command) for item in items)
 
 
-def _entries(value: Any) -> Iterable[tuple[str, Any]]:
+def entries_of(value: Any) -> Iterable[tuple[str, Any]]:
     """A state by its keys; what has none is all under one."""
     if isinstance(value, Mapping) and not isinstance(value, BaseMessage):
         return [(str(key), item) for key, item in value.items()]
     if _is_sequence(value) and not _is_plain(value):
         # A node may return several updates at once, one for each key it writes.
         if all(isinstance(item, Mapping) and not _is_message_mapping(item) for item in value):
-            return [entry for item in value for entry in _entries(item)]
+            return [entry for item in value for entry in entries_of(item)]
         return [(ROOT_KEY, value)]
     inner = fields_of(value)
     return [(ROOT_KEY, value)] if inner is None else list(inner)
