@@ -207,6 +207,12 @@ class DedupConfig:
     tool_results: Literal["always", "content"] = "always"
     """Tool results: each with an id of its own is new, or only one for each call and content."""
 
+    copies: Literal["words", "exact"] = "words"
+    """What a node returns counts as a copy of what it streamed, and takes its place: if both say
+    the same but for white space, as a stripped answer does, or only if they say just the same.
+    Readers that take nothing back (v3, stock clients) keep what was streamed where white space
+    differs at the ends, and get both where it differs elsewhere."""
+
     malformed: Literal["raise", "pass"] = "raise"
     """A chunk of another shape than was asked for: raise `StreamError`, or pass it on."""
 

@@ -80,6 +80,18 @@ ONE_SEEN_SET = Reason(
 UNSEEN_INPUT = Reason(
     "Only a state shows the input; in `messages` an echo looks like something new.", *ALONE
 )
+GIVEN_UNNAMED = Reason(
+    "What the run was given bears no id, and comes back under one: it looks like something new.",
+    *STREAMED,
+)
+OTHER_SPACE = Reason(
+    "Upstream's chunks do not tell whether the answer that was streamed is in the state, too.",
+    *STREAMED,
+)
+OTHER_SPACE_INSIDE = Reason(
+    "The same text with other white space may be somebody else's; only the run knows its copies.",
+    *BELOW,
+)
 TWO_ANSWERS = Reason(
     "Two complete answers of one task are what a node that asks twice sends: only the run "
     "knows of the attempt (trap `asked-twice`).",
@@ -193,6 +205,29 @@ REASONS: dict[str, tuple[Reason, ...]] = {
             "history-sent",
         ),
     ),
+    **_of((GIVEN_UNNAMED,), ("nameless-list", "nameless-copied", "nameless-trimmed")),
+    **_of(
+        (UNSEEN_INPUT,),
+        (
+            "unseen-history",
+            *(
+                f"raw-in-{where}-{form}"
+                for where in ("subgraph", "function")
+                for form in ("string", "pair", "dict")
+            ),
+        ),
+    ),
+    **_of(
+        (OTHER_SPACE,),
+        (
+            "copied-stripped",
+            "copied-stripped-under-own-id",
+            "copied-stripped-as-pair",
+            "copied-lengthened",
+            "copied-rewrapped",
+        ),
+    ),
+    **_of((OTHER_SPACE_INSIDE,), ("copied-stripped-by-parent",)),
     **_of(
         (TWO_ANSWERS,),
         (
@@ -203,7 +238,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
             "timed-out",
         ),
     ),
-    **_of((BROKEN_OFF,), ("with-fallbacks",)),
+    **_of((BROKEN_OFF,), ("with-fallbacks", "with-fallbacks-named", "with-fallbacks-unnamed")),
     **_of((TOLD_LATE,), ("retried-blocks",)),
     **_of(
         (TWO_RUNS,),

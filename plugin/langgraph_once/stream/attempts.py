@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
-from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.content import Content, Space, content_of
 from langgraph_once.stream.given import GivenToGraph, GivenToTask
 from langgraph_once.stream.namespace import NS_SEP, lineage, node_path
 
@@ -155,15 +155,25 @@ class Task:
         for run in runs or [self.runs[known] for known in (message_id,) if known in self.runs]:
             run.kept_in.add(self.ns)
 
-    def copied(self, message: BaseMessage) -> str | None:
-        """The id of what a model has streamed in it and `message` repeats, for one copy each."""
+    def copied(self, message: BaseMessage, *, space: Space) -> str | None:
+        """The id of what a model has streamed in it and `message` repeats, for one copy each.
+
+        Args:
+            message: What its node returns, without an id.
+            space: What white space may differ.
+        """
         if not isinstance(message, AIMessage):
             return None
         content = content_of(message)
-        for run in self.models:
-            is_free = not (run.failed or run.is_void or self.ns in run.kept_in)
-            if is_free and run.said == content:
-                return run.id
+        free = [
+            (run.id, run.said)
+            for run in self.models
+            if run.said and not (run.failed or run.is_void or self.ns in run.kept_in)
+        ]
+        for allowed in dict.fromkeys(("same", space)):
+            for run_id, said in free:
+                if said.spaced(allowed) == content.spaced(allowed):
+                    return run_id
         return None
 
     def take_back(self, *, inner: bool) -> Iterator[Said]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import (
     AIMessage,
@@ -21,7 +21,7 @@ from langchain_core.messages import (
     message_chunk_to_message,
 )
 
-__all__ = ["Content", "StreamedContent", "as_whole", "content_of"]
+__all__ = ["Content", "Space", "StreamedContent", "as_whole", "content_of"]
 
 TEXT_BLOCKS = frozenset({"text", "text_delta"})
 CALL_BLOCKS = frozenset(
@@ -29,6 +29,9 @@ CALL_BLOCKS = frozenset(
 )
 THOUGHT_KEY = "reasoning_content"
 PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
+
+Space: TypeAlias = Literal["same", "ends", "any"]
+"""Where two texts that count as the same may differ in white space, if anywhere."""
 
 Call = tuple[str | None, str | None, str]
 
@@ -65,13 +68,20 @@ class Content(NamedTuple):
             and all(said.get(kind, "").startswith(words) for kind, words in other.rest)
         )
 
-    def is_copy_of(self, original: Content, *, in_any_role: bool = False) -> bool:
+    def is_copy_of(
+        self, original: Content, *, in_any_role: bool = False, space: Space = "same"
+    ) -> bool:
         """Whether this repeats what `original` says, perhaps without its thoughts.
 
         Whoever makes a new message of an answer takes the text and the calls; blocks of other
         kinds may be left behind. With `in_any_role` somebody else may say it: a supervisor
-        hands on what an agent said as if a human had.
+        hands on what an agent said as if a human had. White space must be the same, or may
+        differ at the ends, where an answer is stripped, or anywhere, where it is parsed as JSON
+        and written anew.
         """
+        if space != "same":
+            mine, its = self.spaced(space), original.spaced(space)
+            return mine.is_copy_of(its, in_any_role=in_any_role)
         if self == original:
             return True
         if not self.text or self.rest:
@@ -79,6 +89,11 @@ class Content(NamedTuple):
         if in_any_role and self.kind == "human":
             return self.text == original.text
         return self == original._replace(rest=())
+
+    def spaced(self, space: Space) -> Content:
+        """The same without the white space that may differ."""
+        words = {"same": self.text, "ends": self.text.strip(), "any": "".join(self.text.split())}
+        return self._replace(text=words[space])
 
 
 def content_of(message: BaseMessage) -> Content:

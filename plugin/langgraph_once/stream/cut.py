@@ -243,7 +243,8 @@ class StateCut:
         """`message`, if the consumer lacks it; from now on it has it."""
         content = content_of(message)
         known = self._ledger.entries(message_id)
-        if not known and self._is_hinted(message_id):
+        if not known and (original := self._hinted(message_id)) is not None:
+            yield from self._hinted_copy(original, message, content)
             return
         same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
         if same:
@@ -271,14 +272,24 @@ class StateCut:
             return True
         return self._ledger.name(message_id, content, ns=self._ns, snapshot=self._is_snapshot)
 
-    def _is_hinted(self, message_id: str) -> bool:
-        """Whether the run is known to have copied this message from one the consumer has."""
+    def _hinted(self, message_id: str) -> Entry | None:
+        """The message that the run is known to have copied this one from."""
         original_id = self._hints.copies.get(message_id) if self._hints else None
         originals = self._ledger.entries(original_id) if original_id is not None else ()
-        for entry in originals[:1]:
-            self._ledger.alias(entry, message_id)
-            self._copies[entry] = message_id
-        return bool(originals)
+        return originals[0] if originals else None
+
+    def _hinted_copy(
+        self, original: Entry, message: BaseMessage, content: Content
+    ) -> Iterator[BaseMessage]:
+        """What the consumer lacks of a copy: all of it if its white space is another."""
+        if content.is_copy_of(original.content, in_any_role=True):
+            self._ledger.alias(original, str(message.id))
+            self._copies[original] = str(message.id)
+        else:
+            self._ledger.drop(original)
+            self._ledger.deliver_in_state(str(message.id), content, self._ns)
+            yield RemoveMessage(id=original.id)
+            yield message
 
     def _is(self, message_id: str, entry: Entry) -> bool:
         """Whether this id means that message: as its own id, or as that of its only copy here.

@@ -48,6 +48,7 @@ class Deduplicator:
         hints: What is known of the run beside its parts.
         is_message_key: Which keys of a graph hold messages, for values that are none yet.
         for_stock: Whether the consumer is a stock client, `StockForm`.
+        takes_back: As `MessageParts`; a stock client does not.
 
     Raises:
         ConfigError: `config` is none.
@@ -65,6 +66,7 @@ class Deduplicator:
         hints: Hints | None = None,
         is_message_key: IsMessageKeyIn = is_default_key,
         for_stock: bool = False,
+        takes_back: bool = True,
     ) -> None:
         if config is not None and not isinstance(config, DedupConfig):
             raise ConfigError("config", f"must be a DedupConfig, got {type(config).__name__}")
@@ -75,7 +77,9 @@ class Deduplicator:
             ledger.begin()
         self.ledger: Ledger = ledger
         self.stats: DedupStats = DedupStats()
-        self._messages = MessageParts(ledger, self.config, self.stats)
+        self._messages = MessageParts(
+            ledger, self.config, self.stats, takes_back=takes_back and not for_stock
+        )
         self._states = StateParts(ledger, hints, is_message_key, self.stats)
         self._open_entry = ledger.open_entries
         self._echoes = self._messages.echoes
@@ -137,6 +141,8 @@ class Deduplicator:
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
             if entry is None or not entry.is_of(quick_annotation_of(meta)):
                 return False
+            if entry.metadata is meta:
+                self._messages.originals.shares_metadata = True
             if self._echoes or self._rivals:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said

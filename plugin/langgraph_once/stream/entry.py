@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.stream.annotation import Annotation
@@ -35,6 +38,7 @@ class Entry:
         claimed: The tasks in which a later message has been found to be this one. For each it
             stands for one copy, so that a node may say the same thing twice.
         said: What the consumer has of it.
+        metadata: Those of its first chunk, while it is open and in want of an annotation.
     """
 
     __slots__ = (
@@ -47,6 +51,7 @@ class Entry:
         "is_final",
         "is_forgotten",
         "is_model",
+        "metadata",
         "run",
         "said",
         "steps",
@@ -70,6 +75,7 @@ class Entry:
         self.is_forgotten: bool = False
         self.has_usage: bool = self.is_final
         self.claimed: set[str] = set()
+        self.metadata: Mapping[str, Any] | None = None
         self.weight: int = 0
 
     @property
@@ -116,6 +122,7 @@ class Entry:
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""
         self.is_final = True
+        self.metadata = None
         if isinstance(self.said, StreamedContent):
             self.has_usage = self.said.has_usage
             self.said = self.said.content()

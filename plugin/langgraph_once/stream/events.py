@@ -62,7 +62,8 @@ def event_filter(
     if config.reexecution == "hold":
         config = replace(config, reexecution="retract")
     form = ProtocolForm(ledger) if for_stock else None
-    events = _Events(Deduplicator(config, ledger=ledger), cached, form, tells_edits=tells_edits)
+    dedup = Deduplicator(config, ledger=ledger, takes_back=False)
+    events = _Events(dedup, cached, form, tells_edits=tells_edits)
     steps = Steps()
     return ChunkFilter(
         events.new,

@@ -94,6 +94,7 @@ class GivenToTask:
                 for _, value in entries_of(self._value)
                 if self._is_in_part_unnamed(value)
                 for content in _contents(value)
+                if content is not None
             ]
         if content not in self._unclaimed:
             return False

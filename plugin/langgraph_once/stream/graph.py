@@ -28,6 +28,7 @@ from langgraph_once.stream.hints import Hints, HintsHandler
 from langgraph_once.stream.install import install
 from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader
 from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.originals import space_of
 from langgraph_once.stream.resume import InMemoryStreamStateStore, StreamStateStore
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import Thread, astreamed, streamed
@@ -176,7 +177,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         tells = "values" in asked and cuts_states(self.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config
-        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
+        hears = HintsHandler(hints, space=space_of(self.dedup_config, takes_back=True))
+        return merge_configs(config, {"callbacks": [hears]})
 
     def _thread(self, merged: RunnableConfig, version: Version) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.

@@ -49,6 +49,7 @@ from langgraph_once.stream.attempts import (
 from langgraph_once.stream.content import Content, as_whole, content_of
 from langgraph_once.stream.given import GivenToGraph
 from langgraph_once.stream.namespace import TASK_NS_KEY
+from langgraph_once.stream.originals import space_of
 from langgraph_once.stream.returned import Siblings, Written, dropped, known_first
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.walk import Found, found_in_input, found_in_update
@@ -58,6 +59,8 @@ __all__ = ["OnceMessagesHandler"]
 
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
+
+    takes_back = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -241,10 +244,12 @@ class OnceMessagesHandler(StreamMessagesHandler):
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
         repeated = self._repeated(meta, task, found)
+        takes_back = self.takes_back and not self.run.is_stock
+        space = space_of(self.run.config, takes_back=takes_back)
         for message in known_first(found.messages, task):
             is_unnamed = id(message) in nameless
             if not message.id:  # as upstream, so that the state has it under this id
-                streamed = None if is_unnamed else task.copied(message)
+                streamed = None if is_unnamed else task.copied(message, space=space)
                 message.id = streamed or str(uuid4())
             task.keep(message.id)
             if isinstance(message, RemoveMessage):

@@ -18,7 +18,7 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.constants import TAG_HIDDEN
 
 from langgraph_once.stream.attempts import Task, Tasks, raised_update
-from langgraph_once.stream.content import Content, content_of
+from langgraph_once.stream.content import Content, Space, content_of
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.walk import found_in_update
@@ -49,6 +49,7 @@ class HintsHandler(BaseCallbackHandler):
 
     Args:
         hints: Takes what is heard.
+        space: What white space a copy may differ in from what it is a copy of.
     """
 
     run_inline = True
@@ -57,8 +58,9 @@ class HintsHandler(BaseCallbackHandler):
     ignore_agent = True
     ignore_retriever = True
 
-    def __init__(self, hints: Hints) -> None:
+    def __init__(self, hints: Hints, *, space: Space) -> None:
         self._hints = hints
+        self._space: Space = space
         self._lock = threading.Lock()
         self._tasks = Tasks()
         self._running: dict[UUID, tuple[Task, str | None]] = {}
@@ -128,7 +130,7 @@ class HintsHandler(BaseCallbackHandler):
         return bool(known)
 
     def _note_new(self, task: Task, message_id: str, content: Content) -> None:
-        original = self._said.match_copy(task.ns, content)
+        original = self._said.match_copy(task.ns, content, space=self._space)
         if original is None:
             original = self._said.deliver(message_id, content, task=task.ns)
         else:

@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.content import Content, StreamedContent, content_of
+from langgraph_once.stream.content import Content, Space, StreamedContent, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.nameless import Nameless, NamelessMessages
 from langgraph_once.stream.namespace import NS_SEP, Place, bare, lineage, names
@@ -221,19 +221,20 @@ class Ledger:
         """Note that a message of `task` was found to be this one: it stands for no other there."""
         entry.claimed.add(task)
 
-    def match_copy(self, task: str, content: Content) -> Entry | None:
+    def match_copy(self, task: str, content: Content, *, space: Space = "same") -> Entry | None:
         """The message that a new id in `task` repeats, if no other has been found to.
 
-        That is what a model said in the same task, or anything said by tasks inside it.
+        That is what a model said in the same task, or anything said by tasks inside it. One
+        with other white space is it only if none says just the same.
         """
-        for entry in self.said_in(task):
-            if task in entry.claimed:
-                continue
-            is_inner = entry.task != task
-            if (is_inner or entry.is_model) and content.is_copy_of(
-                entry.content, in_any_role=is_inner
-            ):
-                return entry
+        free = [entry for entry in self.said_in(task) if task not in entry.claimed]
+        for allowed in dict.fromkeys(("same", space)):
+            for entry in free:
+                is_inner = entry.task != task
+                if (is_inner or entry.is_model) and content.is_copy_of(
+                    entry.content, in_any_role=is_inner, space=allowed
+                ):
+                    return entry
         return None
 
     def match_in_update(self, node: str, content: Content) -> Entry | None:

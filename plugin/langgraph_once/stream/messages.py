@@ -10,17 +10,16 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessageChunk,
     RemoveMessage,
-    ToolMessage,
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.annotation import repairing
-from langgraph_once.stream.attempts import is_auto
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.namespace import TASK_NS_KEY, lineage
+from langgraph_once.stream.originals import Originals, space_of
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.reexecution import Echo
 from langgraph_once.stream.rivals import Rivals
@@ -37,16 +36,30 @@ class MessageParts:
         ledger: What the consumer has.
         config: What counts as a repetition.
         stats: Counts the decisions.
+        takes_back: Whether the consumer drops what it is told to drop, and takes another text
+            in its place.
 
     Attributes:
         echoes: The messages that may repeat what an earlier attempt said, while that is open.
         rivals: What one task streams at a time, in want of an annotation.
+        originals: Finds what a part speaks of.
     """
 
-    def __init__(self, ledger: Ledger, config: DedupConfig, stats: DedupStats) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        config: DedupConfig,
+        stats: DedupStats,
+        *,
+        takes_back: bool = True,
+    ) -> None:
         self._ledger = ledger
         self._config = config
         self._stats = stats
+        self._takes_back = takes_back
+        self.originals = Originals(
+            ledger, config, stats, space=space_of(config, takes_back=takes_back)
+        )
         self.echoes: dict[tuple[str, str], Echo] = {}
         self._stale: dict[str, list[Entry]] = {}
         self._before_state: set[Entry] = set()
@@ -60,7 +73,7 @@ class MessageParts:
             return self._draft(said)
         if (echo := self.echoes.get((said.task, message.id))) is not None:
             return self._echoed(said, message, echo)
-        known = self._renamed(said, message)
+        known = self.originals.of_chunk(said, message)
         if known is not None and known.id != message.id:
             part = part._replace(data=message.model_copy(update={"id": known.id}))
             return self._next_chunk(said, known, part)
@@ -87,39 +100,6 @@ class MessageParts:
         if echo.is_over:
             self.echoes.pop((said.task, str(chunk.id)), None)
         return out
-
-    def _renamed(self, said: SaidPart, chunk: BaseMessageChunk) -> Entry | None:
-        """The message that a chunk goes on with, under whatever id."""
-        open_entry = self._ledger.open_entries((said.task, str(chunk.id)))
-        if open_entry is not None and said.note is None:
-            return open_entry
-        if said.note is not None and said.note.get("repairs"):
-            known = self._ledger.entries(str(chunk.id))
-            return next((entry for entry in known if entry.akin(said.task)), None)
-        if said.note is not None:
-            run = said.note.get("run")
-            return open_entry if open_entry is not None and open_entry.run == run else None
-        for entry in self._ledger.entries(str(chunk.id)):
-            # The last, empty chunk may come again, or bear the usage alone.
-            if entry.task == said.task and entry.epoch == self._ledger.epoch:
-                if not is_empty(chunk) and entry.is_final:
-                    continue
-                return entry
-        return self._same_run(said, chunk)
-
-    def _same_run(self, said: SaidPart, chunk: BaseMessageChunk) -> Entry | None:
-        """The last message its task is streaming, if one of the two ids is LangChain's own.
-
-        LangChain puts the id of the run on chunks that have none, so a provider that names
-        only some chunks seems to send two messages (D9).
-        """
-        mine = str(chunk.id)
-        for entry in reversed(list(self._ledger.open_in(said.task))):
-            if len(entry.ids) == 1 and is_auto(mine) != is_auto(entry.id):
-                self._stats.inferred += 1
-                self._ledger.alias(entry, mine)
-                return entry
-        return None
 
     def _next_chunk(self, said: SaidPart, entry: Entry, part: Part) -> Iterable[Part]:
         chunk: Any = part.data
@@ -178,6 +158,7 @@ class MessageParts:
             entry.note(said.note, said.steps)
             entry.is_model = True
             if said.note is None:
+                entry.metadata = said.part.meta
                 self.rivals.note(entry, list(self._ledger.open_in(said.task))[:-1])
         else:
             entry.said.extend(chunk)  # type: ignore[union-attr]
@@ -188,15 +169,27 @@ class MessageParts:
         """What the consumer lacks of a whole message."""
         said = SaidPart(part)
         content = content_of(said.message)
-        known = self._known(said, content)
+        known = self.originals.of_whole(said, content)
         if known is not None:
             return self._known_whole(said, content, known)
-        if (original := self._original(said, content)) is not None:
-            self._ledger.claim(original, said.task)
-            self._ledger.alias(original, str(said.message.id))
-            self._note_unnamed(said, content, original)
-            return self._finality(said, original)
+        if (original := self.originals.of_copy(said, content)) is not None:
+            return self._copied(said, content, original)
         return self._new_whole(said, content)
+
+    def _copied(self, said: SaidPart, content: Content, original: Entry) -> Iterable[Part]:
+        is_exact = content.is_copy_of(original.content, in_any_role=True)
+        if not (is_exact or self._is_good_enough(content, original)):
+            return self._replaced(said, content, original)
+        self._ledger.claim(original, said.task)
+        self._ledger.alias(original, str(said.message.id))
+        self._note_unnamed(said, content, original)
+        return self._finality(said, original)
+
+    def _is_good_enough(self, content: Content, known: Entry) -> bool:
+        """Whether a consumer that takes nothing back keeps what it has: but for white space."""
+        return not self._takes_back and content.is_copy_of(
+            known.content, in_any_role=True, space=self.originals.space
+        )
 
     def _new_whole(self, said: SaidPart, content: Content) -> Iterator[Part]:
         if self._config.reexecution != "mark":
@@ -210,42 +203,6 @@ class MessageParts:
         self._deliver(said, content)
         yield said.part
 
-    def _known(self, said: SaidPart, content: Content) -> Entry | None:
-        """What the consumer has of this message, by its id or by that of its model run."""
-        ids = [str(said.message.id)]
-        if said.note is not None and said.note.get("id"):
-            ids.append(said.note["id"])
-        for message_id in ids:
-            known = reversed(self._ledger.entries(message_id))
-            before = [entry for entry in known if said.follows(entry, self._ledger.epoch)]
-            if before:  # its own, if tasks beside it said something under this id, too
-                return max(before, key=lambda entry: entry.akin(said.task))
-        return self._nameless_run(said, content)
-
-    def _nameless_run(self, said: SaidPart, content: Content) -> Entry | None:
-        """What a model streamed whose provider sends `""` as the id of each chunk (D9).
-
-        Upstream does not find that id again and sends the whole message behind its chunks.
-        """
-        if said.source != "model" or said.note is not None or not is_auto(str(said.message.id)):
-            return None
-        for entry in self._ledger.entries(""):
-            is_of_now = entry.task == said.task and entry.epoch == self._ledger.epoch
-            if is_of_now and len(entry.ids) == 1 and entry.content == content:
-                self._stats.inferred += 1
-                return entry
-        return None
-
-    def _original(self, said: SaidPart, content: Content) -> Entry | None:
-        if said.source in ("model", "push", "history"):
-            return None
-        if isinstance(said.message, ToolMessage) and self._config.tool_results == "always":
-            return None
-        original = self._ledger.match_copy(said.task, content)
-        if original is not None and said.note is None:
-            self._stats.inferred += 1
-        return original
-
     def _known_whole(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
         self._ledger.claim(known, said.task)
         self._ledger.alias(known, str(said.message.id))
@@ -254,7 +211,7 @@ class MessageParts:
             return self._won(said, content, known)
         if known.says(str(said.message.id), content):
             return self._finality(said, known)
-        if said.is_streamed:
+        if said.is_streamed or self._is_good_enough(content, known):
             last = self._finality(said, known)
             known.said = content
             return last
@@ -264,7 +221,7 @@ class MessageParts:
             if not known.is_final:
                 self._ledger.settle(known)
             known.said = content
-            repair = AIMessageChunk(content=missing, id=had_id)
+            repair = AIMessageChunk(content=missing, id=had_id, chunk_position="last")
             return (said.part._replace(data=repair, meta=repairing(said.part.meta)),)
         return self._replaced(said, content, known)
 

@@ -61,9 +61,9 @@ def retried_model() -> Any:
     )
 
 
-def fallback() -> Any:
-    broken = answers("Primary speaks at length.", breaks={0: 3})
-    return broken.with_fallbacks([answers("Secondary steps in.")])
+def fallback(broken: Wire = openai, answering: Wire = openai) -> Any:
+    model = answers("Primary speaks at length.", wire=broken, breaks={0: 3})
+    return model.with_fallbacks([answers("Secondary steps in.", wire=answering)])
 
 
 def catches() -> Any:
@@ -198,6 +198,22 @@ SCENARIOS = (
         "with-fallbacks",
         "The model breaks in the middle and its fallback says something else.",
         lambda: chain(asks_runnable(fallback())),
+        gone("Primary speaks at length."),
+        said("Secondary steps in."),
+    ),
+    row(
+        "D4",
+        "with-fallbacks-named",
+        "The model, whose provider gives no ids, breaks; its fallback's provider gives one.",
+        lambda: chain(asks_runnable(fallback(numbered("none")))),
+        gone("Primary speaks at length."),
+        said("Secondary steps in."),
+    ),
+    row(
+        "D4",
+        "with-fallbacks-unnamed",
+        "The model breaks; the provider of its fallback gives no ids.",
+        lambda: chain(asks_runnable(fallback(answering=numbered("none")))),
         gone("Primary speaks at length."),
         said("Secondary steps in."),
     ),

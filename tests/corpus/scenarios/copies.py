@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from tests.corpus.graphs import Steps, chain, copies, node, text_of, without_id
+from tests.corpus.graphs import Steps, chain, copies, node, says, text_of, without_id
 from tests.corpus.models import answers
 from tests.corpus.scenario import Scenario
 from tests.corpus.units import call, said, thought, usage
@@ -43,6 +46,45 @@ def under_own_id() -> Any:
     def steps(state: Any) -> Steps:
         answer = yield model, "?"
         return {"messages": [answer.model_copy(update={"id": "chosen-by-the-app"})]}
+
+    return chain(node(steps))
+
+
+PADDED = f"\n {HELLO}\n"
+JSON = '{"answer": ["one",  "two"]}'
+
+
+def made_anew(reply: str, make: Callable[[str], Any]) -> Any:
+    """A node that makes a new message of the text that it streamed."""
+    model = answers(reply)
+
+    def steps(state: Any) -> Steps:
+        return {"messages": [make(text_of((yield model, "?")))]}
+
+    return node(steps)
+
+
+def stripped(make: Callable[[str], Any]) -> Any:
+    return chain(made_anew(PADDED, make))
+
+
+def both_said() -> Any:
+    """A node that returns what it streamed, and the same again, stripped, on purpose."""
+    model = answers(PADDED)
+
+    def steps(state: Any) -> Steps:
+        answer = yield model, "?"
+        return {"messages": [answer, AIMessage(HELLO)]}
+
+    return node(steps)
+
+
+def stripped_by_parent() -> Any:
+    child = chain(says(PADDED))
+
+    def steps(state: Any) -> Steps:
+        done = yield child, state
+        return {"messages": [AIMessage(text_of(done["messages"][-1]).strip())]}
 
     return chain(node(steps))
 
@@ -89,7 +131,46 @@ def copied_call(wire_name: str, wire: Wire) -> Scenario:
     )
 
 
+STRIPPED: dict[str, Callable[[str], Any]] = {
+    "stripped": lambda text: AIMessage(text.strip()),
+    "stripped-under-own-id": lambda text: AIMessage(text.strip(), id="chosen-by-the-app"),
+    "stripped-as-pair": lambda text: ("ai", text.strip()),
+    "lengthened": lambda text: AIMessage(f"{text} \n"),
+}
+
 SCENARIOS = (
+    *(
+        Scenario(
+            kind="D1",
+            name=f"copied-{name}",
+            what="The copy of a streamed text has other white space at its ends.",
+            graph=partial(stripped, make),
+            units=(said(HELLO),),
+        )
+        for name, make in STRIPPED.items()
+    ),
+    Scenario(
+        kind="D1",
+        name="copied-rewrapped",
+        what="A node parses the JSON that it streamed, and returns it written anew.",
+        graph=lambda: chain(made_anew(JSON, lambda text: AIMessage(json.dumps(json.loads(text))))),
+        units=(said(json.dumps(json.loads(JSON))),),
+        only=lambda variant: not variant.is_v3,  # which cannot take back what was streamed
+    ),
+    Scenario(
+        kind="D1",
+        name="copied-stripped-by-parent",
+        what="A node runs a graph and returns its answer, stripped.",
+        graph=stripped_by_parent,
+        units=(said(HELLO),),
+    ),
+    Scenario(
+        kind="trap",
+        name="said-padded-and-stripped",
+        what="A node returns what it streamed, and the same again without the white space.",
+        graph=lambda: chain(both_said()),
+        units=(said(HELLO, 2),),
+    ),
     Scenario(
         kind="D1",
         name="copied-usage",

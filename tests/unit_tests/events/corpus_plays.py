@@ -106,7 +106,7 @@ def pieces(messages: Iterable[BaseMessage], scenario: Scenario) -> tuple[Counter
         buffer.append(message)
         said, rest = buffer.pieces(known)
         found += said
-        if rest:
+        if rest.strip():
             strays.append(rest)
     return found, strays
 

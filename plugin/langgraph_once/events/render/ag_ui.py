@@ -17,6 +17,7 @@ from langgraph_once.events.event import (
     Event,
     InterruptEvent,
     MessageCompletedEvent,
+    MessageReplacedEvent,
     MessageSupersededEvent,
     StreamEndedEvent,
     StreamErrorEvent,
@@ -94,6 +95,9 @@ class AgUiRenderer:
                 yield from self._token(event)
             case MessageCompletedEvent():
                 yield from self._completed(event)
+            case MessageReplacedEvent():
+                yield from self._close(event.where, event.message_id)
+                yield self._custom(event)
             case MessageSupersededEvent():
                 yield from self._close(event.where, event.old_id)
                 yield self._custom(event)
