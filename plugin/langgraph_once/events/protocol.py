@@ -37,10 +37,7 @@ class ProtocolParts:
     def read(self, part: Part) -> Iterable[Part]:
         """What a part says, in parts like those of v2."""
         if part.mode == "messages":
-            if not isinstance(part.data, Mapping):
-                self._is_v3 = self._is_v3 or False
-                return (part,)
-            self._is_v3 = True
+            self._is_v3 = isinstance(part.data, Mapping) or self._is_v3 or False
             said = self._events.read(part)
             return () if said is None else (said,)
         if part.mode == "updates" and self._is_v3:

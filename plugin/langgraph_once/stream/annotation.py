@@ -21,6 +21,7 @@ __all__ = [
     "note_in",
     "quick_annotation_of",
     "repairing",
+    "respacing",
 ]
 
 ANNOTATION_KEY: Final = "once"
@@ -68,6 +69,9 @@ class Annotation(TypedDict):
     wins: NotRequired[bool]
     """Tasks beside it wrote under its id into the same list, which keeps this one."""
 
+    respaced: NotRequired[bool]
+    """It takes the place of a message that says the same with other white space at its ends."""
+
     steps: NotRequired[list[int]]
     """For a task inside others: the step in which each runs, outermost first."""
 
@@ -106,6 +110,11 @@ def note_in(metadata: dict[str, Any]) -> Annotation:
 def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of `metadata` for a chunk that repairs a message, so that whoever reads it knows."""
     return annotated(metadata, {**_note_of(metadata), "repairs": True})
+
+
+def respacing(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `metadata` for a message that differs in white space from what it replaces."""
+    return annotated(metadata, {**_note_of(metadata), "respaced": True})
 
 
 def drafting(metadata: Mapping[str, Any]) -> dict[str, Any]:

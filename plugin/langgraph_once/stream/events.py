@@ -62,7 +62,7 @@ def event_filter(
     if config.reexecution == "hold":
         config = replace(config, reexecution="retract")
     form = ProtocolForm(ledger) if for_stock else None
-    dedup = Deduplicator(config, ledger=ledger, takes_back=False)
+    dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
     events = _Events(dedup, cached, form, tells_edits=tells_edits)
     steps = Steps()
     return ChunkFilter(
@@ -153,7 +153,7 @@ class EventReader:
     def read(self, part: Part) -> Part | None:
         """A part whose event is a chunk instead; None for an event that says nothing."""
         if part.mode != "messages" or not isinstance(part.data, Mapping):
-            return part
+            return _as_chunk(part)
         event, run = part.data, str(part.meta.get(RUN_KEY))
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
         if event.get("event") == "message-start":
@@ -209,6 +209,14 @@ class EventReader:
             args = json.dumps(block.get("args") or {})
             return _call_chunk(event, message_id, {**call, "args": args})
         return None
+
+
+def _as_chunk(part: Part) -> Part:
+    """A part; the missing rest of a message as a chunk, which upstream is told as a whole one."""
+    message, note = part.data, annotation_of(part.meta)
+    if type(message) is not AIMessage or note is None or not note.get("repairs"):
+        return part
+    return part._replace(data=AIMessageChunk(content=message.content, id=message.id))
 
 
 def _delta_text(event: Mapping[str, Any]) -> str:

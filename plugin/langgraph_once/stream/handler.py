@@ -60,8 +60,6 @@ __all__ = ["OnceMessagesHandler"]
 class OnceMessagesHandler(StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
 
-    takes_back = True
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.run = Run.take()
@@ -244,8 +242,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
         repeated = self._repeated(meta, task, found)
-        takes_back = self.takes_back and not self.run.is_stock
-        space = space_of(self.run.config, takes_back=takes_back)
+        space = space_of(self.run.config, takes_back=not self.run.is_stock)
         for message in known_first(found.messages, task):
             is_unnamed = id(message) in nameless
             if not message.id:  # as upstream, so that the state has it under this id

@@ -17,8 +17,6 @@ __all__ = ["OnceMessagesHandlerV2"]
 class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
     """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
 
-    takes_back = False
-
     def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]
         """Nothing: events say the same, as upstream explains."""
 

@@ -14,7 +14,7 @@ from langchain_core.messages import (
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import repairing
+from langgraph_once.stream.annotation import repairing, respacing
 from langgraph_once.stream.content import Content, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.ledger import Ledger
@@ -221,16 +221,18 @@ class MessageParts:
             if not known.is_final:
                 self._ledger.settle(known)
             known.said = content
-            repair = AIMessageChunk(content=missing, id=had_id, chunk_position="last")
-            return (said.part._replace(data=repair, meta=repairing(said.part.meta)),)
+            return (_repair(said.part, missing, had_id),)
         return self._replaced(said, content, known)
 
     def _replaced(self, said: SaidPart, content: Content, known: Entry) -> Iterator[Part]:
         self._stats.replaced += 1
         self._ledger.drop(known)
-        yield said.part._replace(data=RemoveMessage(id=known.id))
+        part = said.part
+        if content.is_copy_of(known.content, in_any_role=True, space="ends"):
+            part = part._replace(meta=respacing(part.meta))
+        yield part._replace(data=RemoveMessage(id=known.id))
         self._deliver(said, content)
-        yield said.part
+        yield part
 
     def _won(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
         """A message for which the list drops those that tasks beside its own have written."""
@@ -354,3 +356,10 @@ class MessageParts:
                     part = Part((), "messages", None, {TASK_NS_KEY: task})
                     yield from self._take_back(part, entry)
         self._stale.clear()
+
+
+def _repair(part: Part, missing: str, message_id: str) -> Part:
+    """The rest of a message, which ends it."""
+    rest = AIMessageChunk(content=missing, id=message_id, chunk_position="last")
+    meta = repairing(part.meta)
+    return part._replace(data=rest, meta=respacing(meta) if missing.isspace() else meta)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
 from langgraph_once.errors import StreamError
@@ -45,7 +45,10 @@ def _of_users(transformers: Sequence[Any]) -> list[Any]:
 
 
 class HideRemovals(StreamTransformer):
-    """Calls a removal something else while upstream's transformers look at it."""
+    """Calls a removal something else while upstream's transformers look at it.
+
+    And what follows one with the same text, but for white space: they have that already.
+    """
 
     before_builtins = True
 
@@ -55,8 +58,12 @@ class HideRemovals(StreamTransformer):
 
     def process(self, event: Any) -> bool:
         """Rename the method of a removal; `OnceChannel`, the last, names it back."""
-        if event["method"] == "messages" and isinstance(event["params"]["data"][0], RemoveMessage):
-            event["method"] = HIDDEN_METHOD
+        if event["method"] == "messages":
+            message, metadata = event["params"]["data"]
+            note = annotation_of(metadata or {})
+            is_respaced = note is not None and "respaced" in note
+            if is_respaced or isinstance(message, RemoveMessage):
+                event["method"] = HIDDEN_METHOD
         return True
 
 
@@ -119,7 +126,7 @@ class OnceChannel(StreamTransformer):
             if part.mode == "messages" and (OURS_KEY in part.meta or self._is_hidden(part)):
                 return
             if (said := self._reader.read(part)) is not None:
-                self._channel.push(self._write(_as_chunk(said)))
+                self._channel.push(self._write(said))
 
     def _is_hidden(self, part: Part) -> bool:
         """Whether a transformer hides a model run, or a message, from `run.messages`.
@@ -143,11 +150,3 @@ def _is_draft_mark(event: Any) -> bool:
     message, metadata = event["params"]["data"]
     note = annotation_of(metadata or {}) if isinstance(message, AIMessageChunk) else None
     return note is not None and "draft" in note
-
-
-def _as_chunk(part: Part) -> Part:
-    """A part; the missing rest of a message as a chunk, which upstream is told as a whole one."""
-    message, note = part.data, annotation_of(part.meta)
-    if type(message) is not AIMessage or note is None or not note.get("repairs"):
-        return part
-    return part._replace(data=AIMessageChunk(content=message.content, id=message.id))

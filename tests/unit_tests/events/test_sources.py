@@ -12,7 +12,6 @@ from langgraph_once import DedupConfig, once
 from langgraph_once.events import ChannelStreamingProcessor, Event
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
-from tests.corpus.scenarios.copies import STRIPPED
 from tests.corpus.variants import Variant
 from tests.unit_tests.events.corpus_plays import aplayed, every_scenario, play, played
 from tests.unit_tests.events.sameness import (
@@ -66,13 +65,7 @@ def test_chunks_of_v2_async(scenario: Scenario) -> None:
 TRANSFORMERS: Any = [UpdatesTransformer, CustomTransformer, TasksTransformer]
 
 LATE_USAGE = "v3 tells what a message cost when it ends, and this one never does"
-KEPT_SPACE = "v3 takes nothing back, so the streamed text stands with its white space"
-OWN_IN_V3 = {
-    "retried-blocks": LATE_USAGE,
-    **dict.fromkeys(
-        (*(f"copied-{name}" for name in STRIPPED), "copied-stripped-by-parent"), KEPT_SPACE
-    ),
-}
+OWN_IN_V3 = {"retried-blocks": LATE_USAGE}
 
 
 @pytest.mark.filterwarnings(

@@ -28,7 +28,18 @@ from tests.unit_tests.stream.scenes import ASKED, messages_in, model
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError, max_attempts=3)
 TEXTS = st.sampled_from(["ok", "ha ha ha", "Hello there.", "Another text."])
-QUIET = ["streams", "copies", "writes", "writes_pair", "edits", "removes", "streams_and_edits"]
+QUIET = [
+    "streams",
+    "copies",
+    "strips",
+    "respaces",
+    "echoes",
+    "writes",
+    "writes_pair",
+    "edits",
+    "removes",
+    "streams_and_edits",
+]
 LEAVES = st.tuples(
     st.sampled_from([*QUIET, "fails_once", "dies_once", "asks", "asks_twice"]), TEXTS
 )
@@ -41,7 +52,7 @@ INNER = st.recursive(
 )
 BESIDE = st.tuples(
     st.sampled_from(
-        ["streams", "copies", "writes", "writes_pair", "fails_once", "dies_once", "asks"]
+        ["streams", "copies", "strips", "writes", "writes_pair", "fails_once", "dies_once", "asks"]
     ),
     TEXTS,
 )
@@ -104,6 +115,17 @@ class Script:
 
     def _copies(self, state: Any, text: str) -> Any:
         return [AIMessage(str(model(text).invoke(state["messages"]).text))]
+
+    def _strips(self, state: Any, text: str) -> Any:
+        padded = model(f"\n{text} ").invoke(state["messages"])
+        return [AIMessage(str(padded.text).strip())]
+
+    def _respaces(self, state: Any, text: str) -> Any:
+        spaced = model(text.replace(" ", "  ")).invoke(state["messages"])
+        return [AIMessage(text, id=f"own-{spaced.id}")]
+
+    def _echoes(self, state: Any, text: str) -> Any:
+        return [*state["messages"], AIMessage(text)]
 
     def _writes(self, state: Any, text: str) -> Any:
         return [AIMessage(text)]
