@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessageChunk, ToolMessage
 
 from langgraph_once.events.channels import node_updates
 from langgraph_once.events.history import Recent
@@ -37,6 +37,9 @@ class ProtocolParts:
     def read(self, part: Part) -> Iterable[Part]:
         """What a part says, in parts like those of v2."""
         if part.mode == "messages":
+            if type(part.data) is AIMessageChunk:
+                self._is_v3 = self._is_v3 or False
+                return (part,)
             self._is_v3 = isinstance(part.data, Mapping) or self._is_v3 or False
             said = self._events.read(part)
             return () if said is None else (said,)

@@ -250,6 +250,7 @@ class StateCut:
         if same:
             if not self._is_snapshot:
                 self._ledger.claim(same[-1], self._node)
+                self._ledger.take_up(same[-1], self._ns)
             return
         if not known and self._is_named_now(message_id, content):
             return

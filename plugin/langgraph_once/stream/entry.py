@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.stream.annotation import Annotation
-from langgraph_once.stream.content import Content, StreamedContent
+from langgraph_once.stream.content import Content, Space, StreamedContent
 from langgraph_once.stream.namespace import akin, lineage
 
 __all__ = ["Entry"]
@@ -118,6 +118,13 @@ class Entry:
         if self.content == content:
             return True
         return message_id != self.id and content.is_copy_of(self.content, in_any_role=True)
+
+    def is_original_of(self, content: Content, task: str, space: Space = "same") -> bool:
+        """Whether a message of `task` may repeat this: one of a model, or of a task inside."""
+        is_inner = self.task != task
+        return (is_inner or self.is_model) and content.is_copy_of(
+            self.content, in_any_role=is_inner, space=space
+        )
 
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""

@@ -13,7 +13,7 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.stream.content import Content, Space, StreamedContent, content_of
 from langgraph_once.stream.entry import Entry
 from langgraph_once.stream.nameless import Nameless, NamelessMessages
-from langgraph_once.stream.namespace import NS_SEP, Place, bare, lineage, names
+from langgraph_once.stream.namespace import NS_SEP, Place, bare, is_inside, lineage, names
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.per_graph import PerGraph
 
@@ -110,9 +110,7 @@ class Ledger:
         """Note a message that the consumer gets; with `is_open` more of it may follow."""
         entry.epoch = self.epoch
         self._by_id.setdefault(entry.id, []).append(entry)
-        for task in lineage(entry.place):
-            self._by_task.setdefault(task, {})[entry] = None
-            self._by_node.setdefault(bare(task), {})[task] = None
+        self._put(entry)
         self._count += 1
         if is_open:
             self._open[entry.task, entry.id] = entry
@@ -163,6 +161,17 @@ class Ledger:
         entry.within = NS_SEP.join(ns)
         self.add(entry)
         return entry
+
+    def take_up(self, entry: Entry, ns: Place) -> None:
+        """Note that the graph `ns` has a message now that came in a state of a graph inside it.
+
+        What another graph inside it does with the message concerns this one, then.
+        """
+        home = NS_SEP.join(ns)
+        if entry.within and (not home or is_inside(entry.within, home)):
+            self._take_out(entry)
+            entry.within = home
+            self._put(entry)
 
     def listed(self, ns: Place) -> list[str]:
         """The messages that the consumer has of the states of the graph `ns`."""
@@ -230,10 +239,7 @@ class Ledger:
         free = [entry for entry in self.said_in(task) if task not in entry.claimed]
         for allowed in dict.fromkeys(("same", space)):
             for entry in free:
-                is_inner = entry.task != task
-                if (is_inner or entry.is_model) and content.is_copy_of(
-                    entry.content, in_any_role=is_inner, space=allowed
-                ):
+                if entry.is_original_of(content, task, allowed):
                     return entry
         return None
 
@@ -249,12 +255,8 @@ class Ledger:
         """
         for task in self._by_node.get(node, ()):
             for entry in self._by_task.get(task, ()):
-                if entry.epoch < self.epoch or entry.claimed & {task, node}:
-                    continue
-                is_inner = entry.task != task
-                if (is_inner or entry.is_model) and content.is_copy_of(
-                    entry.content, in_any_role=is_inner
-                ):
+                is_free = entry.epoch == self.epoch and not entry.claimed & {task, node}
+                if is_free and entry.is_original_of(content, task):
                     return entry
         return None
 
@@ -303,6 +305,14 @@ class Ledger:
         self._open.pop((entry.task, entry.id), None)
         for known_id in entry.ids:
             _discard(self._by_id, known_id, entry)
+        self._take_out(entry)
+
+    def _put(self, entry: Entry) -> None:
+        for task in lineage(entry.place):
+            self._by_task.setdefault(task, {})[entry] = None
+            self._by_node.setdefault(bare(task), {})[task] = None
+
+    def _take_out(self, entry: Entry) -> None:
         for task in lineage(entry.place):
             if (said := self._by_task.get(task)) is not None:
                 said.pop(entry, None)
