@@ -9,7 +9,7 @@ failed after that, `run.messages` hears nothing any more; the removal alone tell
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from langgraph_once.stream.annotation import annotation_of
 from langgraph_once.stream.namespace import TASK_NS_KEY
@@ -25,7 +25,8 @@ ENDS: Final = frozenset({"message-finish", "error"})
 
 def id_begun(start: Part) -> str:
     """The id of the message that a `message-start` begins."""
-    note, event = annotation_of(start.meta) or {}, start.data
+    note: Mapping[str, Any] = annotation_of(start.meta) or {}
+    event = start.data
     run = str(start.meta.get(RUN_KEY))
     return str(note.get("id") or event.get("id") or event.get("message_id") or run)
 
