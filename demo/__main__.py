@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from langgraph.pregel.remote import RemoteGraph
 from langgraph.types import Command
@@ -15,7 +16,7 @@ from rich.table import Table
 
 from demo.dev_server import DevServer, ServerFailedError
 from demo.tally import Tally, message_texts
-from langgraph_once import Ledger, OnceRemoteGraph
+from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph
 
 ROOT = Path(__file__).parent.parent
 MODES = ["messages-tuple", "updates", "values"]
@@ -31,18 +32,36 @@ def main() -> int:
         env = {"ONCE_CHECKPOINT__PATH": str(Path(folder, "checkpoints.sqlite"))}
         with DevServer(ROOT / "langgraph.json", cwd=Path(folder), env=env) as server:
             console.print(f"It answers on {server.url}. Streaming {', '.join(MODES)}, subgraphs.")
-            plain, plain_texts = run(RemoteGraph("research_plain", url=server.url))
-            ours, our_texts = run(OnceRemoteGraph("research", url=server.url), ledger=Ledger())
-    console.print(table(plain, plain_texts, ours, our_texts))
-    return 1 if ours.duplicates or ours.lost(our_texts) else 0
+            auto = DedupConfig(state="auto")
+            plain = run(RemoteGraph("research_plain", url=server.url))
+            ours = run(OnceRemoteGraph("research", url=server.url), ledger=Ledger())
+            cut = run(OnceRemoteGraph("research", url=server.url, dedup=auto), ledger=Ledger())
+    shown = {"RemoteGraph": plain, "OnceRemoteGraph": ours, 'with state="auto"': cut}
+    console.print(table(shown))
+    repeated = ours.tally.duplicates_in_messages or cut.tally.duplicates
+    return 1 if repeated or ours.lost or cut.lost else 0
 
 
-def run(graph: Any, **options: Any) -> tuple[Tally, list[str]]:
-    """Stream a run to its interrupt, approve, stream the rest.
+class Seen(NamedTuple):
+    """What one client was sent, and what it was to get."""
 
-    Returns:
-        What arrived, and the texts in the final state.
-    """
+    tally: Tally
+    texts: list[str]
+    """The texts in the final state."""
+
+    @property
+    def lost(self) -> int:
+        """How many of them never came."""
+        return len(self.tally.lost(self.texts))
+
+    @property
+    def held(self) -> int:
+        """How many of them the last `values` holds."""
+        return len(set(self.texts) & set(message_texts(self.tally.last_state)))
+
+
+def run(graph: Any, **options: Any) -> Seen:
+    """Stream a run to its interrupt, approve, stream the rest."""
     tally = Tally()
     thread_id = graph.sync_client.threads.create()["thread_id"]
     config = {"configurable": {"thread_id": thread_id}}
@@ -54,25 +73,26 @@ def run(graph: Any, **options: Any) -> tuple[Tally, list[str]]:
         )
         for chunk in chunks:
             tally.add(chunk)
-    return tally, message_texts(graph.get_state(config).values)
+    return Seen(tally, message_texts(graph.get_state(config).values))
 
 
-def table(plain: Tally, plain_texts: list[str], ours: Tally, our_texts: list[str]) -> Table:
-    """Both tallies side by side."""
+def table(clients: Mapping[str, Seen]) -> Table:
+    """What each client was sent, side by side."""
     shown = Table(title="One run of `research`, to its interrupt and on to its end")
     shown.add_column("delivered to the client")
-    shown.add_column("RemoteGraph", justify="right")
-    shown.add_column("OnceRemoteGraph", justify="right")
-    both = [(plain, plain_texts), (ours, our_texts)]
-    rows = {
-        "chunks": [tally.chunks for tally, _ in both],
-        "characters of text": [tally.characters for tally, _ in both],
-        "bytes, as JSON": [tally.size_bytes for tally, _ in both],
-        "texts that came again": [tally.duplicates for tally, _ in both],
-        "texts that never came": [len(tally.lost(texts)) for tally, texts in both],
+    for client in clients:
+        shown.add_column(client, justify="right")
+    rows: dict[str, Callable[[Seen], int]] = {
+        "chunks": lambda seen: seen.tally.chunks,
+        "characters of text": lambda seen: seen.tally.characters,
+        "bytes, as JSON": lambda seen: seen.tally.size_bytes,
+        "texts that came again in `messages`": lambda seen: seen.tally.duplicates_in_messages,
+        "texts that came again in any mode": lambda seen: seen.tally.duplicates,
+        "texts that never came": lambda seen: seen.lost,
+        "texts in the last `values`": lambda seen: seen.held,
     }
-    for title, counts in rows.items():
-        shown.add_row(title, *(f"{count:,}" for count in counts))
+    for title, count in rows.items():
+        shown.add_row(title, *(f"{count(seen):,}" for seen in clients.values()))
     return shown
 
 

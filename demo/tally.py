@@ -27,15 +27,21 @@ class Tally:
     """Size of all chunks as JSON."""
     interrupts: list[Any] = field(default_factory=list)
     """Interrupts, as they came in `values`."""
+    last_state: Any = None
+    """The last state of the root graph, as it came in `values`."""
     _streamed: dict[str, list[str]] = field(default_factory=dict)
     _whole: Counter[str] = field(default_factory=Counter)
+    _whole_in_messages: Counter[str] = field(default_factory=Counter)
 
     def add(self, chunk: Any) -> None:
         """Count one v2 chunk."""
         self.chunks += 1
         self.size_bytes += len(orjson.dumps(chunk, default=_to_json))
         self.interrupts += chunk.get("interrupts", ())
-        payload = revive(list(chunk["data"]) if chunk["type"] == "messages" else chunk["data"])
+        is_message = chunk["type"] == "messages"
+        payload = revive(list(chunk["data"]) if is_message else chunk["data"])
+        if chunk["type"] == "values" and not chunk["ns"]:
+            self.last_state = payload
         for message in _messages(payload):
             text = message.text
             self.characters += len(text)
@@ -43,21 +49,34 @@ class Tally:
                 self._streamed.setdefault(str(message.id), []).append(text)
             elif text:
                 self._whole[text] += 1
+                self._whole_in_messages[text] += is_message
 
     def deliveries(self) -> Counter[str]:
         """How often each text was delivered, as tokens or whole."""
-        tokens = ("".join(pieces) for pieces in self._streamed.values())
-        return self._whole + Counter(text for text in tokens if text)
+        return self._whole + self._tokens()
 
     @property
     def duplicates(self) -> int:
         """Deliveries of a text beyond the first."""
-        return sum(count - 1 for count in self.deliveries().values())
+        return _beyond_the_first(self.deliveries())
+
+    @property
+    def duplicates_in_messages(self) -> int:
+        """Those among the messages alone, without what states and updates say."""
+        return _beyond_the_first(self._whole_in_messages + self._tokens())
+
+    def _tokens(self) -> Counter[str]:
+        streamed = ("".join(pieces) for pieces in self._streamed.values())
+        return Counter(text for text in streamed if text)
 
     def lost(self, expected: Iterable[str]) -> list[str]:
         """The expected texts that never came."""
         received = self.deliveries()
         return [text for text in expected if text not in received]
+
+
+def _beyond_the_first(counts: Counter[str]) -> int:
+    return sum(count - 1 for count in counts.values())
 
 
 def message_texts(state: Any) -> list[str]:

@@ -38,6 +38,9 @@ BEGUN = Event((), "run", None)
 
 Watch = Callable[[Event], None]
 
+ENDS = {"message-finish", "error"}
+"""The events of v3 that end a message."""
+
 
 def applies(scenario: Scenario, variant: Variant, source: Source) -> bool:
     """Whether this play exists: `dedup` filters chunks, of which v3 has none."""
@@ -126,6 +129,7 @@ class _Stage:
             reader = _V3Reader()
             for protocol_event in self._graph.stream_events(asked, config, version="v3"):
                 yield from reader.feed(protocol_event)
+            yield from reader.close()
             return
         chunks: Any = self._graph.stream(asked, config, **self._asked)
         if self._ledger is not None:
@@ -141,6 +145,8 @@ class _Stage:
             ):
                 for event in reader.feed(protocol_event):
                     yield event
+            for event in reader.close():
+                yield event
             return
         chunks: Any = self._graph.astream(asked, config, **self._asked)
         if self._ledger is not None:
@@ -183,7 +189,7 @@ class _V3Reader:
         self._open: dict[tuple[tuple[str, ...], str], ChatModelStream] = {}
 
     def feed(self, event: Any) -> Iterator[Event]:
-        """The message that `event` completes; one that failed halfway never is."""
+        """The message that `event` completes; one that ends as failed is none."""
         if event["method"] != "messages":
             return
         ns = tuple(event["params"]["namespace"])
@@ -194,6 +200,13 @@ class _V3Reader:
         key = ns, str(meta.get("run_id"))
         stream = self._open.setdefault(key, ChatModelStream())
         stream.dispatch(payload)
-        if payload["event"] == "message-finish":
+        if payload["event"] in ENDS:
             del self._open[key]
+            if stream.output_message is not None:
+                yield Event(ns, "chat", stream.output_message)
+
+    def close(self) -> Iterator[Event]:
+        """What a run that ended well has left open, which `run.messages` shows all the same."""
+        for (ns, _), stream in self._open.items():
+            stream.dispatch({"event": "message-finish"})
             yield Event(ns, "chat", stream.output_message)

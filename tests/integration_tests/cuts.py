@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph_sdk.client import LangGraphClient
 
 from demo.dev_server import DevServer
-from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
+from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
 from langgraph_once.remote.consumer import Consumer
@@ -28,6 +28,7 @@ from tests.integration_tests.cut_graphs import ASKED
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy
 
 __all__ = [
+    "AUTO",
     "CASES",
     "FORGOTTEN",
     "MODES",
@@ -53,6 +54,9 @@ FORGOTTEN_FRAME = 3
 
 QUICK = RemoteConfig(backoff_s=0.01, max_backoff_s=0.1)
 MODES = ("messages-tuple", "updates", "values")
+
+AUTO = DedupConfig(state="auto")
+"""For one reader of all modes, who adds up what they say."""
 
 
 def manifest() -> dict[str, Any]:
@@ -161,7 +165,7 @@ def _begins(case: Case, thread_id: str) -> Any:
 
 def folds(parts: Iterable[Part], case: Case, state: Any) -> bool:
     """Whether a consumer of these parts has the texts of the state, each once."""
-    consumer = Consumer(None, None, mode_set(case.modes))
+    consumer = Consumer(AUTO, None, mode_set(case.modes))
     return folded(new for part in parts for new in consumer.feed(part)) == texts(state)
 
 
@@ -280,6 +284,7 @@ async def restarted(server: DevServer, restart: Restart) -> Restarted:
         call: Any = {
             "stream_mode": list(case.modes),
             "stream_subgraphs": case.subgraphs,
+            "dedup": AUTO,
             "remote": RemoteConfig(max_retries=30, max_backoff_s=1),
         }
         stream = stream_run(client, thread_id, case.graph, input=ASKED, **call)
@@ -341,6 +346,7 @@ async def finished_while_away(server: DevServer, case: Case) -> Restarted:
                 input=ASKED,
                 stream_mode=list(case.modes),
                 stream_subgraphs=case.subgraphs,
+                dedup=AUTO,
                 remote=RemoteConfig(max_retries=30, max_backoff_s=1),
             )
             parts.append(await anext(stream))

@@ -28,26 +28,28 @@ from langgraph_once import (
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import RunOptions, join_run, stream_run
-from langgraph_once.stream import Part
-from tests.integration_tests.cuts import folded, opened
+from langgraph_once.stream import Part, revive
+from tests.integration_tests.cuts import AUTO, folded, opened
 from tests.integration_tests.served import HELLO
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy
 
 ASKED: Any = {"messages": [{"role": "user", "content": "Well?"}]}
 MODES = ["messages", "updates", "values"]
+ADDED_UP: Any = {"stream_mode": MODES, "dedup": AUTO}
 GRAPHS = pytest.mark.parametrize("graph", ["copying", "copying_plain"])
 
 GO_ON = """
 import sys
 from langgraph_once import OnceSerializer
 from langgraph_sdk import get_sync_client
-from langgraph_once import Ledger
+from langgraph_once import DedupConfig, Ledger
 from langgraph_once.remote import join_run
 
 url, thread_id, run_id, position, ledger = sys.argv[1:]
 with get_sync_client(url=url) as client:
     known = Ledger.from_bytes(bytes.fromhex(ledger))
-    parts = join_run(client, thread_id, run_id, position=position, ledger=known)
+    config = DedupConfig(state="auto")
+    parts = join_run(client, thread_id, run_id, position=position, ledger=known, dedup=config)
     kind, data = OnceSerializer().dumps_typed([[part.mode, part.data] for part in parts])
 print(kind, data.hex())
 """
@@ -72,7 +74,7 @@ class TestStreaming:
     def test_each_text_comes_once_in_whatever_mode(
         self, sync_client: SyncLangGraphClient, thread_id: str, graph: str
     ) -> None:
-        run = stream_run(sync_client, thread_id, graph, input=ASKED, stream_mode=MODES)
+        run = stream_run(sync_client, thread_id, graph, input=ASKED, **ADDED_UP)
         parts = list(run)
         assert text(parts) == HELLO
         assert folded(parts) == {HELLO: 1}
@@ -81,11 +83,23 @@ class TestStreaming:
 
     @GRAPHS
     async def test_async(self, client: LangGraphClient, thread_id: str, graph: str) -> None:
-        run = stream_run(client, thread_id, graph, input=ASKED, stream_mode=MODES)
+        run = stream_run(client, thread_id, graph, input=ASKED, **ADDED_UP)
         assert folded([part async for part in run]) == {HELLO: 1}
 
+    @GRAPHS
+    def test_the_last_state_is_that_of_the_thread(
+        self, sync_client: SyncLangGraphClient, thread_id: str, graph: str
+    ) -> None:
+        """Who takes each of the `values` for the whole state, as all do at first, has it."""
+        run = stream_run(sync_client, thread_id, graph, input=ASKED, stream_mode=MODES)
+        states = [part.data for part in run if part.mode == "values"]
+        joined = join_run(sync_client, thread_id, str(run.run_id))
+        for last in (states[-1], [part.data for part in joined if part.mode == "values"][-1]):
+            assert last == revive(sync_client.threads.get_state(thread_id)["values"])
+            assert [message.type for message in last["messages"]] == ["human", "ai"]
+
     def test_without_a_thread(self, sync_client: SyncLangGraphClient) -> None:
-        parts = list(stream_run(sync_client, None, "copying", input=ASKED, stream_mode=MODES))
+        parts = list(stream_run(sync_client, None, "copying", input=ASKED, **ADDED_UP))
         assert folded(parts) == {HELLO: 1}
         assert not [part for part in parts if part.mode == "gap"]
 
@@ -102,7 +116,7 @@ class TestStreaming:
         self, sync_client: SyncLangGraphClient, thread_id: str
     ) -> None:
         ledger = Ledger()
-        call: Any = {"input": ASKED, "stream_mode": MODES, "ledger": ledger}
+        call: Any = {"input": ASKED, "ledger": ledger, **ADDED_UP}
         first = list(stream_run(sync_client, thread_id, "copying_plain", **call))
         second = list(stream_run(sync_client, thread_id, "copying_plain", **call))
         assert text(first) == text(second) == HELLO
@@ -161,11 +175,16 @@ class TestJoining:
     async def test_who_leaves_may_come_back(
         self, client: LangGraphClient, thread_id: str, graph: str
     ) -> None:
-        run = stream_run(client, thread_id, graph, input=ASKED, stream_mode=MODES)
+        run = stream_run(client, thread_id, graph, input=ASKED, **ADDED_UP)
         parts = [await anext(run) for _ in range(5)]
         await run.aclose()
         rest = join_run(
-            client, thread_id, str(run.run_id), position=run.position, ledger=run.ledger
+            client,
+            thread_id,
+            str(run.run_id),
+            position=run.position,
+            ledger=run.ledger,
+            dedup=AUTO,
         )
         parts += [part async for part in rest]
         assert text(parts) == HELLO
@@ -183,7 +202,7 @@ class TestJoining:
                     thread_id,
                     graph,
                     input=ASKED,
-                    stream_mode=MODES,
+                    **ADDED_UP,
                     remote=RemoteConfig(max_retries=0),
                 )
                 with pytest.raises(StreamInterrupted) as caught:

@@ -12,8 +12,6 @@ from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part, recogniz
 
 __all__ = ["Consumer", "for_events", "new_ledger"]
 
-AUTO = DedupConfig(state="auto")
-
 
 class Consumer:
     """Passes on what the consumer lacks.
@@ -38,7 +36,7 @@ class Consumer:
         if goes_on:
             ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
         self.ledger = ledger
-        self._dedup = Deduplicator(config or AUTO, ledger=ledger, modes=modes)
+        self._dedup = Deduplicator(config or DedupConfig(), ledger=ledger, modes=modes)
         self._begun = _said_again(ledger) if goes_on else set()
         self._has_gap = False
 
@@ -64,7 +62,7 @@ class Consumer:
 
 def new_ledger(config: DedupConfig | None) -> Ledger:
     """The ledger of a consumer that has nothing yet."""
-    return Ledger.within(config or AUTO)
+    return Ledger.within(config or DedupConfig())
 
 
 def _said_again(ledger: Ledger) -> set[str]:
@@ -86,4 +84,4 @@ def _said_again(ledger: Ledger) -> set[str]:
 
 def for_events(config: DedupConfig | None) -> DedupConfig:
     """The configuration whose states come with the keys that changed, as events need them."""
-    return replace(config or AUTO, state="changed")
+    return replace(config or DedupConfig(), state="changed")

@@ -54,8 +54,9 @@ class OnceRemoteGraph(RemoteThreads):
 
     Args:
         assistant_id: As `RemoteGraph`.
-        dedup: What counts as a repetition. By default `DedupConfig(state="auto")`: a text
-            that came as tokens does not come again in `updates` and `values`.
+        dedup: What counts as a repetition. By default `updates` and `values` carry all messages,
+            as those of a local graph do; `DedupConfig(state="auto")` leaves out those that the
+            consumer has.
         remote: How often to connect again after a cut, and within what bounds.
         url: As `RemoteGraph`, and so are the following.
         api_key: The key of the server.

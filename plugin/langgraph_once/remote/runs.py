@@ -116,7 +116,7 @@ def stream_run(
             by default `values`.
         stream_subgraphs: Stream from subgraphs too.
         ledger: What the consumer has from earlier streams of the thread; updated as parts pass.
-        dedup: What counts as a repetition; by default `DedupConfig(state="auto")`.
+        dedup: What counts as a repetition; by default as `OnceRemoteGraph`.
         remote: How often to connect again, and within what bounds.
         options: As `client.runs.stream`.
 

@@ -105,8 +105,9 @@ def dedup(
         subgraphs: As given to `graph.stream`.
         version: As given to `graph.stream`.
         ledger: What the consumer has from earlier streams; updated as chunks pass.
-        config: By default `DedupConfig(state="auto")`: the caller is the consumer, so a text
-            that came as tokens does not come again in `updates` and `values`.
+        config: What counts as a repetition. By default `updates` and `values` carry all
+            messages, as the graph streams them; `DedupConfig(state="auto")` leaves out those
+            that the consumer has.
 
     Raises:
         StreamError: A chunk has another shape than these arguments say.
@@ -162,7 +163,7 @@ def chunk_filter(
     read = read or reader(stream_mode, subgraphs=subgraphs, version=version)
     write = writer(stream_mode, subgraphs=subgraphs, version=version)
     dedup = Deduplicator(
-        config or DedupConfig(state="auto"),
+        config or DedupConfig(),
         ledger=ledger,
         modes=mode_set(stream_mode),
         hints=hints,

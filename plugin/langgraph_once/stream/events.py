@@ -18,13 +18,14 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import annotation_of, repairing
+from langgraph_once.stream.annotation import repairing
 from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.content import as_whole
 from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import ChunkFilter
 from langgraph_once.stream.intake import v2_part
 from langgraph_once.stream.ledger import Ledger
+from langgraph_once.stream.open_messages import ENDS, RUN_KEY, OpenMessages, id_begun
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.protocol import ProtocolForm
 from langgraph_once.stream.render import writer
@@ -32,7 +33,6 @@ from langgraph_once.stream.steps import Steps
 
 __all__ = ["event_chunk", "event_filter"]
 
-RUN_KEY = "run_id"
 STATE_MODES = frozenset({"values", "updates"})
 
 
@@ -89,6 +89,7 @@ class _Events:
         self._form = form
         self._expand: Any = cached.expand if cached is not None else lambda part: (part,)
         self._reader = EventReader()
+        self._open = OpenMessages()
         self._write = writer([], version="v2")
         self._rest: Iterator[tuple[bool, Part]] = iter(())
 
@@ -119,7 +120,17 @@ class _Events:
         """What the consumer lacks of a part, with whether that is the part itself."""
         for part in self._expand(whole):
             new = self._new_of(part, whole)
-            yield from new if self._form is None else self._form.sent(part, new)
+            yield from self._ending(part, new) if self._form is None else self._form.sent(part, new)
+
+    def _ending(self, part: Part, new: Iterable[tuple[bool, Part]]) -> Iterator[tuple[bool, Part]]:
+        """The same; what is taken back while a model still says it ends as failed before that."""
+        for is_whole, out in new:
+            if isinstance(out.data, RemoveMessage):
+                for failed in self._open.failed(out):
+                    yield False, failed
+            elif is_whole:
+                self._open.note(part)
+            yield is_whole, out
 
     def _new_of(self, part: Part, whole: Part) -> Iterator[tuple[bool, Part]]:
         said = None if part.mode in STATE_MODES else self._reader.read(part)
@@ -155,9 +166,8 @@ class EventReader:
         if part.mode != "messages" or not isinstance(part.data, Mapping):
             return _as_chunk(part)
         event, run = part.data, str(part.meta.get(RUN_KEY))
-        note: Mapping[str, Any] = annotation_of(part.meta) or {}
         if event.get("event") == "message-start":
-            self._ids[run] = note.get("id") or event.get("id") or event.get("message_id") or run
+            self._ids[run] = id_begun(part)
         message_id = self._ids.get(run)
         chunk = event_chunk(event, message_id) if message_id else None
         if event.get("event") == "content-block-start" and not event["content"].get("id"):
@@ -169,7 +179,7 @@ class EventReader:
             chunk = chunk or self._whole_call(event, run, message_id) or rest
         elif message_id and chunk is None:
             chunk = self._whole_call(event, run, message_id)
-        if event.get("event") == "message-finish":
+        if event.get("event") in ENDS:
             self._ids.pop(run, None)
         return None if chunk is None else part._replace(data=chunk)
 

@@ -17,8 +17,9 @@ from langgraph.stream import StreamChannel, StreamTransformer
 
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.annotation import annotation_of
-from langgraph_once.stream.events import RUN_KEY, EventReader
+from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.intake import event_part
+from langgraph_once.stream.open_messages import RUN_KEY
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.protocol import NODE_KEY, OURS_KEY
 from langgraph_once.stream.render import writer

@@ -17,7 +17,7 @@ from langgraph_once import OnceRemoteGraph
 
 GRAPHS = "tests.integration_tests.remote.graphs"
 WRAPPED = "langgraph_once.platform.graphs"
-NAMES = ("chat", "team", "asks", "forgets", "fails", "hands_over", "copying", "overhears")
+NAMES = ("chat", "team", "asks", "forgets", "fails", "hands_over", "copying", "overhears", "breaks")
 OUTER_NAMES = ("around_team", "around_asks")
 
 Remote: TypeAlias = Callable[..., OnceRemoteGraph]

@@ -12,13 +12,14 @@ from langgraph.config import get_config, get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime
-from langgraph.types import Command, Send, interrupt
+from langgraph.types import Command, RetryPolicy, Send, interrupt
 from typing_extensions import TypedDict
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.config import READER_KEY
 from tests.corpus.graphs import Steps, node
+from tests.corpus.models import BrokenConnectionError, answers
 from tests.integration_tests import served
 
 CALL = {"name": "look_up", "args": {"word": "once"}, "id": "call-1"}
@@ -190,6 +191,22 @@ def overhear_builder() -> StateGraph[Any, Any, Any, Any]:
     return cast("StateGraph[Any, Any, Any, Any]", builder)
 
 
+async def breaks_off(state: Topics, runtime: Runtime[None]) -> dict[str, Any]:
+    """Say half of an answer in the first attempt, and another one in the second."""
+    is_first = runtime.execution_info is None or runtime.execution_info.node_attempt == 1
+    model = answers("One two three four.", breaks={0: 3}) if is_first else says("Another answer.")
+    return {"messages": [await model.ainvoke("?")]}
+
+
+def breaks_builder() -> StateGraph[Any, Any, Any, Any]:
+    """A node whose model breaks off, and that is run again."""
+    builder = StateGraph(Topics)
+    retry = RetryPolicy(initial_interval=0.01, retry_on=BrokenConnectionError)
+    builder.add_node("breaks_off", breaks_off, retry_policy=retry)
+    builder.add_edge(START, "breaks_off")
+    return builder
+
+
 def around(child: Any) -> StateGraph[Any, Any, Any, Any]:
     """`child` as a node of a graph that says something before and after it."""
     builder = StateGraph(Topics)
@@ -225,4 +242,5 @@ forgets = forget_builder()
 fails = fail_builder()
 hands_over = hand_over_builder()
 overhears = overhear_builder()
+breaks = breaks_builder()
 copying = served.builder

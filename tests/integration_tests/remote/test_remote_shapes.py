@@ -25,12 +25,13 @@ ASKED: Any = {
 }
 ANSWERS: list[Any] = [Command(resume="yes"), Command(resume="sure")]
 STEPS: dict[str, list[Any]] = {"asks": [ASKED, *ANSWERS]}
+AUTO = DedupConfig(state="auto")
 MODES = ["messages", "updates", "values", "custom", "tasks", "checkpoints", "debug"]
 
 
-def local(name: str) -> Any:
+def local(name: str, dedup: DedupConfig | None = None) -> Any:
     compiled = getattr(graphs, name).compile(checkpointer=InMemorySaver())
-    return once(compiled, DedupConfig(state="auto"))
+    return once(compiled, dedup)
 
 
 def thread() -> Any:
@@ -71,6 +72,27 @@ async def test_a_stream_of_all_modes(
     there = await streamed(remote(name), name, thread(), ledger=Ledger(), **asked)
     assert len(here) > 10
     assert list(differences(normal(here), normal(there))) == []
+
+
+@pytest.mark.parametrize("name", ["chat", "asks"])
+async def test_states_that_are_cut_are_cut_alike(remote: Remote, name: str) -> None:
+    asked: Any = {"stream_mode": MODES, "subgraphs": True}
+    here = await streamed(local(name, AUTO), name, thread(), **asked)
+    there = await streamed(remote(name, dedup=AUTO), name, thread(), ledger=Ledger(), **asked)
+    assert list(differences(normal(here), normal(there))) == []
+
+
+@pytest.mark.parametrize("name", ["chat", "chat_plain", "asks", "asks_plain"])
+async def test_a_naive_reader_has_the_state(remote: Remote, name: str) -> None:
+    """The states, which are beside the tokens, are those that the graph streams by itself."""
+    plain = getattr(graphs, name.removesuffix("_plain")).compile(checkpointer=InMemorySaver())
+    asked: Any = {"stream_mode": ["messages", "values"]}
+    told = []
+    for graph in (plain, remote(name)):
+        chunks = await streamed(graph, name.removesuffix("_plain"), thread(), **asked)
+        told.append([data for mode, data in chunks if mode == "values"])
+    assert len(told[0][-1]["messages"]) > 1
+    assert list(differences(*map(normal, told))) == []
 
 
 @pytest.mark.parametrize(

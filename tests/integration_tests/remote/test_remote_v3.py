@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 from typing import Any
 from uuid import uuid4
 
@@ -113,6 +114,20 @@ def test_sync_is_async(remote: Remote) -> None:
             assert run.output["topic"] == "once"
     there = asyncio.run(chunks_of(_fresh(graph), "chat"))
     assert told[0] == told[1] == normal(there)
+
+
+def test_the_sdk_hears_which_attempt_is_void(remote: Remote) -> None:
+    """Deltas bear no id: beside a message that is left open, as upstream does, they get lost."""
+    config: Any = {"configurable": {"thread_id": str(uuid4())}}
+    shown: list[str] = []
+    with remote("breaks").stream_events(ASKED, config, version="v3") as run:
+        for message in itertools.islice(run.messages, 2):
+            if message.text.error is None:
+                shown.append(str(message.text))
+            else:
+                with pytest.raises(RuntimeError, match="void"):
+                    list(message.text)
+    assert shown == ["Another answer."]
 
 
 def _fresh(graph: Any) -> Any:

@@ -11,6 +11,7 @@ from langgraph_once.remote.consumer import Consumer, new_ledger
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 
 MODES = ("messages", "updates")
+AUTO = DedupConfig(state="auto")
 META: dict[str, Any] = {"langgraph_checkpoint_ns": "node:1", "ls_model_type": "chat"}
 
 
@@ -24,9 +25,9 @@ def fed(consumer: Consumer, *parts: Part) -> list[Part]:
 
 def went_on() -> Consumer:
     """One that goes on, in another process, amid the second message of a task."""
-    first = Consumer(None, None, MODES)
+    first = Consumer(AUTO, None, MODES)
     fed(first, chunk("a", "One.", chunk_position="last"), chunk("b", "Ha"))
-    return Consumer(None, Ledger.from_bytes(first.ledger.to_bytes()), MODES, goes_on=True)
+    return Consumer(AUTO, Ledger.from_bytes(first.ledger.to_bytes()), MODES, goes_on=True)
 
 
 def test_a_message_goes_on_as_it_was_begun() -> None:
@@ -77,7 +78,7 @@ class TestGaps:
 
     def told(self, *parts: Part) -> list[Any]:
         """The ids that the last of these parts delivers, behind a streamed message `a`."""
-        consumer = Consumer(None, None, {"messages", "values"})
+        consumer = Consumer(AUTO, None, {"messages", "values"})
         streamed = chunk("a", "ok"), chunk("a", "", chunk_position="last")
         last = fed(consumer, *streamed, *parts)[-1]
         return [message.id for message in last.data["messages"]]

@@ -14,7 +14,10 @@ from langgraph_once.stream.events import EventReader
 from langgraph_once.stream.part import Part
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in, model
 
-ASKED_FOR: Any = {"stream_mode": ["messages", "updates", "values"]}
+ASKED_FOR: Any = {
+    "stream_mode": ["messages", "updates", "values"],
+    "config": DedupConfig(state="auto"),
+}
 META = {"langgraph_checkpoint_ns": "n0:1", "langgraph_node": "n0", "ls_model_type": "chat"}
 
 

@@ -47,7 +47,7 @@ def test_upstream_repeats_a_nested_text_and_dedup_does_not() -> None:
     graph = nested(says_copy(HELLO), levels=3)
     options: Any = {"stream_mode": ALL_MODES, "subgraphs": True, "version": "v2"}
     assert texts_delivered(graph.stream(ASKED, **options))[HELLO] == 8
-    kept = list(dedup(graph.stream(ASKED, **options), **options))
+    kept = list(dedup(graph.stream(ASKED, **options), **options, config=AUTO))
     assert texts_delivered(kept) == {HELLO: 1, "Please begin.": 1}
     assert next(chunk for chunk in kept if chunk["type"] == "messages")["ns"] != ()
 
@@ -77,8 +77,9 @@ async def test_each_text_once_and_none_lost_in_every_set_of_modes(
     graph = chain(says("First."), nested(says_copy("Second."), 2), says("Third."))
     options: Any = {"stream_mode": modes, "subgraphs": subgraphs, "version": "v2"}
     texts = {"First.", "Second.", "Third."}
-    sync = list(dedup(graph.stream(ASKED, **options), **options))
-    unsync = [chunk async for chunk in adedup(graph.astream(ASKED, **options), **options)]
+    cut: Any = {**options, "config": AUTO}
+    sync = list(dedup(graph.stream(ASKED, **options), **cut))
+    unsync = [chunk async for chunk in adedup(graph.astream(ASKED, **options), **cut)]
     for chunks in (sync, unsync):
         delivered = texts_delivered(chunks)
         assert texts <= set(delivered)
@@ -225,7 +226,7 @@ class TestDropIn:
         for question in ("One?", "Two?"):
             asked: Any = {"messages": [("user", question)]}
             stream = graph.stream(asked, config, **options)
-            chunks += list(dedup(stream, **options, ledger=ledger))
+            chunks += list(dedup(stream, **options, ledger=ledger, config=AUTO))
         assert texts_delivered(chunks) == {"One?": 1, "Two?": 1, HELLO: 2}
 
     def test_tokens_are_not_held_back(self) -> None:
