@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
+from langgraph_once.stream.open_messages import VOID
 from tests.corpus.scenario import Graph, Run, Scenario
 from tests.corpus.variants import Variant
 
@@ -189,7 +190,7 @@ class _V3Reader:
         self._open: dict[tuple[tuple[str, ...], str], ChatModelStream] = {}
 
     def feed(self, event: Any) -> Iterator[Event]:
-        """The message that `event` completes; one that ends as failed is none."""
+        """The message that `event` completes; one that ends as void is none."""
         if event["method"] != "messages":
             return
         ns = tuple(event["params"]["namespace"])
@@ -202,7 +203,7 @@ class _V3Reader:
         stream.dispatch(payload)
         if payload["event"] in ENDS:
             del self._open[key]
-            if stream.output_message is not None:
+            if payload.get("metadata") != VOID and stream.output_message is not None:
                 yield Event(ns, "chat", stream.output_message)
 
     def close(self) -> Iterator[Event]:

@@ -18,7 +18,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.annotation import repairing
+from langgraph_once.stream.annotation import annotation_of, repairing
 from langgraph_once.stream.cached import CachedParts
 from langgraph_once.stream.content import as_whole
 from langgraph_once.stream.deduplicator import Deduplicator
@@ -123,10 +123,10 @@ class _Events:
             yield from self._ending(part, new) if self._form is None else self._form.sent(part, new)
 
     def _ending(self, part: Part, new: Iterable[tuple[bool, Part]]) -> Iterator[tuple[bool, Part]]:
-        """The same; what is taken back while a model still says it ends as failed before that."""
+        """The same; what is taken back while a model still says it ends as void before that."""
         for is_whole, out in new:
             if isinstance(out.data, RemoveMessage):
-                for failed in self._open.failed(out):
+                for failed in self._open.ended(out):
                     yield False, failed
             elif is_whole:
                 self._open.note(part)

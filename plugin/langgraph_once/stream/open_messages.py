@@ -1,9 +1,10 @@
-"""v3: the messages that models are saying; one that dies is ended as failed.
+"""v3: the messages that models are saying; one that dies is ended and marked as void.
 
 Of a model that raised, upstream leaves the message open (langgraph 1.2.22), and `run.messages`
-shows it beside the one that takes its place. The protocol's word for that is `error`, which ends
-a message: its text, its output and its events then raise. Of a message that had ended, whose node
-failed after that, `run.messages` hears nothing any more; the removal alone tells of it.
+shows it beside the one that takes its place. The protocol's word `error` would make all who read
+its text raise, in a run that goes on; so it is finished, and its `response_metadata` say that it
+is void. Of a message that had ended, whose node failed after that, `run.messages` hears nothing
+any more; the removal alone tells of it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from langgraph_once.stream.annotation import annotation_of
+from langgraph_once.stream.annotation import ANNOTATION_KEY, annotation_of
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.part import Part
 
-__all__ = ["ENDS", "RUN_KEY", "OpenMessages", "id_begun"]
+__all__ = ["ENDS", "RUN_KEY", "VOID", "OpenMessages", "id_begun"]
 
 RUN_KEY: Final = "run_id"
+
+VOID: Final = {ANNOTATION_KEY: {"void": True}}
+"""What the metadata of the end of such a message say."""
 
 ENDS: Final = frozenset({"message-finish", "error"})
 """The events after which a model says no more of a message."""
@@ -47,12 +51,12 @@ class OpenMessages:
         elif kind in ENDS:
             self._starts.pop(run, None)
 
-    def failed(self, removal: Part) -> Iterator[Part]:
+    def ended(self, removal: Part) -> Iterator[Part]:
         """The event that ends the message which a removal takes back, if it is open."""
         message_id, task = str(removal.data.id), removal.meta.get(TASK_NS_KEY)
         for run, start in list(self._starts.items()):
             if id_begun(start) == message_id and start.meta.get(TASK_NS_KEY) == task:
                 del self._starts[run]
-                node = start.meta.get("langgraph_node")
-                told = f"void: this attempt of `{node}` failed, and another takes its place"
-                yield start._replace(data={"event": "error", "id": message_id, "message": told})
+                # The wire has no metadata of events: by its id the SDK finds whose end it is.
+                end = {"event": "message-finish", "id": message_id, "metadata": VOID}
+                yield start._replace(data=end)

@@ -1,4 +1,4 @@
-"""v3: a message whose model died ends as failed where it is taken back, and no other does."""
+"""v3: a message whose model died ends as void where it is taken back, and no other does."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from langgraph_sdk.stream.decoders import MessagesDecoder
 from langgraph_once import DedupConfig, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import v2_part
+from langgraph_once.stream.open_messages import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.screen import SERVED
 from tests.unit_tests.stream.scenes import ASKED, chain, fan_out, folded, says
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings(
 RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=Exception, max_attempts=2)
 BROKEN, SECOND = "One two three four.", "Another answer."
 Shown = list[tuple[str, bool]]
-"""Each message of `run.messages`: its text, and whether it failed."""
+"""Each message of `run.messages`: its text, and whether it is void."""
 
 
 def asks(*replies: str | AIMessage, **how: Any) -> Any:
@@ -52,31 +53,20 @@ def retried(node: Any) -> Any:
     return graph
 
 
+def is_void(message: AIMessage | None) -> bool:
+    return message is not None and "void" in message.response_metadata.get("once", {})
+
+
 def read(messages: Iterable[Any]) -> Shown:
-    shown: Shown = []
-    for message in messages:
-        pieces: list[str] = []
-        try:
-            pieces.extend(message.text)
-        except RuntimeError:
-            with pytest.raises(RuntimeError, match="void"):
-                _ = message.output
-        shown.append(("".join(pieces), message.text.error is not None))
-    return shown
+    """As who knows nothing of attempts reads: nothing raises."""
+    return [("".join(message.text), is_void(message.output_message)) for message in messages]
 
 
 async def aread(messages: Any) -> Shown:
-    shown: Shown = []
-    async for message in messages:
-        pieces: list[str] = []
-        try:
-            async for piece in message.text:
-                pieces.append(piece)  # noqa: PERF401  # those before an error count
-        except RuntimeError:
-            with pytest.raises(RuntimeError, match="void"):
-                await message
-        shown.append(("".join(pieces), message.text.error is not None))
-    return shown
+    return [
+        ("".join([piece async for piece in message.text]), is_void(await message))
+        async for message in messages
+    ]
 
 
 def payloads(graph: Any, config: Any = None) -> list[Any]:
@@ -84,9 +74,9 @@ def payloads(graph: Any, config: Any = None) -> list[Any]:
     return [event["params"]["data"][0] for event in events if event["method"] == "messages"]
 
 
-def errors(told: Iterable[Any]) -> list[str]:
-    """The ids of the messages that ended as failed."""
-    return [each["id"] for each in told if isinstance(each, dict) and each["event"] == "error"]
+def voided(told: Iterable[Any]) -> list[str]:
+    """The ids of the messages that ended as void."""
+    return [each["id"] for each in told if isinstance(each, dict) and each.get("metadata") == VOID]
 
 
 def removed(told: Iterable[Any]) -> list[str]:
@@ -112,8 +102,7 @@ class TestOneThatDies:
         run: Any = graph.stream_events(ASKED, version="v3")
         shown = iter(run.messages)
         next(shown)
-        with pytest.raises(RuntimeError, match="void"):
-            list(next(shown).text)
+        assert is_void(next(shown).output)
         assert not next(shown).done
 
     def test_the_channel_agrees(self) -> None:
@@ -126,8 +115,8 @@ class TestOneThatDies:
 
     def test_the_events_tell_it_before_the_removal_and_under_its_id(self) -> None:
         told = payloads(once(retried(asks(BROKEN, SECOND, breaks={0: 3}))))
-        assert errors(told) == removed(told)
-        at = next(i for i, each in enumerate(told) if errors([each]))
+        assert voided(told) == removed(told)
+        at = next(i for i, each in enumerate(told) if voided([each]))
         assert isinstance(told[at + 1], RemoveMessage)
 
     def test_a_fallback_and_a_retried_model_too(self) -> None:
@@ -152,7 +141,7 @@ class TestOneThatDies:
             return once(outer)
 
         told = payloads(graph())
-        (failed,) = errors(told)
+        (failed,) = voided(told)
         assert failed in removed(told)
         run: Any = graph().stream_events(ASKED, version="v3")
         shown = [each for handle in run.subgraphs for each in read(handle.messages)]
@@ -187,12 +176,12 @@ class TestOthers:
         arun: Any = await graph().astream_events(ASKED, version="v3")
         assert await aread(arun.messages) == expected
         told = payloads(graph())
-        assert errors(told) == []
+        assert voided(told) == []
         (gone,) = removed(told)
         begun = [each["id"] for each in told if isinstance(each, dict) and "role" in each]
         assert begun.index(gone) == 1
 
-    def test_where_both_attempts_are_to_stand_none_fails(self) -> None:
+    def test_where_both_attempts_are_to_stand_none_is_void(self) -> None:
         config = DedupConfig(reexecution="mark")
         run: Any = once(retried(asks(BROKEN, SECOND, breaks={0: 3})), config).stream_events(
             ASKED, version="v3"
@@ -204,18 +193,17 @@ class TestOthers:
         run: Any = graph.stream_events(ASKED, version="v3")
         shown = iter(run.messages)
         next(shown)
-        with pytest.raises(RuntimeError, match="void"):
-            list(next(shown).text)
+        assert is_void(next(shown).output)
         with pytest.raises(BrokenConnectionError):
             list(next(shown).text)
 
 
 class TestOverANetwork:
     @pytest.mark.parametrize("announced", [True, False])
-    def test_a_stock_reader_is_sent_no_error(self, announced: bool) -> None:
+    def test_a_stock_reader_is_sent_no_mark(self, announced: bool) -> None:
         graph = once(retried(asks(BROKEN, SECOND, breaks={0: 3})))
         config = {**SERVED, "configurable": {READER_KEY: True} if announced else {}}
-        assert len(errors(payloads(graph, config))) == announced
+        assert len(voided(payloads(graph, config))) == announced
 
     def test_the_sdk_ends_the_right_one(self) -> None:
         """The wire has no metadata; two are open, and the end names its message."""
@@ -224,7 +212,7 @@ class TestOverANetwork:
         graph.nodes["worker"].retry_policy = [RETRY]
         config = {**SERVED, "configurable": {READER_KEY: True}}
         told = payloads(once(graph), config)
-        (failed,) = errors(told)
+        (failed,) = voided(told)
         decoder = MessagesDecoder([], _Stream)
         decoded = [
             message
@@ -233,7 +221,7 @@ class TestOverANetwork:
                 {"method": "messages", "params": {"namespace": [], "data": data}}
             )
         ]
-        assert [m.id for m in decoded if m.failed] == [failed]
+        assert [m.id for m in decoded if m.is_void] == [failed]
 
 
 class _Stream:
@@ -241,7 +229,7 @@ class _Stream:
 
     def __init__(self, *, message_id: str, **_: Any) -> None:
         self.id = message_id
-        self.failed = False
+        self.is_void = False
 
     def dispatch(self, event: Any) -> None:
-        self.failed = self.failed or event["event"] == "error"
+        self.is_void = event.get("metadata") == VOID
