@@ -25,7 +25,7 @@ from langgraph_once.stream.deduplicator import Deduplicator
 from langgraph_once.stream.dropin import ChunkFilter
 from langgraph_once.stream.intake import v2_part
 from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.open_messages import ENDS, RUN_KEY, OpenMessages, id_begun
+from langgraph_once.stream.open_messages import ENDS, RUN_KEY, VOID, OpenMessages, id_begun
 from langgraph_once.stream.part import Part
 from langgraph_once.stream.protocol import ProtocolForm
 from langgraph_once.stream.render import writer
@@ -250,6 +250,8 @@ def event_chunk(event: Mapping[str, Any], message_id: str | None) -> AIMessageCh
             return _block_delta(event, message_id)
         case "content-block-finish":
             return _block_finish(event, message_id)
+        case "message-finish" if event.get("metadata") == VOID:
+            return None  # what it ends is taken back
         case "message-finish":
             return AIMessageChunk(
                 content="",
