@@ -1,0 +1,127 @@
+"""What a run was given is no news when a node returns it; what looks alike and is new, is."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
+
+from langgraph_once import DedupConfig, once
+from tests.unit_tests.stream.scenes import folded
+
+
+class Replaced(TypedDict):
+    messages: list[Any]
+
+
+class Added(TypedDict):
+    messages: Annotated[list[Any], operator.add]
+
+
+class Talk(TypedDict):
+    messages: Annotated[list[BaseMessage], add_messages]
+    topic: str
+
+
+class Topic(TypedDict):
+    topic: str
+
+
+YES = "Yes."
+GIVEN: Any = {"messages": [HumanMessage("Is it?"), AIMessage(YES)]}
+NAMED: Any = {"messages": [HumanMessage("Is it?", id="q"), AIMessage(YES, id="a")], "topic": "?"}
+
+
+def graph_of(schema: Any, *nodes: Any, sees: Any = None) -> Any:
+    builder: Any = StateGraph(schema)
+    for at, node in enumerate(nodes):
+        builder.add_node(f"n{at}", node, **({"input_schema": sees} if sees else {}))
+        builder.add_edge(f"n{at - 1}" if at else START, f"n{at}")
+    return builder.compile()
+
+
+def said(graph: Any, given: Any, config: DedupConfig | None = None) -> list[str]:
+    fresh = {**given, "messages": [m.model_copy() for m in given["messages"]]}
+    told = once(graph, config).stream(fresh, stream_mode="messages", subgraphs=True)
+    return list(folded(chunk for _, chunk in told).values())
+
+
+def returns(*messages: Any) -> Any:
+    return lambda _: {"messages": list(messages)}
+
+
+class TestWithoutIds:
+    def test_a_list_that_is_replaced_says_it_again(self) -> None:
+        def node(state: Any) -> Any:
+            return {"messages": [*state["messages"], AIMessage("New.")]}
+
+        assert said(graph_of(Replaced, node), GIVEN) == ["New."]
+        overwrites = graph_of(Added, lambda s: {"messages": Overwrite(node(s)["messages"])})
+        assert said(overwrites, GIVEN) == ["New."]
+
+    def test_a_list_that_is_added_to_says_it_once_more(self) -> None:
+        node = lambda state: {"messages": state["messages"][-1:]}  # noqa: E731
+        assert said(graph_of(Added, node), GIVEN) == [YES]
+
+    def test_who_says_the_same_at_another_place_says_it_anew(self) -> None:
+        def node(state: Any) -> Any:
+            return {"messages": [*state["messages"], AIMessage(YES)]}
+
+        assert said(graph_of(Replaced, node), GIVEN) == [YES]
+
+    def test_what_a_node_writes_to_is_news(self) -> None:
+        def node(state: Any) -> Any:
+            state["messages"][-1].content = "No."
+            return {"messages": state["messages"]}
+
+        assert said(graph_of(Replaced, node), GIVEN) == ["No."]
+
+    def test_each_node_hands_it_on(self) -> None:
+        node = lambda state: {"messages": [m.model_copy() for m in state["messages"]]}  # noqa: E731
+        assert said(graph_of(Replaced, node, node, node), GIVEN) == []
+
+    def test_it_is_told_to_who_wants_the_history(self) -> None:
+        node = lambda state: {"messages": state["messages"]}  # noqa: E731
+        wants = DedupConfig(history="emit")
+        assert said(graph_of(Replaced, node), GIVEN, wants) == ["Is it?", YES]
+
+    def test_a_question_asked_twice_is_made_two_messages_of(self) -> None:
+        """Each string stands for one message that a graph inside makes."""
+        inner = graph_of(Talk, returns(AIMessage("Answer.", id="new")))
+        graph = graph_of(Added, inner)
+        told = once(graph).stream({"messages": ["Hm?"]}, stream_mode="messages", subgraphs=True)
+        assert list(folded(chunk for _, chunk in told).values()) == ["Answer."]
+        echo = graph_of(Added, inner, returns(HumanMessage("Hm?", id="by-a-node")))
+        told = once(echo).stream({"messages": ["Hm?"]}, stream_mode="messages", subgraphs=True)
+        assert list(folded(chunk for _, chunk in told).values()) == ["Answer.", "Hm?"]
+
+
+class TestPastANode:
+    def test_the_history_does_not_come_again(self) -> None:
+        graph = graph_of(Talk, returns(*NAMED["messages"], AIMessage("New.")), sees=Topic)
+        assert said(graph, NAMED) == ["New."]
+
+    @pytest.mark.parametrize(
+        "between",
+        [
+            [AIMessage("No.", id="a")],
+            [RemoveMessage(id="a")],
+        ],
+        ids=["edited", "removed"],
+    )
+    def test_what_was_touched_since_comes_again(self, between: list[Any]) -> None:
+        graph = graph_of(Talk, returns(*between), returns(AIMessage(YES, id="a")), sees=Topic)
+        assert said(graph, NAMED) == [YES]
+
+    def test_another_text_under_its_id_is_an_edit(self) -> None:
+        graph = graph_of(Talk, returns(AIMessage("No.", id="a")), sees=Topic)
+        assert said(graph, NAMED) == ["No."]
+
+    def test_the_same_text_under_another_id_is_news(self) -> None:
+        graph = graph_of(Talk, returns(AIMessage(YES, id="b")), sees=Topic)
+        assert said(graph, NAMED) == [YES]
