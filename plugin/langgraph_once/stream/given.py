@@ -6,7 +6,7 @@ around it, and what it was given without an id, as a string perhaps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -80,8 +80,10 @@ class GivenToTask:
             messages = found.by_key.get(key)
             if messages and replaces(key) and self._is_in_part_unnamed(value):
                 again.update(id(message) for message in messages if self._is_unnamed(message))
-                for message, content in zip(messages, _contents(value), strict=False):
-                    if content_of(message) != content:
+                for message, item in zip(messages, _items(value), strict=False):
+                    if message is item:
+                        continue
+                    if content_of(message) != _content(item):
                         break
                     again.add(id(message))
         return again
@@ -93,7 +95,7 @@ class GivenToTask:
                 content
                 for _, value in entries_of(self._value)
                 if self._is_in_part_unnamed(value)
-                for content in _contents(value)
+                for content in map(_content, _items(value))
                 if content is not None
             ]
         if content not in self._unclaimed:
@@ -116,12 +118,8 @@ def _items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _contents(value: Any) -> Iterator[Content | None]:
-    """What each item of a list says, as a graph reads it that makes messages of strings."""
-    for item in _items(value):
-        message = item if isinstance(item, BaseMessage) else _made_of(item)
-        yield None if message is None else content_of(message)
-
-
-def _made_of(item: Any) -> BaseMessage | None:
-    return coerced(item) if is_message_like(item) else None
+def _content(item: Any) -> Content | None:
+    """What an item of a list says, as a graph reads it that makes messages of strings."""
+    if not isinstance(item, BaseMessage):
+        item = coerced(item) if is_message_like(item) else None
+    return None if item is None else content_of(item)
