@@ -48,7 +48,6 @@ from langgraph_once.stream.attempts import (
 )
 from langgraph_once.stream.content import Content, as_whole, content_of
 from langgraph_once.stream.given import GivenToGraph
-from langgraph_once.stream.hiding import UnsaidRuns
 from langgraph_once.stream.namespace import TASK_NS_KEY
 from langgraph_once.stream.originals import space_of
 from langgraph_once.stream.returned import Siblings, Written, dropped, known_first
@@ -73,7 +72,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._unnamed: list[tuple[Content, str]] = []
         self._names: dict[str, str] = {}
         self._siblings = Siblings()
-        self._unsaid = UnsaidRuns(self.run.config, self._tasks, self.stream)
         self._writing = threading.Lock()
 
     def on_chat_model_start(
@@ -82,7 +80,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
         """Note a model run, if upstream would stream it."""
         super().on_chat_model_start(serialized, messages, **kwargs)
         run_id: UUID = kwargs["run_id"]
-        is_hidden = self._unsaid.starts(kwargs)
         meta = self.metadata.get(run_id)
         if meta is None:
             return
@@ -91,13 +88,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
         for failed in [run for run in task.runs.values() if run.failed]:
             self._take_back(task, [Said(failed.id, meta[0], task.ns)], meta[1])
             task.runs = {known: run for known, run in task.runs.items() if run is not failed}
-        if is_hidden:
-            del self.metadata[run_id]
-            return
         run = self._models[run_id] = ModelRun(run_id, task)
         run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
-        if name := kwargs.get("name"):
-            note_in(run.meta[1])["name"] = name
 
     def on_llm_new_token(  # type: ignore[override]  # as upstream's own
         self,
@@ -139,7 +131,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
         """Send the whole message of a model that did not stream."""
         run = self._ended(run_id)
         message = _first_message(response)
-        self._unsaid.ends(run_id, message)
         if run is None or message is None:
             return
         run.said = content_of(message)
@@ -152,13 +143,11 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._begin_to_speak(run)
             self._send(run.meta[0], as_whole(message), run.meta[1], run.task)
 
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> Any:
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that what a model has said so far is void."""
         run = self._ended(run_id)
-        # Who closes a stream early has what was wanted.
-        so_far = told.get("response") if isinstance(error, GeneratorExit) else None
-        self._unsaid.ends(run_id, so_far and _first_message(so_far))
         if run is not None and run.id:
+            # Who closes a stream early has what was wanted.
             run.failed = not isinstance(error, GeneratorExit)
 
     def _ended(self, run_id: UUID) -> ModelRun | None:
@@ -183,9 +172,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         super().on_chain_start(serialized, known, run_id=run_id, metadata=metadata, **kwargs)
         if metadata is None or TASK_NS_KEY not in metadata:
             return
-        is_told = run_id in self.metadata
-        self._unsaid.enters(run_id, metadata, inputs, name=kwargs.get("name"), is_told=is_told)
-        if not is_told:
+        if run_id not in self.metadata:
             self._tasks.start_inside(metadata[TASK_NS_KEY], inputs)
             return
         task = self._tasks.get(metadata[TASK_NS_KEY])
@@ -217,7 +204,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
 
     def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]
         """Send the messages that a node returned."""
-        self._unsaid.leaves(run_id, response)
         if (meta := self.metadata.pop(run_id, None)) is None:
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
@@ -229,7 +215,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Send the messages of a command that a node raised to the graph of this task."""
-        self._unsaid.fails(run_id, error)
         if (meta := self.metadata.pop(run_id, None)) is None:
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
@@ -310,8 +295,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
             note_in(metadata)["wins"] = True
         if run is not None and run.said == content_of(message):
             note_in(metadata)["streamed"] = True
-        if tags := self._unsaid.tags_of(message, task.ns):
-            note_in(metadata)["tags"] = tags
         if is_unnamed:
             note_in(metadata)["unnamed"] = True
             self._unnamed.append((content_of(message), str(message.id)))

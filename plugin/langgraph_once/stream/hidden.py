@@ -80,16 +80,19 @@ class HiddenParts(MessageParts):
 
     def _hides_whole(self, part: Part, message_id: str, note: Mapping[str, Any]) -> bool:
         said, content = _said(part), content_of(part.data)
-        if self._known(said, content) is not None:
+        if self.originals.of_whole(said, content) is not None:
             return True
         known = self._delivered.entries(message_id)
         if any(said.follows(entry, self._delivered.epoch) for entry in known):
             return False
         if self._hiding.hides(part):
             return not (note.get("given") or said.source == "history")
-        if said.source in OF_OTHERS or self._delivered.match_copy(said.task, content) is not None:
+        if said.source in OF_OTHERS:
             return False
-        return self._original(said, content) is not None or self._answers(part.data)
+        space = self.originals.space
+        if self._delivered.match_copy(said.task, content, space=space) is not None:
+            return False
+        return self.originals.of_copy(said, content) is not None or self._answers(part.data)
 
     def _answers(self, message: BaseMessage) -> bool:
         """Whether it is the result of a tool that a hidden message calls."""

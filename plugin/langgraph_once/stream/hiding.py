@@ -176,11 +176,11 @@ class UnsaidRuns:
             quiet = Quiet(message.id, content_of(message), run.metadata[TASK_NS_KEY], tags)
             self._quiet.append(quiet)
 
-    def enters(
-        self, run_id: UUID, metadata: dict[str, Any], inputs: Any, *, name: Any, is_told: bool
-    ) -> None:
+    def enters(self, run_id: UUID, inputs: Any, run: Mapping[str, Any], *, is_told: bool) -> None:
         """Note that something starts, a node perhaps, and whether what it returns is told."""
-        if self._hiding is not None and name == metadata.get(NODE_KEY):
+        metadata = run.get("metadata") or {}
+        is_node = TASK_NS_KEY in metadata and run.get("name") == metadata.get(NODE_KEY)
+        if self._hiding is not None and is_node:
             ns = graph_namespace(metadata)
             is_untold = not is_told and self._hiding.hides_place(ns, metadata)
             given = frozenset(message.id for _, message in found_in_input(inputs))

@@ -18,7 +18,8 @@ from langgraph.graph.message import push_message
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup, once
-from langgraph_once.stream import OnceMessagesHandler, Part
+from langgraph_once.stream import Part
+from langgraph_once.stream.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.run import Run, first_chunk
 from tests.unit_tests.stream.hidden_scenes import (
     BYE,
@@ -235,7 +236,7 @@ def part(message: BaseMessage, **meta: Any) -> Part:
 
 def test_no_token_of_a_hidden_model_leaves_the_handler() -> None:
     graph, sent = chain(asks(tagged("One two three.", "draft"))), list[Any]()
-    made = (OnceMessagesHandler(each, True) for each in [sent.append])
+    made = (HidingMessagesHandler(each, True) for each in [sent.append])
     (handler,) = first_chunk(made, Run(graph, DedupConfig(hide={"tags": ["draft"]})))
     graph.invoke(ASKED, {"callbacks": [handler]})
     told = [data for _, _, data in sent]
