@@ -48,7 +48,9 @@ class HidingMessagesHandler(OnceMessagesHandler):
         super().on_chain_start(serialized, inputs, run_id=run_id, **told)
         self._unsaid.enters(run_id, inputs, told, is_told=run_id in self.metadata)
 
-    def on_chain_end(self, response: Any, *, run_id: UUID, **told: Any) -> Any:
+    def on_chain_end(  # type: ignore[override]  # as upstream's own
+        self, response: Any, *, run_id: UUID, **told: Any
+    ) -> Any:
         """Say what a node has returned."""
         self._unsaid.leaves(run_id, response)
         super().on_chain_end(response, run_id=run_id, **told)
