@@ -7,7 +7,13 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
-from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig, SerdeConfig
+from langgraph_once.config import (
+    READER_CHECKPOINT,
+    DedupConfig,
+    HideConfig,
+    RemoteConfig,
+    SerdeConfig,
+)
 from langgraph_once.events import (
     ChannelConfig,
     ChannelStreamingProcessor,
@@ -25,6 +31,7 @@ __all__ = [
     "ChannelStreamingProcessor",
     "DedupConfig",
     "Deduplicator",
+    "HideConfig",
     "Ledger",
     "OnceRemoteGraph",
     "OnceSerializer",

@@ -220,8 +220,10 @@ def _config_error(error: ValidationError, environ: Mapping[str, str], graph_id: 
     first = error.errors(include_url=False, include_input=False)[0]
     section, key = (*(shown(str(part)) for part in first["loc"][:2]), "")[:2]
     variable = f"{PREFIX}{section}{key and '__'}{key}".upper()
-    if {variable, f"{PREFIX}{section}".upper()} & {name.upper() for name in environ}:
-        where = variable
+    names = {name.upper() for name in environ}
+    inner = sorted(name for name in names if name.startswith(f"{variable}__"))
+    if inner or {variable, f"{PREFIX}{section}".upper()} & names:
+        where = inner[0] if inner else variable
     elif section == "dedup":
         where = f"langgraph.json: graphs.{graph_id}.once.dedup.{key}"
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.config import DedupConfig, SerdeConfig
+from langgraph_once.config import DedupConfig, HideConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.reference import env_example, json_schema
@@ -91,6 +91,16 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem:
         (graph(target="./app.py:graph"), "graphs.agent.once.target", "file path"),
         (graph(target="a.b:c", dedup={"state": "all"}), "graphs.agent.once.dedup.state", "'full'"),
         (graph(target="a.b:c", dedup={"sate": "full"}), "graphs.agent.once.dedup.sate", "'state'"),
+        (
+            graph(target="a.b:c", dedup={"hide": {"tagz": []}}),
+            "graphs.agent.once.dedup.hide",
+            "does not know 'tagz'",
+        ),
+        (
+            graph(target="a.b:c", dedup={"hide": {"tags": "x"}}),
+            "graphs.agent.once.dedup.hide",
+            "must be a list",
+        ),
         (graph(target="a.b:c", dedupe={}), "graphs.agent.once.dedupe", "mean 'dedup'"),
         (Manifest(graphs={"g": {"path": "a:b", "once": {}}}), "graphs.g.once", "no effect"),
         (
@@ -111,6 +121,19 @@ def test_a_wrong_sub_key_is_named_by_its_path(manifest: Manifest, where: str, pr
     assert caught.value.key == f"langgraph.json: {where}"
     assert problem in caught.value.problem
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ONCE_DEDUP__HIDE", '{"tags": ["nostream"]}'), ("ONCE_DEDUP__HIDE__TAGS", '["nostream"]')],
+)
+def test_what_is_hidden_may_be_said_in_the_environment(name: str, value: str) -> None:
+    manifest = graph(target="a.b:c", dedup={"hide": {"nodes": ["plan"]}})
+    (target,) = load_graph_targets(manifest, {name: value})
+    assert target.dedup.hide == HideConfig(tags={"nostream"}, nodes={"plan"})
+    with pytest.raises(ConfigError) as caught:
+        load_settings(Manifest(), {name: "nostream"})
+    assert caught.value.key == name
 
 
 def test_secrets_never_print() -> None:

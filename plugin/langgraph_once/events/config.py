@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator
 
-from langgraph_once.config import config
+from langgraph_once.config import config, wrong_pattern
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.namespace import Pattern
 
@@ -146,13 +146,8 @@ def checked_channels(channels: Iterable[ChannelConfig]) -> tuple[ChannelConfig, 
 
 
 def _check_patterns(where: str, patterns: Iterable[str] | None) -> None:
-    for pattern in patterns or ():
-        if not pattern or "" in pattern.split("/") or ":" in pattern or "|" in pattern:
-            raise ConfigError(
-                where,
-                f"has {pattern!r}; a pattern is names of nodes joined by '/', as 'research/*', "
-                "without ids of tasks",
-            )
+    if (problem := wrong_pattern(patterns or ())) is not None:
+        raise ConfigError(where, problem)
 
 
 def _listed(patterns: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
@@ -13,7 +13,7 @@ from langgraph.pregel import Pregel
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk.errors import NotFoundError
 
-from langgraph_once.config import DedupConfig
+from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.stream import OnceStreams, once, revive
@@ -98,13 +98,19 @@ def each_once(graph: Any, dedup: DedupConfig) -> tuple[Any, bool]:
     """
     if isinstance(graph, OnceStreams):
         clone = graph.copy()
-        clone.dedup_config = replace(graph.dedup_config, state="changed")
+        clone.dedup_config = _hiding(graph.dedup_config, dedup)
         return clone, True
     if isinstance(graph, Pregel):
         return once(graph, replace(dedup, state="changed")), True
     if is_once_remote(graph):
-        return graph.copy({"dedup": replace(graph.dedup or dedup, state="changed")}), True
+        return graph.copy({"dedup": _hiding(graph.dedup or dedup, dedup)}), True
     return graph, False
+
+
+def _hiding(own: DedupConfig, dedup: DedupConfig) -> DedupConfig:
+    """The configuration of a graph, with what is hidden here besides."""
+    hide = cast("HideConfig", own.hide) | cast("HideConfig", dedup.hide)
+    return replace(own, state="changed", hide=hide)
 
 
 def is_once_remote(graph: Any) -> bool:

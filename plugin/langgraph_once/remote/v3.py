@@ -58,7 +58,8 @@ class OnceChunks:
     """Protocol events in, v2 chunks out, each thing once. No I/O.
 
     Args:
-        dedup: What counts as a repetition, where the server does not decide it.
+        dedup: What counts as a repetition, where the server does not decide it; and what is
+            hidden in any case.
     """
 
     def __init__(self, dedup: DedupConfig | None = None) -> None:
@@ -72,7 +73,9 @@ class OnceChunks:
         method, data = event["method"], event["params"].get("data")
         if method == "custom" and isinstance(data, Mapping) and data.get("name") == CHANNEL:
             self._is_offered = True  # it says each thing before the protocol does
-            yield self._write(_said(data["payload"]))
+            said = _said(data["payload"])
+            if said.mode != "messages" or not self._dedup.hides(said):
+                yield self._write(said)
         elif method in CHANNEL_METHODS and not self._is_offered:
             self._is_offered = False
             for part in self._inferred(event):

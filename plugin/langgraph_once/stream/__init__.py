@@ -39,6 +39,15 @@ from langgraph_once.stream.run import DEFAULT_KEY
 from langgraph_once.stream.stats import DedupStats
 from langgraph_once.stream.transformer import CHANNEL, CHANNEL_METHODS
 from langgraph_once.stream.walk import found_in_input, found_in_update
+from langgraph_once.stream.where import (
+    NODE_KEY,
+    NOWHERE,
+    Pattern,
+    Where,
+    format_namespace,
+    node_names,
+    where_of,
+)
 
 __all__ = [
     "CHANNEL",
@@ -48,6 +57,8 @@ __all__ = [
     "INTERRUPT_KEY",
     "MESSAGE_KEYS",
     "MESSAGE_TYPES",
+    "NODE_KEY",
+    "NOWHERE",
     "NS_SEP",
     "TASK_ID_KEY",
     "TASK_NS_KEY",
@@ -61,10 +72,12 @@ __all__ = [
     "OnceMessagesHandler",
     "OnceStreams",
     "Part",
+    "Pattern",
     "StreamAddress",
     "StreamModes",
     "StreamStateStore",
     "Version",
+    "Where",
     "adedup",
     "afiltered",
     "annotated",
@@ -75,11 +88,13 @@ __all__ = [
     "event_part",
     "filtered",
     "fingerprint",
+    "format_namespace",
     "found_in_input",
     "found_in_update",
     "itself",
     "lineage",
     "mode_set",
+    "node_names",
     "once",
     "reader",
     "recognize",
@@ -89,5 +104,6 @@ __all__ = [
     "sdk_chunk",
     "sdk_part",
     "v2_part",
+    "where_of",
     "writer",
 ]

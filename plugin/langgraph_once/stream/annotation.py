@@ -57,6 +57,15 @@ class Annotation(TypedDict):
     repairs: NotRequired[bool]
     """A chunk that ends a message, perhaps a finished one, with text that was missing."""
 
+    name: NotRequired[str]
+    """The name that the model run was given (`run_name`), on what it streams."""
+
+    tags: NotRequired[list[str]]
+    """The tags of the model run whose message this is, where it was not streamed (`nostream`)."""
+
+    hidden: NotRequired[bool]
+    """Nobody is sent it, as `DedupConfig(hide=…)` says; it tells what repeats it."""
+
     draft: NotRequired[bool]
     """An empty chunk that says of the message it ends: no task put that into the state."""
 
@@ -146,7 +155,7 @@ def quick_annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:
-    steps = found.get("steps", [])
+    steps, tags = found.get("steps", []), found.get("tags", [])
     return (
         type(found.get("attempt")) is int
         and isinstance(steps, list)
@@ -154,4 +163,7 @@ def _is_ours(found: Mapping[str, Any]) -> bool:
         and isinstance(found.get("source"), str)
         and isinstance(found.get("id", ""), str)
         and isinstance(found.get("run", ""), str)
+        and isinstance(found.get("name", ""), str)
+        and isinstance(tags, list)
+        and all(isinstance(tag, str) for tag in tags)
     )

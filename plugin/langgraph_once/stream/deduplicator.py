@@ -15,6 +15,7 @@ from langchain_core.messages import (
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.annotation import quick_annotation_of
+from langgraph_once.stream.hidden import HiddenParts
 from langgraph_once.stream.hints import Hints
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.messages import MessageParts
@@ -81,6 +82,7 @@ class Deduplicator:
             ledger, self.config, self.stats, takes_back=takes_back and not for_stock
         )
         self._states = StateParts(ledger, hints, is_message_key, self.stats)
+        self._hidden = HiddenParts.of(ledger, self.config)
         self._open_entry = ledger.open_entries
         self._echoes = self._messages.echoes
         self._rivals = self._messages.rivals.open
@@ -118,6 +120,8 @@ class Deduplicator:
             if self.passes(part.data, part.meta):
                 return iter((part,))
             self._last_meta = None
+            if self.hides(part):
+                return iter(())
             out = self._message(part)
             return out if self._stock is None else filter(self._stock.takes, out)
         if mode in MESSAGE_MODES:
@@ -125,6 +129,13 @@ class Deduplicator:
         if mode not in OTHER_MODES:
             self.stats.unknown[mode] += 1
         return iter((part,))
+
+    def hides(self, part: Part) -> bool:
+        """Whether a part of mode `messages` is hidden, as `DedupConfig(hide=…)` says."""
+        if self._hidden is None or not self._hidden.takes(part):
+            return False
+        self.stats.hidden += 1
+        return True
 
     def passes(self, message: Any, meta: Any) -> bool:
         """Whether this is the next token of a message, as nearly all parts of a stream are.

@@ -9,12 +9,12 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.pregel._messages import StreamMessagesHandlerV2
 
 from langgraph_once.stream.attempts import AUTO_ID_PREFIX, Task
-from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.handler_hiding import HidingMessagesHandler
 
 __all__ = ["OnceMessagesHandlerV2"]
 
 
-class OnceMessagesHandlerV2(OnceMessagesHandler, StreamMessagesHandlerV2):
+class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
     """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
 
     def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]

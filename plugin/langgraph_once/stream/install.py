@@ -15,7 +15,7 @@ from typing import Any
 from langgraph.pregel import _messages as upstream
 from langgraph.pregel import main
 
-from langgraph_once.stream.handler import OnceMessagesHandler
+from langgraph_once.stream.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.handler_v2 import OnceMessagesHandlerV2
 from langgraph_once.stream.run import Run
 
@@ -41,7 +41,7 @@ class MessagesHandlerSwitch(upstream.StreamMessagesHandler, metaclass=_Switch):
     """Stands for `StreamMessagesHandler`."""
 
     plain = upstream.StreamMessagesHandler
-    ours = OnceMessagesHandler
+    ours = HidingMessagesHandler
 
 
 class MessagesHandlerV2Switch(upstream.StreamMessagesHandlerV2, metaclass=_Switch):

@@ -51,6 +51,7 @@ class Ledger:
         updates: Fingerprints of updates delivered, each with its epoch.
         owed: What was said when the consumer had left; noted as if it had it.
         nameless: What was delivered under no id that the state knows.
+        hidden: What was hidden from the consumer, where something is.
     """
 
     def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
@@ -74,6 +75,7 @@ class Ledger:
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self._seeds: dict[str, BaseMessage] = {}
         self.nameless: NamelessMessages = NamelessMessages()
+        self.hidden: Ledger | None = None
 
     @classmethod
     def within(cls, config: DedupConfig) -> Self:
@@ -84,6 +86,8 @@ class Ledger:
         """Take the bounds that are configured now in place of those it was made with."""
         self.max_messages, self.max_bytes = config.max_messages, config.max_bytes
         self._evict()
+        if self.hidden is not None:
+            self.hidden.limit(config)
 
     def __len__(self) -> int:
         """How many messages are known."""
@@ -105,6 +109,8 @@ class Ledger:
         self.states.clear()  # a new stream may have a new reader, who wants a state first
         for entry in list(self._open.values()):
             self.settle(entry)
+        if self.hidden is not None:
+            self.hidden.begin()
 
     def add(self, entry: Entry, *, is_open: bool = False) -> None:
         """Note a message that the consumer gets; with `is_open` more of it may follow."""

@@ -43,6 +43,7 @@ def write_ledger(ledger: Ledger) -> bytes:
             "updates": list(ledger.updates.items()),
             "nameless": [_pack_nameless(known) for known in ledger.nameless if known.entry],
             "owed": [write_owed(part) for part in ledger.owed],
+            "hidden": write_ledger(ledger.hidden) if ledger.hidden else None,
         }
     )
     return MAGIC + bytes([VERSION]) + zlib.crc32(body).to_bytes(4, "big") + body
@@ -102,6 +103,8 @@ def _build(body: dict[str, Any]) -> Ledger:
             known = Nameless(tuple(ns), entry.content, entry, in_update=in_update, epoch=epoch)
             ledger.nameless.add(known)
     ledger.owed.extend(read_owed(said) for said in body.get("owed", ()))  # 0.1 wrote none
+    if hidden := body.get("hidden"):
+        ledger.hidden = _read(hidden)
     return ledger
 
 

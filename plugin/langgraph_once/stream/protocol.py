@@ -260,6 +260,8 @@ class ProtocolForm:
         """The events that say what becomes of messages by a whole message, a removal or a mark."""
         message: BaseMessage = part.data
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
+        if note.get("hidden"):
+            return
         task = str(part.meta.get(TASK_NS_KEY))
         if isinstance(message, RemoveMessage):
             if note.get("source") not in RUNS_AGAIN:

@@ -30,6 +30,9 @@ class DedupStats:
     inferred: int = 0
     """Decisions made by content and order, for want of an annotation."""
 
+    hidden: int = 0
+    """Parts that were left out because of who says them."""
+
     malformed: int = 0
     """Parts of another shape than was asked for, passed on."""
 

@@ -17,7 +17,11 @@ from langgraph_once import OnceRemoteGraph
 
 GRAPHS = "tests.integration_tests.remote.graphs"
 WRAPPED = "langgraph_once.platform.graphs"
-NAMES = ("chat", "team", "asks", "forgets", "fails", "hands_over", "copying", "overhears", "breaks")
+NAMES = (
+    *("chat", "team", "asks", "forgets", "fails", "hands_over", "copying", "overhears"),
+    *("breaks", "hushes"),
+)
+HIDE = {"tags": ["nostream", "draft"]}
 OUTER_NAMES = ("around_team", "around_asks")
 
 Remote: TypeAlias = Callable[..., OnceRemoteGraph]
@@ -33,7 +37,12 @@ def cases(*axes: Sequence[Any], quick: Collection[tuple[Any, ...]]) -> list[Any]
 
 def manifest(names: tuple[str, ...]) -> dict[str, Any]:
     """Serves each graph wrapped, under its name, and as it is."""
-    wrapped = {n: {"path": f"{WRAPPED}:{n}", "once": {"target": f"{GRAPHS}:{n}"}} for n in names}
+    wrapped: dict[str, Any] = {
+        n: {"path": f"{WRAPPED}:{n}", "once": {"target": f"{GRAPHS}:{n}"}} for n in names
+    }
+    if "hushes" in names:
+        once = {"target": f"{GRAPHS}:hushes", "dedup": {"hide": HIDE}}
+        wrapped["discreet"] = {"path": f"{WRAPPED}:discreet", "once": once}
     return {
         "dependencies": ["."],
         "graphs": {**wrapped, **{f"{name}_plain": f"{GRAPHS}:{name}" for name in names}},

@@ -26,6 +26,24 @@ CALL = {"name": "look_up", "args": {"word": "once"}, "id": "call-1"}
 CITIES = ("Oslo", "Lima", "Suva")
 
 
+def hush_builder() -> StateGraph[Any, Any, Any, Any]:
+    """An answer after a message that is not to stream, and the copy of one that is tagged."""
+    quiet = says("A plan.").with_config(tags=["nostream"])
+    drafts = says("A draft.").with_config(tags=["draft"])
+
+    async def plan(_: MessagesState) -> dict[str, Any]:
+        return {"messages": [await quiet.ainvoke("?")]}
+
+    async def draft(_: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage(str((await drafts.ainvoke("?")).text))]}
+
+    async def talk(_: MessagesState) -> dict[str, Any]:
+        return {"messages": [await says("An answer.").ainvoke("?")]}
+
+    builder: Any = StateGraph(MessagesState)
+    return builder.add_sequence([plan, draft, talk]).add_edge(START, "plan")  # type: ignore[no-any-return]
+
+
 class Topics(TypedDict):
     """A state with more than messages."""
 
@@ -244,3 +262,4 @@ hands_over = hand_over_builder()
 overhears = overhear_builder()
 breaks = breaks_builder()
 copying = served.builder
+hushes = hush_builder()

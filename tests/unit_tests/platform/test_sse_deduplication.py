@@ -15,9 +15,11 @@ from langgraph_once.platform.sse.deduplication import FrameFilter
 from langgraph_once.platform.sse.frames import FrameReader, frame_bytes
 from tests.integration_tests.served import HELLO, builder
 from tests.unit_tests.platform.streaming import Recorder, answered, request, streaming
+from tests.unit_tests.stream.hidden_scenes import ALL, BYE, DRAFT, JOINED, team
 
 HEARTBEAT = b": heartbeat\r\n\r\n"
 MODES: Any = ["messages", "updates", "values"]
+HIDE_NOT: Any = {}
 
 
 def plain_frames() -> Iterator[bytes]:
@@ -33,9 +35,10 @@ FRAMES = list(plain_frames())
 
 
 async def received(
-    frames: list[bytes], header: str | None = "1", *, by_default: bool = False
+    frames: list[bytes], header: str | None = "1", *, by_default: bool = False, hide: Any = HIDE_NOT
 ) -> list[bytes]:
-    app = SseDeduplication(streaming(frames), by_default=by_default, config=DedupConfig())
+    config = DedupConfig(hide=hide)
+    app = SseDeduplication(streaming(frames), by_default=by_default, config=config)
     scope = request() if header is None else request(x_once=header)
     return (await answered(app, scope)).bodies
 
@@ -61,6 +64,20 @@ async def test_nothing_changes_unless_it_is_asked_for() -> None:
     assert await received(FRAMES, None) == [*FRAMES, b""]
     assert await received(FRAMES, "0", by_default=True) == [*FRAMES, b""]
     assert len(texts(await received(FRAMES, None, by_default=True))) == 1
+
+
+@pytest.mark.parametrize("header", ["1", None], ids=["exact", "stock"])
+async def test_what_is_hidden_is_left_out_of_messages_alone(header: str | None) -> None:
+    """By its tag, which its tokens bear; its copy bears none."""
+    frames = [
+        frame_bytes(mode, data, None)
+        for mode, data in team().stream({"messages": [("user", "?")]}, stream_mode=MODES)
+    ]
+    hide = {"tags": ["draft"], "nodes": ["talk"]}
+    bodies = await received(frames, header, by_default=True, hide=hide)
+    assert set(texts(bodies).values()) == ALL - {DRAFT, JOINED, BYE}
+    states = [f.data for f in FrameReader().feed(b"".join(bodies)) if f.event == "values"]
+    assert {message["content"] for message in states[-1]["messages"]} >= ALL
 
 
 async def test_another_value_of_the_header_is_passed_over() -> None:

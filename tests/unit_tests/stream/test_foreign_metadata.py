@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from graphs.models import ScriptedChatModel
-from langgraph_once import dedup, once
+from langgraph_once import DedupConfig, dedup, once
 from langgraph_once.stream import annotation_of
 
 MODEL = ScriptedChatModel(script=lambda _: AIMessage("one two three"))
@@ -26,6 +26,7 @@ NOTE = {"v": 1, "source": "model", "attempt": 1}
 OWN: list[Any] = ["x", 3, None, {}, {"v": 99}, {"attempt": 1}, ["v"], {"v": 1}]
 OWN += [{**NOTE, **wrong} for wrong in ({"attempt": "1"}, {"source": None}, {"id": 3}, {"run": 3})]
 OWN += [{**NOTE, "steps": wrong} for wrong in (3, "x", ["x"])]
+OWN += [{**NOTE, **wrong} for wrong in ({"name": 3}, {"tags": "x"}, {"tags": [3]})]
 
 
 @pytest.mark.parametrize("own", OWN)
@@ -46,3 +47,22 @@ def test_it_is_streamed_as_if_it_were_not_there(own: Any) -> None:
 def test_it_is_no_annotation(own: Any) -> None:
     assert annotation_of({"once": own}) is None
     assert annotation_of({"once": NOTE}) == NOTE
+
+
+@pytest.mark.parametrize("own", [3, [3], [[3]], {"x": 3}], ids=str)
+@pytest.mark.parametrize("name", ["tags", "ls_model_name"])
+def test_what_is_hidden_is_not_looked_for_in_it(name: str, own: Any) -> None:
+    hide = {"tags": ["x"], "models": ["x"], "nodes": ["x"], "namespaces": ["x"]}
+    dedup_config = DedupConfig(hide=hide)
+    config: Any = {"metadata": {name: own}}
+    question: Any = {"messages": ["hi"]}
+    streams: list[Any] = [
+        dedup(
+            GRAPH.stream(question, config, stream_mode="messages"),
+            stream_mode="messages",
+            config=dedup_config,
+        ),
+        once(GRAPH, dedup_config).stream(question, config, stream_mode="messages"),
+    ]
+    for chunks in streams:
+        assert "".join(message.text for message, _ in chunks) == "one two three"
