@@ -18,7 +18,7 @@ from langgraph_once.stream.annotation import ANNOTATION_KEY
 from tests.corpus.play import BEGUN, Event, applies
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
-from tests.corpus.score import Outcome, Verdict, score
+from tests.corpus.score import Outcome, score
 from tests.corpus.variants import ALL, Variant
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: f"{s.kind}-{s.name}")
