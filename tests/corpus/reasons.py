@@ -59,6 +59,10 @@ EDITED = Reason(
     "Upstream drops a message whose id it has sent, new content or not: no chunk tells.", *ALONE
 )
 REMOVED = Reason("Upstream drops removals: no chunk of `messages` tells.", *ALONE)
+KEPT = Reason(
+    "Upstream sends `remove all`, and not what is kept, whose ids it has sent: no chunk tells.",
+    *ALONE,
+)
 NAMELESS = Reason(
     "The update goes out before the reducer gives its message an id; what is edited or "
     "removed later has one that the reader never saw.",
@@ -163,6 +167,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         (REMOVED,),
         ("removed-answer", "summarized", "removed-in-child", "removed-and-said-again"),
     ),
+    **_of((KEPT,), ("summarized-and-kept",)),
     **_of((REMOVED, NAMELESS), ("removed-unstreamed", "removed-copy", "removed-in-later-turn")),
     **_of((UNWALKED_INSIDE,), ("sent-in-child",)),
     **_of(

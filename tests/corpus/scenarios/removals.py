@@ -55,6 +55,12 @@ def summarizes() -> Any:
     return node(steps)
 
 
+def keeps(state: Any) -> Any:
+    """A summary in place of all but the last two, as LangChain's middleware leaves it."""
+    removed, summary = RemoveMessage(id=REMOVE_ALL_MESSAGES), AIMessage(SUMMARY)
+    return {"messages": [removed, summary, *state["messages"][-2:]]}
+
+
 ASKED_GONE = gone(QUESTION.piece.says)
 
 
@@ -108,6 +114,19 @@ SCENARIOS = (
         gone(BAD),
         said(SUMMARY),
         asked=ASKED_GONE,
+    ),
+    row(
+        "L3",
+        "summarized-and-kept",
+        "The second turn puts a summary in place of all but the last answer and the question.",
+        lambda: chain(in_turns(lambda _: {}, keeps), says(GOOD, "Then this."), memory=True),
+        said(GOOD),
+        NEXT,
+        said(SUMMARY),
+        said("Then this."),
+        asked=ASKED_GONE,
+        runs=TWO_RUNS,
+        ordered=False,
     ),
     row(
         "L3",
