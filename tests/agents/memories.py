@@ -34,7 +34,7 @@ class Person(BaseModel):
 
 def extraction(models: Models) -> Scenario:
     """trustcall extracts a person, and a node tells who it is."""
-    ada = {"name": "Ada", "age": 36}
+    ada: dict[str, Any] = {"name": "Ada", "age": 36}
     script = replies(begin=calls("", "Person", **ada))
 
     def graph() -> Any:

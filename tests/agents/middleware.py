@@ -38,7 +38,8 @@ def summary(models: Models) -> Scenario:
         second="The second answer.",
         third="The third answer.",
     )
-    runs, asked = zip(turn("Please begin."), turn("My second wish."), turn("My third wish."))
+    second, second_wish = turn("My second wish.")
+    third, third_wish = turn("My third wish.")
     summed = "Here is a summary of the conversation to date:\n\nA summary of all."
 
     def graph() -> Any:
@@ -55,12 +56,12 @@ def summary(models: Models) -> Scenario:
         gone("The first answer."),
         draft("A summary of all.", chat=False, again=True),
         said(summed),
-        asked[1],
+        second_wish,
         said("The second answer."),
-        asked[2],
+        third_wish,
         said("The third answer."),
         asked=None,
-        runs=runs,
+        runs=(Run(ASKED), second, third),
         ordered=False,
     )
 

@@ -35,7 +35,7 @@ def supervisor_full(models: Models) -> Scenario:
     return _supervised(models, "full_history", add_handoff_back_messages=False)
 
 
-def _supervised(models: Models, mode: Any, **how: bool) -> Scenario:
+def _supervised(models: Models, mode: Any, **how: Any) -> Scenario:
     worker = replies(
         transferred_to_scout=calls("The scout looks.", "lookup", **PARIS),
         report="The scout is back.",
