@@ -104,6 +104,7 @@ class PartReader:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
     def _values(self, part: Part) -> Iterator[Event]:
+        yield from self._from_elsewhere(part.data, part.ns)
         if "tool_calls" in self._include:
             is_first = self._seen_states.add(part.ns)
             yield from self._state_calls(part.data, Where(part.ns), is_old=is_first)
@@ -113,7 +114,15 @@ class PartReader:
             waiting = part.data.get(INTERRUPT_KEY)
         yield from self._waits(waiting or (), part.ns)
 
+    def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
+        """The messages in a state or update that were said only where nobody watches."""
+        if self._messages is not None and self._messages.has_elsewhere:
+            found = found_in_update(state, lambda _: False).messages
+            yield from self._messages.in_state(found, namespace)
+
     def _updates(self, part: Part) -> Iterator[Event]:
+        for _, update in node_updates(part.data):
+            yield from self._from_elsewhere(update, part.ns)
         if "tool_calls" in self._include:
             for node, update in node_updates(part.data):
                 yield from self._state_calls(update, Where(part.ns, node))
