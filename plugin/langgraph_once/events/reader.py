@@ -43,6 +43,7 @@ class PartReader:
         tokens: Whose tokens to tell.
         include: What to tell besides.
         max_history: The most finished messages and calls to remember.
+        states: Whether to tell of states more than the messages that they take over.
     """
 
     def __init__(
@@ -52,9 +53,11 @@ class PartReader:
         include: Collection[str],
         *,
         max_history: int,
+        states: bool = True,
     ) -> None:
         self._seq = itertools.count().__next__
         self._include = frozenset(include)
+        self._tells_states = states
         self._tracker = ToolCallTracker(self._seq, max_calls=max_history)
         self._channels = ChannelEvents(channels, self._seq, max_history=max_history)
         self._messages: MessageEvents | None = None
@@ -123,6 +126,8 @@ class PartReader:
     def _updates(self, part: Part) -> Iterator[Event]:
         for _, update in node_updates(part.data):
             yield from self._from_elsewhere(update, part.ns)
+        if not self._tells_states:
+            return
         if "tool_calls" in self._include:
             for node, update in node_updates(part.data):
                 yield from self._state_calls(update, Where(part.ns, node))
