@@ -19,10 +19,10 @@ from tests.agents.provider import Models
 from tests.agents.scripts import calls, replies, result, turn
 from tests.corpus.graphs import Steps, node
 from tests.corpus.scenario import ASKED, Run, Scenario, row
-from tests.corpus.units import call, draft, gone, said
+from tests.corpus.units import Unit, call, call_piece, draft, gone, said
 from tests.corpus.variants import Variant
 
-__all__ = ["extraction", "memory_manager", "memory_tools", "running_summary"]
+__all__ = ["extraction", "extraction_patched", "memory_manager", "memory_tools", "running_summary"]
 
 
 class Person(BaseModel):
@@ -56,6 +56,39 @@ def extraction(models: Models) -> Scenario:
         call("Person", ada, inner=True),
         result('{"name":"Ada","age":36}', inner=True, again=True),
         said("Ada is 36 years old."),
+    )
+
+
+def extraction_patched(models: Models) -> Scenario:
+    """trustcall patches what is known of a person: what the model says is not what is kept."""
+    known, older = {"name": "Ada", "age": 36}, {"name": "Ada", "age": 37}
+    patch = {
+        "json_doc_id": "Person",
+        "planned_edits": "Older",
+        "patches": [{"op": "replace", "path": "/age", "value": 37}],
+    }
+
+    def graph() -> Any:
+        model = models(replies(_=calls("", "PatchDoc", **patch)))
+        extractor = create_extractor(model, tools=[Person], enable_inserts=False)
+
+        def extract(state: Any) -> Steps:
+            asked = {"messages": state["messages"], "existing": {"Person": known}}
+            (person,) = (yield extractor, asked)["responses"]
+            return {"messages": [AIMessage(f"{person.name} is {person.age} years old.")]}
+
+        builder = StateGraph(MessagesState).add_node("extract", node(extract))
+        return builder.add_edge(START, "extract").compile()
+
+    return row(
+        "D1",
+        "trustcall-patch",
+        "What is known is patched: the answer that is kept makes another call of it.",
+        graph,
+        Unit(piece=call_piece("PatchDoc", patch), updated=0, stated=0, inner=True),
+        call("Person", older, inner=True),
+        result('{"name":"Ada","age":37}', inner=True, again=True),
+        said("Ada is 37 years old."),
     )
 
 

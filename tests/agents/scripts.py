@@ -18,7 +18,7 @@ def replies(**by_words: str | Reply) -> Script:
     """A model that answers the first of these words that it finds in what it is told last.
 
     Args:
-        by_words: The answers; `_` stands for a space.
+        by_words: The answers; `_` stands for a space, and alone for anything.
     """
 
     def script(asked: Asked) -> Reply:
