@@ -62,7 +62,7 @@ def extraction(models: Models) -> Scenario:
 def extraction_patched(models: Models) -> Scenario:
     """trustcall patches what is known of a person: what the model says is not what is kept."""
     known, older = {"name": "Ada", "age": 36}, {"name": "Ada", "age": 37}
-    patch = {
+    patch: dict[str, Any] = {
         "json_doc_id": "Person",
         "planned_edits": "Older",
         "patches": [{"op": "replace", "path": "/age", "value": 37}],
