@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from langgraph_once.events.namespace import Where, node_path
+from langgraph_once.events.namespace import Where, node_names
 
 __all__ = ["Elsewhere", "Said"]
 
@@ -27,7 +27,7 @@ class Said(NamedTuple):
         said, depth = self.where.namespace, len(namespace)
         if len(said) <= depth or said[:depth] != namespace:
             return None
-        return Where(namespace, *node_path(said[depth:])[:1])
+        return Where(namespace, *node_names(said[depth:])[:1])
 
 
 class Elsewhere:
