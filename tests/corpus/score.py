@@ -158,7 +158,7 @@ class _View:
             return Verdict(unit, Outcome.REPEATED, f"wanted {most}, has {has}")
         if peak > allowed and not unit.again:
             return Verdict(unit, Outcome.REPEATED, f"wanted {most}, had {peak} at a time")
-        judges = self._knows_drafts and piece.kind == "text" and has
+        judges = self._knows_drafts and piece.kind == "text" and consumer.live[piece]
         if judges and unit.is_draft != (piece in consumer.drafts):
             wrong = "a draft, not marked" if unit.is_draft else "marked as a draft"
             return Verdict(unit, Outcome.LOST, wrong)
@@ -172,6 +172,10 @@ def _wanted(unit: Unit, variant: Variant) -> tuple[int, int]:
     )
     if unit.inner and root_only:
         return 0, 0
+    if unit.inside and not root_only:
+        root, inside = replace(unit, inside=0), replace(unit, chat=True, inside=0)
+        (least, most), (one, _) = _wanted(root, variant), _wanted(inside, variant)
+        return least + one * unit.inside, most + one * unit.inside
     if variant.is_v3:
         return (unit.streamed, unit.streamed) if unit.chat else (0, 0)
     carried = {

@@ -66,6 +66,9 @@ class Unit:
     inner: bool = False
     """It is said inside a subgraph only: without `subgraphs` nothing carries it."""
 
+    inside: int = 0
+    """How often it is said inside subgraphs besides."""
+
     fleeting: bool = False
     """It is delivered and taken back: wrong is only to keep it."""
 

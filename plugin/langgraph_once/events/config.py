@@ -86,7 +86,8 @@ class TokenStreamingConfig:
 
     enabled_namespaces: Names = frozenset({"main"})
     """Patterns of graphs and nodes: `main` is the outermost graph, `research` a graph or node of
-    that name wherever it is, `research/*` what is right inside it, `**` everything."""
+    that name wherever it is, `research/*` what is right inside it, `**` everything. What is said
+    inside a graph that is watched, where nobody watches, is told whole when it enters its state."""
 
     exclude_namespaces: Names = frozenset()
     """Patterns of what to leave out all the same."""
@@ -124,6 +125,16 @@ class TokenStreamingConfig:
             raise ConfigError(
                 f"{where}.message_tags", "no message has one of no tags; use None for all messages"
             )
+
+    @property
+    def watches_root_only(self) -> bool:
+        """Whether only the outermost graph is watched."""
+        return frozenset(self.enabled_namespaces) == {"main"}
+
+    @property
+    def watches_everything(self) -> bool:
+        """Whether there is no place that is not watched."""
+        return "**" in self.enabled_namespaces and not self.exclude_namespaces
 
 
 def checked_channels(channels: Iterable[ChannelConfig]) -> tuple[ChannelConfig, ...]:

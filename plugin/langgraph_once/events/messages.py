@@ -18,6 +18,7 @@ from langchain_core.messages.ai import add_usage
 from langgraph_once.events.blocks import sayings
 from langgraph_once.events.config import TokenStreamingConfig
 from langgraph_once.events.draft import Draft
+from langgraph_once.events.elsewhere import Elsewhere, Said
 from langgraph_once.events.event import (
     Event,
     MessageCompletedEvent,
@@ -70,6 +71,8 @@ class MessageEvents:
         self._tags = frozenset(config.message_tags or ())
         self._open: dict[Key, Draft] = {}
         self._history = History(max_history)
+        self._elsewhere = Elsewhere(max_history)
+        self._early: list[tuple[ToolMessage, Where]] = []
         self._removals: list[Part] = []
         self._last: Draft | None = None
         self._last_meta: Any = None
@@ -136,6 +139,10 @@ class MessageEvents:
         message = part.data
         where = where_of(part.ns, part.meta)
         self._last = self._last_meta = None
+        if isinstance(message, ToolMessage) and self._is_early(message, where):
+            self._early.append((message, where))
+            return
+        yield from self._late_results()
         if isinstance(message, RemoveMessage):
             yield from self._removal(part, where)
             return
@@ -144,10 +151,40 @@ class MessageEvents:
             replaces = yield from self._resolve(part)
         if isinstance(message, BaseMessageChunk):
             yield from self._chunk(message, where, part.meta)
-        elif isinstance(message, BaseMessage) and self._is_shown(message, where, part.meta):
-            yield from self._whole(message, where, replaces=replaces)
-        elif isinstance(message, AIMessage) and message.usage_metadata:
-            yield self._usage.count(message.usage_metadata, message.id, where)
+        elif isinstance(message, BaseMessage):
+            if self._is_shown(message, where, part.meta):
+                yield from self._whole(message, where, replaces=replaces)
+            else:
+                self._elsewhere.add(message.id, Said(where, part.meta))
+            if isinstance(message, AIMessage) and message.usage_metadata:
+                yield self._usage.count(message.usage_metadata, message.id, where)
+
+    @property
+    def has_elsewhere(self) -> bool:
+        """Whether something was said where nobody watches."""
+        return bool(self._elsewhere)
+
+    def in_state(
+        self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]
+    ) -> Iterator[Event]:
+        """The messages in the state of a graph that were said inside it, where nobody watches."""
+        for message in messages:
+            said = self._elsewhere.get(message.id)
+            where = said.seen_from(namespace) if said is not None else None
+            if said and where and self._is_shown(message, where, said.meta):
+                yield from self._whole(message, where, replaces=False)
+        yield from self._late_results()
+
+    def _is_early(self, result: ToolMessage, where: Where) -> bool:
+        """Whether a result comes from a state whose message with the call is yet to be told."""
+        is_known = self._tracker.call_of(result.tool_call_id, where) is not None
+        return bool(self._elsewhere) and not is_known and self._accepts(where)
+
+    def _late_results(self) -> Iterator[Event]:
+        results, self._early = self._early, []
+        for result, where in results:
+            if self._is_shown(result, where, {}):
+                yield from self._whole(result, where, replaces=False)
 
     def wants_call(self, where: Where, *, is_known: bool) -> bool:
         """Whether to tell news of a tool. Tools bear no tags; who sees a call sees its result."""
@@ -179,6 +216,8 @@ class MessageEvents:
                 yield from self._late(chunk, where)
                 return
             shown = self._is_shown(chunk, where, meta)
+            if not shown:
+                self._elsewhere.add(chunk.id, Said(where, meta))
             draft = self._open[key] = Draft(key[1], where, is_shown=shown)
         if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
             draft.usage = add_usage(draft.usage, chunk.usage_metadata)
@@ -253,6 +292,7 @@ class MessageEvents:
 
     def _whole(self, message: BaseMessage, where: Where, *, replaces: bool) -> Iterator[Event]:
         message_id = message.id or ""
+        self._elsewhere.forget(message_id)
         draft = self._open.pop((where, message_id), None)
         if replaces or self._history.has(where, message_id):
             self._history.add(where, message_id, message)
@@ -270,8 +310,6 @@ class MessageEvents:
         if message_id:
             self._history.add(where, message_id, message)
         yield self._completed(message, where)
-        if isinstance(message, AIMessage) and message.usage_metadata:
-            yield self._usage.count(message.usage_metadata, message.id, where)
 
     def _removal(self, part: Part, where: Where) -> Iterator[Event]:
         note = annotation_of(part.meta)
@@ -308,6 +346,7 @@ class MessageEvents:
 
     def _removed(self, part: Part, where: Where) -> Iterator[Event]:
         message_id = part.data.id
+        self._elsewhere.forget(message_id)
         for place in [place for place, open_id in self._open if open_id == message_id]:
             yield from self._calls(self._tracker.abort(message_id, place, REMOVED))
         if self._forget(message_id, where):
@@ -317,6 +356,7 @@ class MessageEvents:
         self, part: Part, where: Where, new_id: str | None, reason: Any
     ) -> Iterator[Event]:
         old_id = part.data.id
+        self._elsewhere.forget(old_id)
         draft = self._open.pop((where, old_id), None)
         yield from self._calls(self._tracker.abort(old_id, where, SUPERSEDED))
         if draft is not None and draft.usage is not None:
@@ -337,6 +377,7 @@ class MessageEvents:
     def close(self) -> Iterator[Event]:
         """Close the messages that are open."""
         yield from self.flush()
+        yield from self._late_results()
         for draft in list(self._open.values()):
             yield from self._complete(draft, is_partial=True)
 

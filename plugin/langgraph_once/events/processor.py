@@ -211,9 +211,13 @@ class ChannelStreamingProcessor:
         run, self._fed = self._fed or self._under_way(None), None
         return run.end(error)
 
-    def _reader(self) -> PartReader:
+    def _reader(self, *, states: bool = True) -> PartReader:
         return PartReader(
-            self._channels, self._tokens, self._include, max_history=self._max_history
+            self._channels,
+            self._tokens,
+            self._include,
+            max_history=self._max_history,
+            states=states,
         )
 
     def _deduplicator(self) -> Deduplicator | None:
@@ -235,14 +239,14 @@ class ChannelStreamingProcessor:
         elif isinstance(source, RemoteGraph):
             known = options.get("checkpoint") or {}
             options = {**options, "checkpoint": {**known, **READER_CHECKPOINT}}
-        modes, subgraphs = self._asked
+        modes, subgraphs, for_messages = self._asked
         chunks = getattr(graph, method)(
             input, config, stream_mode=modes, subgraphs=subgraphs, version="v2", **options
         )
         dedup = None if is_once else self._deduplicator()
         seeded_by = seeded(graph, config, self._channels)
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
-        return _Run(chunks, read, dedup, self._reader(), seeded_by)
+        return _Run(chunks, read, dedup, self._reader(states=not for_messages), seeded_by)
 
     def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _Run:
         read = shape_reader(shape) if shape else self._self_told(chunks)

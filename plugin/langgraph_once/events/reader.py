@@ -43,6 +43,7 @@ class PartReader:
         tokens: Whose tokens to tell.
         include: What to tell besides.
         max_history: The most finished messages and calls to remember.
+        states: Whether to tell of states more than the messages that they take over.
     """
 
     def __init__(
@@ -52,9 +53,11 @@ class PartReader:
         include: Collection[str],
         *,
         max_history: int,
+        states: bool = True,
     ) -> None:
         self._seq = itertools.count().__next__
         self._include = frozenset(include)
+        self._tells_states = states
         self._tracker = ToolCallTracker(self._seq, max_calls=max_history)
         self._channels = ChannelEvents(channels, self._seq, max_history=max_history)
         self._messages: MessageEvents | None = None
@@ -104,6 +107,7 @@ class PartReader:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
     def _values(self, part: Part) -> Iterator[Event]:
+        yield from self._from_elsewhere(part.data, part.ns)
         if "tool_calls" in self._include:
             is_first = self._seen_states.add(part.ns)
             yield from self._state_calls(part.data, Where(part.ns), is_old=is_first)
@@ -113,7 +117,17 @@ class PartReader:
             waiting = part.data.get(INTERRUPT_KEY)
         yield from self._waits(waiting or (), part.ns)
 
+    def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
+        """The messages in a state or update that were said only where nobody watches."""
+        if self._messages is not None and self._messages.has_elsewhere:
+            found = found_in_update(state, lambda _: False).messages
+            yield from self._messages.in_state(found, namespace)
+
     def _updates(self, part: Part) -> Iterator[Event]:
+        for _, update in node_updates(part.data):
+            yield from self._from_elsewhere(update, part.ns)
+        if not self._tells_states:
+            return
         if "tool_calls" in self._include:
             for node, update in node_updates(part.data):
                 yield from self._state_calls(update, Where(part.ns, node))

@@ -42,6 +42,9 @@ class Asked(NamedTuple):
 
     modes: list[str]
     subgraphs: bool
+    for_messages: bool = False
+    """Whether states are asked for only because they may take over messages that were said where
+    nobody watches."""
 
 
 def asked(
@@ -51,8 +54,10 @@ def asked(
 ) -> Asked:
     """The fewest modes that the configuration needs, and whether it looks into subgraphs."""
     wanted = {mode for channel in channels for mode in channel.stream_mode.modes}
+    places = [channel.accepts.only_root for channel in channels]
     if tokens is not None:
         wanted.add("messages")
+        places.append(tokens.watches_root_only)
     if {"custom", "ui"} & set(include):
         wanted.add("custom")
     if "tasks" in include:
@@ -60,11 +65,13 @@ def asked(
     has_states = bool(wanted & {"values", "updates"})
     if not has_states and {"interrupts", "tool_calls"} & set(include):
         wanted.add("updates")
-    places = [channel.accepts.only_root for channel in channels]
-    if tokens is not None:
-        places.append(frozenset(tokens.enabled_namespaces) == {"main"})
     only_root = bool(places) and all(places) and not include
-    return Asked([mode for mode in MODES if mode in wanted], not only_root)
+    for_messages = not (only_root or has_states or "updates" in wanted) and (
+        tokens is not None and not tokens.watches_everything
+    )
+    if for_messages:
+        wanted.add("updates")
+    return Asked([mode for mode in MODES if mode in wanted], not only_root, for_messages)
 
 
 def is_graph(source: Any) -> bool:

@@ -127,6 +127,8 @@ def test_patterns_may_be_any_collection() -> None:
 
 TOKENS = TokenStreamingConfig()
 EVERYWHERE = TokenStreamingConfig(enabled_namespaces={"**"})
+SOMEWHERE = TokenStreamingConfig(enabled_namespaces={"main", "research"})
+ANY = ChannelConfig(key="a")
 ROOT = {"namespaces": {"main"}}
 
 
@@ -135,6 +137,8 @@ ROOT = {"namespaces": {"main"}}
     [
         ({"token_streaming": TOKENS}, ["messages"], False),
         ({"token_streaming": EVERYWHERE}, ["messages"], True),
+        ({"token_streaming": SOMEWHERE}, ["messages", "updates"], True),
+        ({"token_streaming": SOMEWHERE, "channels": [ANY]}, ["messages", "values"], True),
         ({"channels": [ChannelConfig(key="a")]}, ["values"], True),
         ({"channels": [ChannelConfig(key="a", namespaces={"main"})]}, ["values"], False),
         (

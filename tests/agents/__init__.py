@@ -1,0 +1,1 @@
+"""Agents that users run, on the real classes of two providers and their three wires."""

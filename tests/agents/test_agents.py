@@ -1,0 +1,129 @@
+"""Real agents on real wires: what a consumer folds is the state, and each text comes once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+import pytest
+from langchain_core.messages import BaseMessage
+
+from tests.agents import memories, middleware, teams
+from tests.agents.fold import folded, is_same
+from tests.agents.provider import Models, Provider, WireName
+from tests.corpus.play import Event
+from tests.corpus.scenario import Scenario
+from tests.corpus.score import Outcome, score
+from tests.corpus.variants import VARIANTS, Variant
+
+pytestmark = [
+    pytest.mark.filterwarnings(
+        "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+    ),
+    pytest.mark.filterwarnings("ignore:.*:langgraph.warnings.LangGraphDeprecatedSinceV10"),
+]
+
+Agent: TypeAlias = Callable[[Models], Scenario]
+
+AGENTS: dict[str, Agent] = {
+    name: getattr(room, name) for room in (middleware, teams, memories) for name in room.__all__
+}
+
+WIRES: tuple[WireName, ...] = ("chat", "anthropic", "responses")
+
+PLAIN = Variant("sync", "v1", ("values",), state="full")
+
+
+class Known(NamedTuple):
+    """What is wrong today."""
+
+    why: str
+    holds: Callable[[Variant], bool]
+
+
+KNOWN = {
+    "supervisor": Known(
+        "A graph that a node runs and that has the node's name is taken for the node, as in "
+        "LangGraph itself: all it said is told as the node's own.",
+        lambda v: "messages" in v.modes and not v.subgraphs,
+    ),
+    "deep": Known(
+        "A message without an id in a state without ids is told anew in each run.",
+        lambda v: "values" in v.modes and v.state == "new_messages",
+    ),
+}
+
+every_agent = pytest.mark.parametrize("name", AGENTS)
+every_wire = pytest.mark.parametrize("wire", WIRES)
+
+
+def some(name: str, wire: WireName) -> list[Variant]:
+    """A third of the variants and two more, so that each agent meets all of them on one of the
+    wires, and v3 and whole states on each."""
+    at = list(AGENTS).index(name) + WIRES.index(wire)
+    v3 = [variant for variant in VARIANTS if variant.is_v3]
+    whole = [variant for variant in VARIANTS if variant.state == "full"]
+    others = [variant for variant in VARIANTS if variant not in (*v3, *whole)]
+    return [*others[at % 3 :: 3], v3[at % 2], whole[at % 2]]
+
+
+def wrong(provider: Provider, name: str, wire: WireName, variants: list[Variant]) -> list[str]:
+    """What is not right, each in a line."""
+    told = []
+    for variant in variants:
+        scenario = AGENTS[name](Models(provider, wire))
+        if scenario.only is not None and not scenario.only(variant):
+            continue
+        events: list[Event] = []
+        verdicts = score(scenario, variant, "once", log=events.append)
+        told += [f"{variant.name}: {v}" for v in verdicts if v.outcome is not Outcome.RIGHT]
+        if variant.state == "full":
+            told += [f"{variant.name}: {message!r} is not streamed" for message in lacking(events)]
+    return told
+
+
+def lacking(events: list[Event]) -> list[BaseMessage]:
+    """The messages of the state that the stream has not, under their ids and as they are."""
+    has = folded(event.data[0] for event in events if event.mode == "messages")
+    *_, state = (e.data["messages"] for e in events if e.mode == "values" and e.ns == ())
+    return [m for m in state if m.type != "human" and not is_same(has.get(str(m.id)), m)]
+
+
+def right_today(name: str, variants: Iterable[Variant]) -> list[Variant]:
+    return [v for v in variants if name not in KNOWN or not KNOWN[name].holds(v)]
+
+
+@every_wire
+@every_agent
+def test_the_fold_is_the_state_and_each_text_comes_once(
+    name: str, wire: WireName, provider: Provider
+) -> None:
+    assert wrong(provider, name, wire, right_today(name, some(name, wire))) == []
+
+
+@pytest.mark.product
+@every_wire
+@every_agent
+def test_the_full_product(name: str, wire: WireName, provider: Provider) -> None:
+    assert wrong(provider, name, wire, right_today(name, VARIANTS)) == []
+
+
+@every_agent
+def test_the_oracle_is_what_the_final_state_holds(name: str, provider: Provider) -> None:
+    """LangGraph itself is the judge."""
+    wire = WIRES[list(AGENTS).index(name) % 3]
+    scenario = AGENTS[name](Models(provider, wire))
+    told = [str(v) for v in score(scenario, PLAIN, "plain") if v.outcome is not Outcome.RIGHT]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=known.why))
+        for name, known in KNOWN.items()
+    ],
+)
+def test_what_is_known_to_be_wrong(name: str, provider: Provider) -> None:
+    variant = next(v for v in VARIANTS if KNOWN[name].holds(v))
+    assert wrong(provider, name, "chat", [variant]) == []
