@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 from langchain_core.messages import BaseMessage
@@ -33,25 +33,6 @@ WIRES: tuple[WireName, ...] = ("chat", "anthropic", "responses")
 
 PLAIN = Variant("sync", "v1", ("values",), state="full")
 
-
-class Known(NamedTuple):
-    """What is wrong today."""
-
-    why: str
-    holds: Callable[[Variant], bool]
-
-
-KNOWN = {
-    "supervisor": Known(
-        "A graph that a node runs and that has the node's name is taken for the node, as in "
-        "LangGraph itself: all it said is told as the node's own.",
-        lambda v: "messages" in v.modes and not v.subgraphs,
-    ),
-    "deep": Known(
-        "A message without an id in a state without ids is told anew in each run.",
-        lambda v: "values" in v.modes and v.state == "new_messages",
-    ),
-}
 
 every_agent = pytest.mark.parametrize("name", AGENTS)
 every_wire = pytest.mark.parametrize("wire", WIRES)
@@ -89,23 +70,19 @@ def lacking(events: list[Event]) -> list[BaseMessage]:
     return [m for m in state if m.type != "human" and not is_same(has.get(str(m.id)), m)]
 
 
-def right_today(name: str, variants: Iterable[Variant]) -> list[Variant]:
-    return [v for v in variants if name not in KNOWN or not KNOWN[name].holds(v)]
-
-
 @every_wire
 @every_agent
 def test_the_fold_is_the_state_and_each_text_comes_once(
     name: str, wire: WireName, provider: Provider
 ) -> None:
-    assert wrong(provider, name, wire, right_today(name, some(name, wire))) == []
+    assert wrong(provider, name, wire, some(name, wire)) == []
 
 
 @pytest.mark.product
 @every_wire
 @every_agent
 def test_the_full_product(name: str, wire: WireName, provider: Provider) -> None:
-    assert wrong(provider, name, wire, right_today(name, VARIANTS)) == []
+    assert wrong(provider, name, wire, list(VARIANTS)) == []
 
 
 @every_agent
@@ -115,15 +92,3 @@ def test_the_oracle_is_what_the_final_state_holds(name: str, provider: Provider)
     scenario = AGENTS[name](Models(provider, wire))
     told = [str(v) for v in score(scenario, PLAIN, "plain") if v.outcome is not Outcome.RIGHT]
     assert told == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=known.why))
-        for name, known in KNOWN.items()
-    ],
-)
-def test_what_is_known_to_be_wrong(name: str, provider: Provider) -> None:
-    variant = next(v for v in VARIANTS if KNOWN[name].holds(v))
-    assert wrong(provider, name, "chat", [variant]) == []

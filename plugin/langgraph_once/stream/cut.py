@@ -25,7 +25,7 @@ from langgraph_once.stream.walk import (
     overwritten,
 )
 
-__all__ = ["StateCut", "listed_ids"]
+__all__ = ["StateCut", "listed_ids", "listed_unnamed"]
 
 
 class StateCut:
@@ -309,6 +309,15 @@ class StateCut:
 def listed_ids(data: Any) -> dict[str, Place]:
     """The ids in a payload, each with the place of the list that it is in."""
     return {str(message.id): place for message, place in _listed(data, ()) if message.id}
+
+
+def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
+    """What the messages in a payload say that have no id, by the places of their lists."""
+    unnamed: dict[Place, list[Content]] = {}
+    for message, place in _listed(data, ()):
+        if not message.id:
+            unnamed.setdefault(place, []).append(content_of(message))
+    return unnamed
 
 
 def _listed(data: Any, place: Place) -> Iterator[tuple[BaseMessage, Place]]:

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar, cast
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
 from langgraph._internal._config import ensure_config
+from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.types import Command
@@ -195,7 +196,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             store = saver if isinstance(saver, StreamStateStore) else self.own_stream_state
         if self._is_for_stock(merged, version):
             store = InMemoryStreamStateStore()
-        return Thread(merged, saver, store, self.dedup_config)
+        is_delta = any(isinstance(each, DeltaChannel) for each in self.channels.values())
+        return Thread(merged, saver, store, self.dedup_config, self if is_delta else None)
 
     def _filter_of(
         self,

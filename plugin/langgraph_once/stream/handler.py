@@ -207,10 +207,9 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if (meta := self.metadata.pop(run_id, None)) is None:
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
-        if ended := task.end():
+        if task.end():  # what it runs may bear its name, and say what it does not return
             self._take_back(task, task.take_back(inner=True), meta[1])
-        self._send_found(meta, task, response, "node")
-        if ended:
+            self._send_found(meta, task, response, "node")
             self._finish(task)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.cut import listed_ids
+from langgraph_once.stream.cut import listed_ids, listed_unnamed
 from langgraph_once.stream.dropin import ChunkFilter, afiltered, filtered
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.owed import undelivered
 from langgraph_once.stream.resume import StreamAddress, StreamStateStore
 from langgraph_once.stream.run import Run
-from langgraph_once.stream.walk import found_in_input
+from langgraph_once.stream.walk import entries_of, found_in_input
 
 __all__ = ["Thread", "astreamed", "streamed"]
 
@@ -39,6 +40,8 @@ class Thread:
         checkpointer: Where the thread is kept.
         store: Where its ledgers are kept.
         dedup: The bounds of a new ledger.
+        graph: Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None
+            where each holds its whole state.
     """
 
     def __init__(
@@ -47,7 +50,9 @@ class Thread:
         checkpointer: BaseCheckpointSaver[Any],
         store: StreamStateStore,
         dedup: DedupConfig,
+        graph: Pregel[Any, Any, Any, Any] | None = None,
     ) -> None:
+        self._graph = graph
         self._checkpointer = checkpointer
         self._store = store
         self._dedup = dedup
@@ -67,7 +72,8 @@ class Thread:
         saved = None
         for address in self._addresses(found):
             saved = saved or self._store.load_stream_state(address)
-        return self._ledger(found, saved)
+        state = self._graph.get_state(self._start).values if self._graph is not None else {}
+        return self._ledger(found, saved, state)
 
     async def aopen(self) -> Ledger:
         """`open`, async."""
@@ -75,7 +81,8 @@ class Thread:
         saved = None
         for address in self._addresses(found):
             saved = saved or await self._store.aload_stream_state(address)
-        return self._ledger(found, saved)
+        whole = await self._graph.aget_state(self._start) if self._graph is not None else None
+        return self._ledger(found, saved, whole.values if whole is not None else {})
 
     def save(self, ledger: Ledger) -> None:
         """Keep the ledger with the checkpoint that the stream came to."""
@@ -129,7 +136,7 @@ class Thread:
     def _address(self, found: CheckpointTuple) -> StreamAddress:
         return StreamAddress(self._id, self._ns, found.checkpoint["id"])
 
-    def _ledger(self, found: CheckpointTuple | None, saved: bytes | None) -> Ledger:
+    def _ledger(self, found: CheckpointTuple | None, saved: bytes | None, whole: Any) -> Ledger:
         if saved is not None:
             # A ledger of a newer version, or damaged: the state tells most of it.
             ledger = Ledger.from_bytes(saved, on_error="fresh")
@@ -137,9 +144,11 @@ class Thread:
         else:
             ledger = Ledger.within(self._dedup)
         if found is not None:
-            state: Mapping[str, Any] = found.checkpoint["channel_values"]
+            state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}
             visible = {key: value for key, value in state.items() if not key.startswith("__")}
             ledger.seed(message for _, message in found_in_input(visible))
+            for place, said in listed_unnamed(visible).items():
+                ledger.nameless.state((), place, said)
             if saved is None:
                 ledger.snapshot((), listed_ids(visible))
         return ledger

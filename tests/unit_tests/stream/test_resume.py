@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
+from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, once
@@ -264,3 +266,40 @@ def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
     saved = store.load_stream_state(StreamAddress("1", "", checkpoint))
     ledger = Ledger.from_bytes(saved or b"")
     assert (len(ledger), ledger.max_messages) == (1, 1)
+
+
+def append(state: list[Any], new: list[list[Any]]) -> list[Any]:
+    return [*state, *(item for items in new for item in items)]
+
+
+class Delta(TypedDict):
+    messages: Annotated[list[Any], DeltaChannel(append)]
+
+
+@pytest.mark.parametrize("asynchronously", [False, True])
+async def test_a_state_kept_in_pieces_counts_as_delivered(asynchronously: bool) -> None:
+    """A checkpoint of a `DeltaChannel` holds what is new; the thread's state is all of it."""
+
+    builder: Any = StateGraph(Delta)
+    builder.add_node("n0", lambda state: {"messages": [AIMessage(f"{len(state['messages'])}.")]})
+    builder.add_edge(START, "n0")
+    plain = builder.compile(checkpointer=InMemorySaver())
+    asked: Any = [{"messages": [HumanMessage(text)]} for text in ("One?", "Two?")]
+    told = []
+    for each in asked:  # in another process each time
+        graph = once(plain, DedupConfig(state="new_messages"))
+        config: Any = {"configurable": {"thread_id": "1"}}
+        if asynchronously:
+            told.append([s async for s in graph.astream(each, config, stream_mode="values")])
+        else:
+            told.append(list(graph.stream(each, config, stream_mode="values")))
+    texts = [[m.text for state in states for m in state["messages"]] for states in told]
+    assert texts == [["One?", "1."], ["Two?", "3."]]
+
+
+def test_what_a_node_runs_under_its_own_name_is_not_the_node() -> None:
+    """A graph inside says more than its node returns; only that is in the state."""
+    inner = chain(says("Between you and me."), says("The answer.")).with_config(run_name="n0")
+    graph = once(chain(lambda state: {"messages": inner.invoke(state)["messages"][-1:]}))
+    told = folded(graph.stream(ASKED, stream_mode="messages"))
+    assert list(told.values()) == ["The answer."]
