@@ -30,7 +30,11 @@ from langgraph_once.stream.install import install
 from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader
 from langgraph_once.stream.ledger import Ledger
 from langgraph_once.stream.originals import space_of
-from langgraph_once.stream.resume import InMemoryStreamStateStore, StreamStateStore
+from langgraph_once.stream.resume import (
+    InMemoryStreamStateStore,
+    StreamStateStore,
+    is_stream_state_store,
+)
 from langgraph_once.stream.run import Run
 from langgraph_once.stream.session import Thread, astreamed, streamed
 from langgraph_once.stream.stock import for_stock, is_for_stock
@@ -73,7 +77,7 @@ def once(
         )
     if config is not None and not isinstance(config, DedupConfig):
         raise ConfigError("once(config)", f"must be a DedupConfig, got {type(config).__name__}")
-    if stream_state is not None and not isinstance(stream_state, StreamStateStore):
+    if stream_state is not None and not is_stream_state_store(stream_state):
         raise ConfigError(
             "once(stream_state)", f"must be a StreamStateStore, got {type(stream_state).__name__}"
         )
@@ -193,7 +197,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             return None
         store = self.stream_state
         if store is None:
-            store = saver if isinstance(saver, StreamStateStore) else self.own_stream_state
+            store = saver if is_stream_state_store(saver) else self.own_stream_state
         if self._is_for_stock(merged, version):
             store = InMemoryStreamStateStore()
         is_delta = any(isinstance(each, DeltaChannel) for each in self.channels.values())

@@ -10,9 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeGuard, runtime_checkable
 
-__all__ = ["InMemoryStreamStateStore", "StreamAddress", "StreamStateStore"]
+__all__ = [
+    "InMemoryStreamStateStore",
+    "StreamAddress",
+    "StreamStateStore",
+    "is_stream_state_store",
+]
 
 MAX_THREADS = 1_000
 MAX_CHECKPOINTS = 8
@@ -49,6 +54,24 @@ class StreamStateStore(Protocol):
 
     async def asave_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """`save_stream_state`, async."""
+
+
+METHODS = (
+    "load_stream_state",
+    "save_stream_state",
+    "aload_stream_state",
+    "asave_stream_state",
+)
+
+
+def is_stream_state_store(value: object) -> TypeGuard[StreamStateStore]:
+    """Whether something has the methods of one, be it by `__getattr__`.
+
+    LangGraph Platform's adapter hands on so what its saver has, which from Python 3.12 on
+    `isinstance` does not see.
+    """
+    has = (callable(getattr(value, name, None)) for name in METHODS)
+    return not isinstance(value, type) and all(has)
 
 
 class InMemoryStreamStateStore:

@@ -303,3 +303,24 @@ def test_what_a_node_runs_under_its_own_name_is_not_the_node() -> None:
     graph = once(chain(lambda state: {"messages": inner.invoke(state)["messages"][-1:]}))
     told = folded(graph.stream(ASKED, stream_mode="messages"))
     assert list(told.values()) == ["The answer."]
+
+
+def test_a_saver_behind_an_adapter_keeps_the_ledgers() -> None:
+    """LangGraph Platform's hands on what it lacks by `__getattr__`."""
+
+    class Adapter(InMemorySaver):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = InMemoryStreamStateStore()
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "inner":
+                raise AttributeError(name)
+            return getattr(self.inner, name)
+
+    saver = Adapter()
+    plain = chain(says("First."), asks).copy({"checkpointer": saver})
+    inputs: list[Any] = [ASKED, Command(resume="Yes.")]
+    told = [once(plain).stream(each, THREAD, stream_mode="messages") for each in inputs]
+    assert texts_of(*told) == ["First.", "Before the question.", "Yes."]
+    assert saver.inner._threads
