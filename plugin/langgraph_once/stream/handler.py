@@ -244,9 +244,11 @@ class OnceMessagesHandler(StreamMessagesHandler):
         space = space_of(self.run.config, takes_back=not self.run.is_stock)
         for message in known_first(found.messages, task):
             is_unnamed = id(message) in nameless
-            had_id = bool(message.id)
+            is_repeated = id(message) in repeated
+            is_named_here = not message.id
             if not message.id:  # as upstream, so that the state has it under this id
-                streamed = None if is_unnamed else task.copied(message, space=space)
+                is_copy = not (is_unnamed or is_repeated)
+                streamed = task.copied(message, space=space) if is_copy else None
                 message.id = streamed or str(uuid4())
             task.keep(message.id)
             if isinstance(message, RemoveMessage):
@@ -255,9 +257,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
             elif is_unnamed:
                 self._send_whole(Written(task, meta, message, source), is_unnamed=True)
             else:
-                is_changed = id(message) not in repeated and (
-                    not had_id or self._has_changed(task, message)
-                )
+                is_news = is_named_here or self._has_changed(task, message)
+                is_changed = is_news and not is_repeated
                 written = Written(task, meta, message, source, is_changed)
                 with self._writing:  # which of two is sent last decides what the consumer has
                     self._send_written(written, is_listed=id(message) in found.by_id)

@@ -12,6 +12,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
 from langgraph_once import DedupConfig, once
+from tests.corpus.models import answers
 from tests.unit_tests.stream.scenes import folded
 
 
@@ -71,6 +72,14 @@ class TestWithoutIds:
     def test_who_says_the_same_at_another_place_says_it_anew(self) -> None:
         def node(state: Any) -> Any:
             return {"messages": [*state["messages"], AIMessage(YES)]}
+
+        assert said(graph_of(Replaced, node), GIVEN) == [YES]
+
+    def test_a_copy_of_what_is_streamed_stands_for_that(self) -> None:
+        model = answers(YES)
+
+        def node(state: Any) -> Any:
+            return {"messages": [*state["messages"], AIMessage(str(model.invoke("?").text))]}
 
         assert said(graph_of(Replaced, node), GIVEN) == [YES]
 
