@@ -26,6 +26,10 @@ ASKED: Any = {"messages": [{"role": "user", "content": "How is a message deliver
 OPTIONS: Any = {"stream_mode": MODES, "subgraphs": True, "version": "v2"}
 
 
+AUTO = DedupConfig(state="auto")
+"""For one reader of all modes, who adds up what they say."""
+
+
 def new_thread(client: SyncLangGraphClient) -> tuple[str, Any]:
     thread_id = client.threads.create()["thread_id"]
     return thread_id, {"configurable": {"thread_id": thread_id}}
@@ -81,7 +85,7 @@ class TestStreams:
         plain, ours = Tally(), Tally()
         for graph, tally in (
             (remote(RemoteGraph, "research_plain"), plain),
-            (remote(OnceRemoteGraph, "research_plain"), ours),
+            (remote(OnceRemoteGraph, "research_plain", dedup=AUTO), ours),
         ):
             _, config = new_thread(sync_client)
             for chunk in graph.stream(ASKED, config, **OPTIONS):
@@ -95,7 +99,7 @@ class TestStreams:
         self, remote: RemoteFactory, sync_client: SyncLangGraphClient
     ) -> None:
         _, config = new_thread(sync_client)
-        graph, tally = remote(OnceRemoteGraph, "research"), Tally()
+        graph, tally = remote(OnceRemoteGraph, "research", dedup=AUTO), Tally()
         async for chunk in graph.astream(ASKED, config, **OPTIONS):
             tally.add(chunk)
         state = await graph.aget_state(config)
@@ -135,7 +139,8 @@ class TestKilledServer:
         database: Path,
     ) -> None:
         thread_id, config = new_thread(sync_client)
-        graph, tally, ledger = remote(OnceRemoteGraph, "research"), Tally(), Ledger()
+        graph = remote(OnceRemoteGraph, "research", dedup=AUTO)
+        tally, ledger = Tally(), Ledger()
         for chunk in graph.stream(ASKED, config, **OPTIONS, ledger=ledger):
             tally.add(chunk)
         before = graph.get_state(config)
