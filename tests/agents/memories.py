@@ -17,7 +17,7 @@ from trustcall import create_extractor
 
 from tests.agents.provider import Models
 from tests.agents.scripts import calls, replies, result, turn
-from tests.corpus.graphs import Steps, node
+from tests.corpus.graphs import Steps, chain, node
 from tests.corpus.scenario import ASKED, Run, Scenario, row
 from tests.corpus.units import Unit, call, call_piece, draft, gone, said
 from tests.corpus.variants import Variant
@@ -45,8 +45,7 @@ def extraction(models: Models) -> Scenario:
             (person,) = found["responses"]
             return {"messages": [AIMessage(f"{person.name} is {person.age} years old.")]}
 
-        builder = StateGraph(MessagesState).add_node("extract", node(extract))
-        return builder.add_edge(START, "extract").compile()
+        return chain(node(extract))
 
     return row(
         "plain",
@@ -77,8 +76,7 @@ def extraction_patched(models: Models) -> Scenario:
             (person,) = (yield extractor, asked)["responses"]
             return {"messages": [AIMessage(f"{person.name} is {person.age} years old.")]}
 
-        builder = StateGraph(MessagesState).add_node("extract", node(extract))
-        return builder.add_edge(START, "extract").compile()
+        return chain(node(extract))
 
     return row(
         "D1",

@@ -66,9 +66,8 @@ def asked(
     if not has_states and {"interrupts", "tool_calls"} & set(include):
         wanted.add("updates")
     only_root = bool(places) and all(places) and not include
-    for_messages = not (only_root or has_states or "updates" in wanted) and (
-        tokens is not None and not tokens.watches_everything
-    )
+    watches_some = tokens is not None and not tokens.watches_everything
+    for_messages = watches_some and not only_root and not wanted & {"values", "updates"}
     if for_messages:
         wanted.add("updates")
     return Asked([mode for mode in MODES if mode in wanted], not only_root, for_messages)

@@ -36,7 +36,7 @@ class Consumer:
         if goes_on:
             ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
         self.ledger = ledger
-        self._dedup = Deduplicator(config or DedupConfig(), ledger=ledger, modes=modes)
+        self._dedup = Deduplicator(config, ledger=ledger, modes=modes)
         self._begun = _said_again(ledger) if goes_on else set()
         self._has_gap = False
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
@@ -22,6 +23,7 @@ __all__ = [
     "Said",
     "Task",
     "Tasks",
+    "first_message",
     "is_auto",
     "is_sent",
     "raised_update",
@@ -235,6 +237,15 @@ class Tasks:
     def outer(self, task_ns: str) -> list[Task]:
         """The tasks that this one runs in, outermost first."""
         return [self.get(ns) for ns in lineage(task_ns)[:-1]]
+
+
+def first_message(response: LLMResult) -> BaseMessage | None:
+    """What a model answered, where it is a chat model."""
+    if response.generations and response.generations[0]:
+        generation = response.generations[0][0]
+        if isinstance(generation, ChatGeneration):
+            return generation.message
+    return None
 
 
 def is_auto(message_id: str) -> bool:

@@ -244,7 +244,7 @@ class StateCut:
         content = content_of(message)
         known = self._ledger.entries(message_id)
         if not known and (original := self._hinted(message_id)) is not None:
-            yield from self._hinted_copy(original, message, content)
+            yield from self._hinted_copy(original, message_id, message, content)
             return
         same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
         if same:
@@ -280,15 +280,15 @@ class StateCut:
         return originals[0] if originals else None
 
     def _hinted_copy(
-        self, original: Entry, message: BaseMessage, content: Content
+        self, original: Entry, message_id: str, message: BaseMessage, content: Content
     ) -> Iterator[BaseMessage]:
         """What the consumer lacks of a copy: all of it if its white space is another."""
         if content.is_copy_of(original.content, in_any_role=True):
-            self._ledger.alias(original, str(message.id))
-            self._copies[original] = str(message.id)
+            self._ledger.alias(original, message_id)
+            self._copies[original] = message_id
         else:
             self._ledger.drop(original)
-            self._ledger.deliver_in_state(str(message.id), content, self._ns)
+            self._ledger.deliver_in_state(message_id, content, self._ns)
             yield RemoveMessage(id=original.id)
             yield message
 

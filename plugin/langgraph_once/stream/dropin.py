@@ -163,7 +163,7 @@ def chunk_filter(
     read = read or reader(stream_mode, subgraphs=subgraphs, version=version)
     write = writer(stream_mode, subgraphs=subgraphs, version=version)
     dedup = Deduplicator(
-        config or DedupConfig(),
+        config,
         ledger=ledger,
         modes=mode_set(stream_mode),
         hints=hints,

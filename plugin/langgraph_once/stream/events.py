@@ -126,8 +126,8 @@ class _Events:
         """The same; what is taken back while a model still says it ends as void before that."""
         for is_whole, out in new:
             if isinstance(out.data, RemoveMessage):
-                for failed in self._open.ended(out):
-                    yield False, failed
+                for end in self._open.ended(out):
+                    yield False, end
             elif is_whole:
                 self._open.note(part)
             yield is_whole, out

@@ -24,7 +24,7 @@ from langchain_core.messages import (
     BaseMessage,
     RemoveMessage,
 )
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+from langchain_core.outputs import ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
@@ -43,6 +43,7 @@ from langgraph_once.stream.attempts import (
     Said,
     Task,
     Tasks,
+    first_message,
     is_sent,
     raised_update,
 )
@@ -130,7 +131,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Any:
         """Send the whole message of a model that did not stream."""
         run = self._ended(run_id)
-        message = _first_message(response)
+        message = first_message(response)
         if run is None or message is None:
             return
         run.said = content_of(message)
@@ -390,11 +391,3 @@ class OnceMessagesHandler(StreamMessagesHandler):
             if run.id:
                 note["id"] = run.id
         return annotated(metadata, note, sent=not self.run.is_stock)
-
-
-def _first_message(response: LLMResult) -> BaseMessage | None:
-    if response.generations and response.generations[0]:
-        generation = response.generations[0][0]
-        if isinstance(generation, ChatGeneration):
-            return generation.message
-    return None

@@ -9,8 +9,8 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langchain_core.outputs import LLMResult
 
 from langgraph_once.stream.annotation import note_in
-from langgraph_once.stream.attempts import Task
-from langgraph_once.stream.handler import OnceMessagesHandler, _first_message
+from langgraph_once.stream.attempts import Task, first_message
+from langgraph_once.stream.handler import OnceMessagesHandler
 from langgraph_once.stream.hiding import UnsaidRuns
 
 __all__ = ["HidingMessagesHandler"]
@@ -34,13 +34,13 @@ class HidingMessagesHandler(OnceMessagesHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **told: Any) -> Any:
         """Say what a model has said."""
-        self._unsaid.ends(run_id, _first_message(response))
+        self._unsaid.ends(run_id, first_message(response))
         super().on_llm_end(response, run_id=run_id, **told)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> Any:
         """Who closes a stream early has what was wanted."""
         so_far = told.get("response") if isinstance(error, GeneratorExit) else None
-        self._unsaid.ends(run_id, so_far and _first_message(so_far))
+        self._unsaid.ends(run_id, so_far and first_message(so_far))
         super().on_llm_error(error, run_id=run_id, **told)
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **told: Any) -> Any:

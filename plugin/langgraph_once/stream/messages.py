@@ -177,16 +177,15 @@ class MessageParts:
         return self._new_whole(said, content)
 
     def _copied(self, said: SaidPart, content: Content, original: Entry) -> Iterable[Part]:
-        is_exact = content.is_copy_of(original.content, in_any_role=True)
-        if not (is_exact or self._is_good_enough(content, original)):
+        if self._takes_back and not content.is_copy_of(original.content, in_any_role=True):
             return self._replaced(said, content, original)
         self._ledger.claim(original, said.task)
         self._ledger.alias(original, str(said.message.id))
         self._note_unnamed(said, content, original)
         return self._finality(said, original)
 
-    def _is_good_enough(self, content: Content, known: Entry) -> bool:
-        """Whether a consumer that takes nothing back keeps what it has: but for white space."""
+    def _stands_for(self, known: Entry, content: Content) -> bool:
+        """Whether a consumer that takes nothing back keeps what it has, with its white space."""
         return not self._takes_back and content.is_copy_of(
             known.content, in_any_role=True, space=self.originals.space
         )
@@ -211,7 +210,7 @@ class MessageParts:
             return self._won(said, content, known)
         if known.says(str(said.message.id), content):
             return self._finality(said, known)
-        if said.is_streamed or self._is_good_enough(content, known):
+        if said.is_streamed or self._stands_for(known, content):
             last = self._finality(said, known)
             known.said = content
             return last

@@ -31,15 +31,6 @@ WIRES: dict[str, Wire] = {
 }
 
 
-def as_pair() -> Any:
-    model = answers(HELLO)
-
-    def steps(state: Any) -> Steps:
-        return {"messages": [("ai", text_of((yield model, "?")))]}
-
-    return chain(node(steps))
-
-
 def under_own_id() -> Any:
     model = answers(HELLO)
 
@@ -198,7 +189,7 @@ SCENARIOS = (
         kind="D1",
         name="copied-as-pair",
         what="The copy is a pair (role, text), which the reducer makes a message.",
-        graph=as_pair,
+        graph=lambda: chain(made_anew(HELLO, lambda text: ("ai", text))),
         units=(said(HELLO),),
     ),
     Scenario(

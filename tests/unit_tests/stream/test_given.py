@@ -66,7 +66,9 @@ class TestWithoutIds:
         assert said(overwrites, GIVEN) == ["New."]
 
     def test_a_list_that_is_added_to_says_it_once_more(self) -> None:
-        node = lambda state: {"messages": state["messages"][-1:]}  # noqa: E731
+        def node(state: Any) -> Any:
+            return {"messages": state["messages"][-1:]}
+
         assert said(graph_of(Added, node), GIVEN) == [YES]
 
     def test_who_says_the_same_at_another_place_says_it_anew(self) -> None:
@@ -91,11 +93,15 @@ class TestWithoutIds:
         assert said(graph_of(Replaced, node), GIVEN) == ["No."]
 
     def test_each_node_hands_it_on(self) -> None:
-        node = lambda state: {"messages": [m.model_copy() for m in state["messages"]]}  # noqa: E731
+        def node(state: Any) -> Any:
+            return {"messages": [m.model_copy() for m in state["messages"]]}
+
         assert said(graph_of(Replaced, node, node, node), GIVEN) == []
 
     def test_it_is_told_to_who_wants_the_history(self) -> None:
-        node = lambda state: {"messages": state["messages"]}  # noqa: E731
+        def node(state: Any) -> Any:
+            return {"messages": state["messages"]}
+
         wants = DedupConfig(history="emit")
         assert said(graph_of(Replaced, node), GIVEN, wants) == ["Is it?", YES]
 
