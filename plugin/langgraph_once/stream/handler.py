@@ -208,9 +208,12 @@ class OnceMessagesHandler(StreamMessagesHandler):
         if (meta := self.metadata.pop(run_id, None)) is None:
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
-        if task.end():  # what it runs may bear its name, and say what it does not return
+        if ended := task.end():
             self._take_back(task, task.take_back(inner=True), meta[1])
+        # What it runs may bear its name, and say what it does not return: upstream sends that.
+        if ended or self.run.is_stock:
             self._send_found(meta, task, response, "node")
+        if ended:
             self._finish(task)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:

@@ -297,12 +297,16 @@ async def test_a_state_kept_in_pieces_counts_as_delivered(asynchronously: bool) 
     assert texts == [["One?", "1."], ["Two?", "3."]]
 
 
-def test_what_a_node_runs_under_its_own_name_is_not_the_node() -> None:
-    """A graph inside says more than its node returns; only that is in the state."""
+@pytest.mark.parametrize("form", ["exact", "stock"])
+def test_what_a_node_runs_under_its_own_name_is_not_the_node(form: Any) -> None:
+    """A graph inside says more than its node returns; only that is in the state. Stock readers
+    get what LangGraph sends them."""
     inner = chain(says("Between you and me."), says("The answer.")).with_config(run_name="n0")
-    graph = once(chain(lambda state: {"messages": inner.invoke(state)["messages"][-1:]}))
-    told = folded(graph.stream(ASKED, stream_mode="messages"))
-    assert list(told.values()) == ["The answer."]
+    plain = chain(lambda state: {"messages": inner.invoke(state)["messages"][-1:]})
+    told = folded(once(plain, DedupConfig(form=form)).stream(ASKED, stream_mode="messages"))
+    upstream = folded(plain.stream(ASKED, stream_mode="messages"))
+    assert list(upstream.values()) == ["Between you and me.", "The answer."]
+    assert list(told.values()) == (["The answer."] if form == "exact" else list(upstream.values()))
 
 
 def test_a_saver_behind_an_adapter_keeps_the_ledgers() -> None:
