@@ -104,8 +104,8 @@ class ProtocolForm:
         self._runs: dict[str, _Shown] = {}
         self._held: dict[str, _Held] = {}
         self._gone: dict[str, list[_Shown]] = {}
-        self._moved: dict[str, _Shown] = {}
         self._in_state: set[str] = set()
+        self._has_state = False  # which the first one of a stream shows to have been before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
 
     def sent(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
@@ -135,14 +135,22 @@ class ProtocolForm:
                 yield from self._emptied(old)
         said = _messages(part.data)
         ids = Counter(str(message.id) for message in said)
+        before, is_first = self._in_state, not self._has_state
         if not part.ns:
-            self._in_state = set(ids)
+            self._in_state, self._has_state = set(ids), True
         for message in said:
             if isinstance(message, AIMessage) and ids[str(message.id)] == 1:
                 yield from self._corrected(message, is_root=not part.ns)
         yield from new
-        for message_id in set() if part.ns else self._in_state & self._moved.keys():
-            yield from self._emptied(self._moved.pop(message_id), part.ns)
+        if not part.ns and not is_first:
+            for message_id in self._in_state - before:
+                yield from self._copied(message_id)
+
+    def _copied(self, message_id: str) -> News:
+        """Begin anew with nothing what streamed, in this stream or one before, under another id."""
+        for entry in self._ledger.entries(message_id):
+            if entry.is_model and entry.id != message_id:
+                yield from self._emptied(self._shown.get(entry.id) or _shown(entry, ()), ())
 
     def _corrected(self, message: AIMessage, *, is_root: bool) -> News:
         """Begin anew what a client shows of a message, if the state says something else."""
@@ -274,10 +282,6 @@ class ProtocolForm:
                 yield from self._unsaid(str(message.id))
         elif isinstance(message, AIMessage):
             self._answered.add(task)
-            for entry in self._ledger.entries(str(message.id)):
-                copied = self._shown.get(entry.id)
-                if copied is not None and entry.id != message.id:
-                    self._moved[str(message.id)] = copied
 
     def _unsaid(self, message_id: str) -> News:
         """Begin anew with nothing what a client shows, unless a state tells that it is gone."""

@@ -33,6 +33,8 @@ from tests.unit_tests.stream.test_law_graphs import (
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4))
 @example(nodes=[("graph", [("streams_and_edits", "ok"), ("dies_once", "ok")])])
+@example(nodes=[("graph", [("respaces", "ok"), ("dies_once", "ok")])])
+@example(nodes=[("graph", [("copies", "ok"), ("asks", "ok")])])
 def test_what_a_client_shows_is_the_state(nodes: Any) -> None:
     graph = once(Script().graph(nodes, checkpointer=InMemorySaver()))
     screen = Screen()
