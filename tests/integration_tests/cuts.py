@@ -18,9 +18,9 @@ from demo.dev_server import DevServer
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
-from langgraph_once.remote.consumer import Consumer
-from langgraph_once.remote.reader import RunReader
-from langgraph_once.remote.reconnect import aread_run
+from langgraph_once.remote.following.consumer import Consumer
+from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.wire.reconnect import aread_run
 from langgraph_once.stream import GAP_MODE, Part, revive
 from langgraph_once.stream.intake import mode_set
 from tests.corpus.state import listed

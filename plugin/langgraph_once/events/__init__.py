@@ -1,15 +1,20 @@
 """What happens in a stream, as typed events: say what to watch, in any source."""
 
 from langgraph_once.errors import CallbackError
-from langgraph_once.events.chunks import Chunk
-from langgraph_once.events.codec import from_dict, to_dict
-from langgraph_once.events.config import (
+from langgraph_once.events.event_stream import AsyncEvents, Events
+from langgraph_once.events.namespace import Where, format_namespace
+from langgraph_once.events.processor import ChannelStreamingProcessor
+from langgraph_once.events.reading.tool_calls import ToolCallState, ToolCallTracker
+from langgraph_once.events.sources.chunks import Chunk
+from langgraph_once.events.transcript import ToolCallRecord, Transcript
+from langgraph_once.events.vocabulary.codec import from_dict, to_dict
+from langgraph_once.events.vocabulary.config import (
     ChannelConfig,
     Include,
     StreamMode,
     TokenStreamingConfig,
 )
-from langgraph_once.events.event import (
+from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     BaseEvent,
     ChannelUpdateEvent,
@@ -35,12 +40,7 @@ from langgraph_once.events.event import (
     UIEvent,
     UsageEvent,
 )
-from langgraph_once.events.growing import SoFar
-from langgraph_once.events.namespace import Where, format_namespace
-from langgraph_once.events.processor import ChannelStreamingProcessor
-from langgraph_once.events.select import AsyncEvents, Events
-from langgraph_once.events.tool_calls import ToolCallState, ToolCallTracker
-from langgraph_once.events.transcript import ToolCallRecord, Transcript
+from langgraph_once.events.vocabulary.growing_text import SoFar
 
 __all__ = [
     "ArtifactEvent",

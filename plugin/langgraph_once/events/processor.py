@@ -25,7 +25,9 @@ from langgraph.stream import AsyncGraphRunStream, GraphRunStream
 
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.events.chunks import (
+from langgraph_once.events.event_stream import AsyncEvents, Events
+from langgraph_once.events.reading.part_reader import PartReader
+from langgraph_once.events.sources.chunks import (
     SHAPE_KEYS,
     Chunk,
     ReadChunk,
@@ -33,16 +35,7 @@ from langgraph_once.events.chunks import (
     local_part,
     shape_reader,
 )
-from langgraph_once.events.config import (
-    ChannelConfig,
-    Include,
-    TokenStreamingConfig,
-    checked_channels,
-)
-from langgraph_once.events.event import Event
-from langgraph_once.events.reader import PartReader
-from langgraph_once.events.select import AsyncEvents, Events
-from langgraph_once.events.source import (
+from langgraph_once.events.sources.graphs import (
     SeededBy,
     asked,
     check_keys,
@@ -51,6 +44,13 @@ from langgraph_once.events.source import (
     is_once_remote,
     seeded,
 )
+from langgraph_once.events.vocabulary.config import (
+    ChannelConfig,
+    Include,
+    TokenStreamingConfig,
+    checked_channels,
+)
+from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger, Part
 
 __all__ = ["ChannelStreamingProcessor"]

@@ -11,7 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.event import (
+from langgraph_once.events.namespace import Where, akin
+from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     ChannelUpdateEvent,
     ChannelValueEvent,
@@ -36,8 +37,7 @@ from langgraph_once.events.event import (
     UIEvent,
     UsageEvent,
 )
-from langgraph_once.events.growing import SoFar
-from langgraph_once.events.namespace import Where, akin
+from langgraph_once.events.vocabulary.growing_text import SoFar
 
 __all__ = ["ToolCallRecord", "Transcript"]
 

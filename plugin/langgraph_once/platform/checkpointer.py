@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.platform.schemas import types_in_graphs
 from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
+from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.settings import load_settings
 
 __all__ = ["saver"]

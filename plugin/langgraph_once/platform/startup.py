@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from langgraph_once.checkpoint import check_sqlite_path
 from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.platform.source import project_source
+from langgraph_once.platform.project_source import project_source
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings
 

@@ -16,16 +16,22 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
-from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
-from langgraph_once.remote.consumer import new_ledger
+from langgraph_once.remote.following.consumer import new_ledger
+from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.node import Caller, is_task
-from langgraph_once.remote.reader import RunReader
-from langgraph_once.remote.reading import Reading, Wanted
-from langgraph_once.remote.reconnect import aread_run, read_run
-from langgraph_once.remote.result import Result
+from langgraph_once.remote.recipients import Reading, Wanted
+from langgraph_once.remote.shapes.invoke_result import Result
+from langgraph_once.remote.shapes.request import (
+    INNER_PREFIX,
+    checkpoint_of,
+    sent,
+    stepped,
+    wire_modes,
+)
 from langgraph_once.remote.signatures import shows_options
 from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
+from langgraph_once.remote.wire.reconnect import aread_run, read_run
 from langgraph_once.stream import (
     ChunkFilter,
     Ledger,

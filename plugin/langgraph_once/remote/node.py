@@ -19,7 +19,7 @@ from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHand
 from langgraph.types import Command, Interrupt
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.whole import WholeMessages
+from langgraph_once.remote.shapes.whole_messages import WholeMessages
 from langgraph_once.stream import (
     INTERRUPT_KEY,
     NS_SEP,

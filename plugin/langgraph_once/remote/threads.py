@@ -12,9 +12,9 @@ from langgraph.types import StateSnapshot
 from langgraph_sdk.errors import NotFoundError
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
-from langgraph_once.remote.call import sent
+from langgraph_once.remote.shapes.request import sent
+from langgraph_once.remote.shapes.snapshots import Pages, as_config, snapshot
 from langgraph_once.remote.signatures import shows_options
-from langgraph_once.remote.state import Pages, as_config, snapshot
 
 __all__ = ["RemoteThreads"]
 

@@ -28,7 +28,7 @@ from langgraph.pregel._remote_run_stream import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.parts import as_local
+from langgraph_once.remote.shapes.parts import as_local
 from langgraph_once.stream import (
     CHANNEL,
     CHANNEL_METHODS,

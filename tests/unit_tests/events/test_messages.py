@@ -17,8 +17,8 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.history import History
 from langgraph_once.events.namespace import Where
+from langgraph_once.events.reading.recent import History
 from langgraph_once.stream import Part
 from tests.corpus.graphs import chain, nested, returns, says
 from tests.corpus.scenario import ASKED

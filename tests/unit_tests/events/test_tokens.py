@@ -19,7 +19,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Where,
 )
-from langgraph_once.events.tokens import token_event
+from langgraph_once.events.vocabulary.token_event import token_event
 from langgraph_once.stream import Part
 
 META = {"langgraph_checkpoint_ns": "model:1", "langgraph_node": "model"}

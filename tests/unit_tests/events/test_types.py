@@ -12,7 +12,7 @@ from langgraph_once.events import (
     TokenStreamEvent,
     TokenStreamingConfig,
 )
-from langgraph_once.events.event import EVENT_TYPES
+from langgraph_once.events.vocabulary.event import EVENT_TYPES
 from tests.corpus.graphs import chain, says
 from tests.corpus.scenario import ASKED
 

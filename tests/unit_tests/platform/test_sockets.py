@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 from langgraph_once.errors import ConfigError, TypeNotAllowedError
 from langgraph_once.platform.checkpointer import saver
-from langgraph_once.platform.schemas import types_in_graphs
 from langgraph_once.platform.startup import user_mistakes_stop_the_server
+from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.stream.graph import OnceStreams
 from tests.unit_tests.platform.made import Colour, Point
 

@@ -23,7 +23,13 @@ from pydantic import BaseModel, Field, field_serializer
 
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import node
-from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
+from langgraph_once.remote.shapes.request import (
+    INNER_PREFIX,
+    checkpoint_of,
+    sent,
+    stepped,
+    wire_modes,
+)
 from langgraph_once.stream import TASK_ID_KEY, revive
 
 USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}

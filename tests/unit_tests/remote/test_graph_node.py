@@ -15,7 +15,7 @@ from langgraph.types import Command, Interrupt
 
 from langgraph_once import DedupConfig
 from langgraph_once.remote.node import Caller
-from langgraph_once.remote.reading import Reading, Wanted
+from langgraph_once.remote.recipients import Reading, Wanted
 from langgraph_once.stream import (
     GAP_MODE,
     TASK_NS_KEY,

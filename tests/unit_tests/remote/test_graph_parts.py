@@ -10,9 +10,9 @@ from langgraph.errors import ParentCommand
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Interrupt, Send
 
-from langgraph_once.remote.parts import local_parts
-from langgraph_once.remote.state import Pages, snapshot
-from langgraph_once.remote.whole import WholeMessages
+from langgraph_once.remote.shapes.parts import local_parts
+from langgraph_once.remote.shapes.snapshots import Pages, snapshot
+from langgraph_once.remote.shapes.whole_messages import WholeMessages
 from langgraph_once.stream import Part
 
 SCHEMA = {"type": "string"}

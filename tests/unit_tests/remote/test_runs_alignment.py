@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.alignment import FIRST, Alignment, AmbiguousError
+from langgraph_once.remote.following.alignment import FIRST, Alignment, AmbiguousError
 
 
 class Event(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.consumer import Consumer, new_ledger
+from langgraph_once.remote.following.consumer import Consumer, new_ledger
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 
 MODES = ("messages", "updates")

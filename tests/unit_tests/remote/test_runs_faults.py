@@ -16,7 +16,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.remote import stream_run
-from langgraph_once.remote.reconcile import PAGE
+from langgraph_once.remote.following.reconcile import PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import BEGUN, CUSTOM, SUCCESS, Client, custom, numbers
 from tests.unit_tests.remote.raw_server import (

@@ -8,9 +8,8 @@ import orjson
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
-from langgraph_once.remote.consumer import Consumer
-from langgraph_once.remote.frames import FrameReader
-from langgraph_once.remote.reconcile import (
+from langgraph_once.remote.following.consumer import Consumer
+from langgraph_once.remote.following.reconcile import (
     PAGE,
     failure,
     is_complete,
@@ -18,6 +17,7 @@ from langgraph_once.remote.reconcile import (
     next_page,
     void_tasks,
 )
+from langgraph_once.remote.wire.frames import FrameReader
 from langgraph_once.stream import Part
 
 ALL = frozenset({"messages-tuple", "updates", "values"})

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk
 
-from langgraph_once.remote.parts import local_parts
-from langgraph_once.remote.tokens import TokenReader
+from langgraph_once.remote.shapes.parts import local_parts
+from langgraph_once.remote.wire.tokens import TokenReader
 from langgraph_once.stream import Part
 
 META: dict[str, Any] = {"langgraph_node": "a", "langgraph_path": ["__pregel_pull", "a"]}

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
 
-from langgraph_once.events.base import ToolCallEvent
-from langgraph_once.events.event import (
+from langgraph_once.events.namespace import Where
+from langgraph_once.events.render.sse import HIDDEN_ERROR, public_dict
+from langgraph_once.events.vocabulary.base import ToolCallEvent
+from langgraph_once.events.vocabulary.event import (
     ChannelValueEvent,
     Event,
     InterruptEvent,
@@ -30,8 +32,6 @@ from langgraph_once.events.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
-from langgraph_once.events.namespace import Where
-from langgraph_once.events.render.sse import HIDDEN_ERROR, public_dict
 
 if TYPE_CHECKING:
     from ag_ui.core import BaseEvent

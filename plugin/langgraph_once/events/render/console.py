@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from langgraph_once.events.event import (
+from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     ChannelUpdateEvent,
     ChannelValueEvent,

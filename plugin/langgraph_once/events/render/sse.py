@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from langgraph_once.events.codec import to_dict
-from langgraph_once.events.event import Event
+from langgraph_once.events.vocabulary.codec import to_dict
+from langgraph_once.events.vocabulary.event import Event
 
 if TYPE_CHECKING:
     from sse_starlette import ServerSentEvent

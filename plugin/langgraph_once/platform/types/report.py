@@ -11,9 +11,9 @@ from typing import Final
 from langgraph_once.checkpoint.rows import StoredRow, stored_rows
 from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
-from langgraph_once.platform.source import project_source
+from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
-from langgraph_once.platform.types.graphs import CodeTypes, types_of_code
+from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.channels import channel_at
 from langgraph_once.serde.mentions import Mention, mentions_in

@@ -1,0 +1,159 @@
+"""Parts of the modes `values` and `updates`: keys of the state, artifacts, interrupts."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from langgraph.types import Overwrite
+
+from langgraph_once.events.namespace import Pattern, Where
+from langgraph_once.events.reading.artifacts import Artifact, ArtifactTracker
+from langgraph_once.events.reading.recent import Recent
+from langgraph_once.events.vocabulary.callbacks import checked
+from langgraph_once.events.vocabulary.config import ChannelConfig, StreamMode
+from langgraph_once.events.vocabulary.event import (
+    ArtifactEvent,
+    ChannelUpdateEvent,
+    ChannelValueEvent,
+    Event,
+)
+from langgraph_once.stream import Part
+
+__all__ = ["ChannelEvents", "node_updates", "read_key"]
+
+Namespace: TypeAlias = tuple[str, ...]
+
+MISSING = object()
+RESERVED = "__"
+ROOT_KEY = "__root__"
+
+
+class _Channel:
+    """One configured key, and what is known of it in each graph."""
+
+    def __init__(self, config: ChannelConfig, max_history: int) -> None:
+        self.config = config
+        self.pattern: Pattern = config.accepts
+        self.told: Recent[Namespace] = Recent(max_history)
+        self._max_history = max_history
+        self._artifacts: OrderedDict[Namespace, ArtifactTracker] = OrderedDict()
+
+    def tracker(self, namespace: Namespace) -> ArtifactTracker:
+        tracker = self._artifacts.pop(namespace, None) or ArtifactTracker(self._max_history)
+        self._artifacts[namespace] = tracker
+        while len(self._artifacts) > self._max_history:
+            self._artifacts.popitem(last=False)
+        return tracker
+
+
+class ChannelEvents:
+    """Makes events of states and updates.
+
+    Args:
+        configs: The keys.
+        seq: Numbers the events.
+        max_history: The most graphs, and artifacts of what nodes wrote, to remember.
+    """
+
+    def __init__(
+        self, configs: Sequence[ChannelConfig], seq: Callable[[], int], *, max_history: int
+    ) -> None:
+        self._seq = seq
+        channels = [_Channel(config, max_history) for config in configs]
+        self._valued = [c for c in channels if "values" in c.config.stream_mode.modes]
+        self._updated = [c for c in channels if "updates" in c.config.stream_mode.modes]
+
+    def seed(self, state: Any, namespace: Namespace = ()) -> None:
+        """Take the state that a stream starts from: its artifacts are not new."""
+        for channel in (*self._valued, *self._updated):
+            value = read_key(state, channel.config.key)
+            if channel.config.artifact_type is not None and value is not MISSING:
+                list(channel.tracker(namespace).values(value))
+
+    def values(self, part: Part) -> Iterator[Event]:
+        """The events of a state. Its keys are those that changed, as the engine cuts it."""
+        where = Where(part.ns)
+        for channel in self._valued:
+            if channel.pattern.matches(where):
+                value = read_key(part.data, channel.config.key)
+                if value is not MISSING:
+                    yield from self._value(channel, value, where)
+
+    def _value(self, channel: _Channel, value: Any, where: Where) -> Iterator[Event]:
+        config, ns = channel.config, where.namespace
+        if config.artifact_type is not None:
+            yield from self._artifacts(config, channel.tracker(ns).values(value), where)
+            return
+        known = not channel.told.add(ns)
+        event = ChannelValueEvent(
+            seq=self._seq(), where=where, key=config.key, value=value, previous_known=known
+        )
+        if checked(config.filter_fn, event):
+            yield event
+
+    def updates(self, part: Part) -> Iterator[Event]:
+        """The events of what nodes wrote."""
+        for node, update in node_updates(part.data):
+            where = Where(part.ns, node)
+            for channel in self._updated:
+                written = read_key(update, channel.config.key)
+                if written is not MISSING and channel.pattern.matches(where):
+                    yield from self._update(channel, written, where)
+
+    def _update(self, channel: _Channel, written: Any, where: Where) -> Iterator[Event]:
+        config = channel.config
+        if config.artifact_type is not None:
+            if config.stream_mode is StreamMode.UPDATES_ONLY:
+                yield from self._written_artifacts(channel, written, where)
+            return
+        event = ChannelUpdateEvent(seq=self._seq(), where=where, key=config.key, update=written)
+        if checked(config.filter_fn, event):
+            yield event
+
+    def _written_artifacts(self, channel: _Channel, written: Any, where: Where) -> Iterator[Event]:
+        tracker = channel.tracker(where.namespace)
+        whole = isinstance(written, Overwrite)
+        found = tracker.values(written.value) if whole else tracker.update(written)
+        yield from self._artifacts(channel.config, found, where)
+
+    def _artifacts(
+        self, config: ChannelConfig, found: Iterable[Artifact], where: Where
+    ) -> Iterator[Event]:
+        for artifact in found:
+            event = ArtifactEvent(
+                seq=self._seq(),
+                where=where,
+                artifact_type=str(config.artifact_type),
+                artifact_data=artifact.data,
+                key=config.key,
+                artifact_id=artifact.id,
+            )
+            if checked(config.filter_fn, event):
+                yield event
+
+
+def read_key(state: Any, key: str) -> Any:
+    """The value under a key of a state, be it a mapping, a model or a dataclass; `MISSING` if it
+    has none. A state without keys has its value under `__root__`."""
+    if isinstance(state, Mapping):
+        return state.get(key, MISSING)
+    if key == ROOT_KEY:
+        return state
+    if hasattr(type(state), "__dataclass_fields__") or hasattr(type(state), "model_fields"):
+        return getattr(state, key, MISSING)
+    return MISSING
+
+
+def node_updates(data: Any) -> Iterator[tuple[str, Any]]:
+    """What each node wrote, in an `updates` payload: one pair for each write."""
+    if not isinstance(data, Mapping):
+        return
+    for node, update in data.items():
+        if node.startswith(RESERVED):
+            continue
+        many = isinstance(update, list) and all(isinstance(u, Mapping) for u in update)
+        for one in update if many else (update,):
+            if one is not None:
+                yield node, one

@@ -1,0 +1,243 @@
+"""Parts in, events out: one stream of one consumer."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.pregel.remote import RemoteException
+
+from langgraph_once.events.namespace import Where
+from langgraph_once.events.reading.channels import ChannelEvents, node_updates
+from langgraph_once.events.reading.messages import MessageEvents
+from langgraph_once.events.reading.recent import Recent
+from langgraph_once.events.reading.tool_calls import ToolCallTracker
+from langgraph_once.events.reading.ui_messages import UIMessages, is_ui_message
+from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
+from langgraph_once.events.vocabulary.event import (
+    CustomEvent,
+    Event,
+    GapPossibleEvent,
+    InterruptEvent,
+    StreamEndedEvent,
+    StreamErrorEvent,
+    TaskFinishedEvent,
+    TaskStartedEvent,
+)
+from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, found_in_update
+
+__all__ = ["PartReader"]
+
+READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MODE})
+"""Besides `messages`. A mode of another name, which nobody asked for, says nothing, nor that what
+was said before it is over."""
+
+
+class PartReader:
+    """Makes events of the parts of one stream.
+
+    Args:
+        channels: The keys of the state to tell.
+        tokens: Whose tokens to tell.
+        include: What to tell besides.
+        max_history: The most finished messages and calls to remember.
+        states: Whether to tell of states more than the messages that they take over.
+    """
+
+    def __init__(
+        self,
+        channels: Sequence[ChannelConfig],
+        tokens: TokenStreamingConfig | None,
+        include: Collection[str],
+        *,
+        max_history: int,
+        states: bool = True,
+    ) -> None:
+        self._seq = itertools.count().__next__
+        self._include = frozenset(include)
+        self._tells_states = states
+        self._tracker = ToolCallTracker(self._seq, max_calls=max_history)
+        self._channels = ChannelEvents(channels, self._seq, max_history=max_history)
+        self._messages: MessageEvents | None = None
+        if tokens is not None:
+            self._messages = MessageEvents(
+                tokens, self._seq, self._tracker, max_history=max_history
+            )
+        self._ui = UIMessages(self._seq, max_messages=max_history)
+        self._interrupts: Recent[str] = Recent(max_history)
+        self._seen_states: Recent[tuple[str, ...]] = Recent(max_history)
+        self._is_interrupted = False
+        self._is_closed = False
+
+    def seed(self, state: Any) -> None:
+        """Take the state that the stream starts from."""
+        self._channels.seed(state)
+
+    def token(self, chunk: Any) -> Event | None:
+        """The event of a v2 chunk that is the next token of a message: a way around parts for
+        nearly all chunks. None for any other chunk."""
+        if self._messages is None or chunk["type"] != "messages":
+            return None
+        message, meta = chunk["data"]
+        return self._messages.token(message, meta)
+
+    def feed(self, part: Part) -> Iterable[Event]:
+        """The events of one part."""
+        if part.mode == "messages":
+            return self._messages.feed(part) if self._messages is not None else ()
+        return self._other(part) if part.mode in READ_MODES else ()
+
+    def _other(self, part: Part) -> Iterator[Event]:
+        if self._messages is not None:
+            yield from self._messages.flush()
+        match part.mode:
+            case "values":
+                yield from self._values(part)
+            case "updates":
+                yield from self._updates(part)
+            case "custom":
+                yield from self._custom(part)
+            case "tasks" if "tasks" in self._include:
+                yield from self._task(part)
+            case "tools":
+                yield from self._tool(part)
+            case _ if part.mode == GAP_MODE:
+                yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
+
+    def _values(self, part: Part) -> Iterator[Event]:
+        yield from self._from_elsewhere(part.data, part.ns)
+        if "tool_calls" in self._include:
+            is_first = self._seen_states.add(part.ns)
+            yield from self._state_calls(part.data, Where(part.ns), is_old=is_first)
+        yield from self._channels.values(part)
+        waiting = part.meta.get("interrupts")
+        if waiting is None and isinstance(part.data, Mapping):
+            waiting = part.data.get(INTERRUPT_KEY)
+        yield from self._waits(waiting or (), part.ns)
+
+    def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
+        """The messages in a state or update that were said only where nobody watches."""
+        if self._messages is not None and self._messages.has_elsewhere:
+            found = found_in_update(state, lambda _: False).messages
+            yield from self._messages.in_state(found, namespace)
+
+    def _updates(self, part: Part) -> Iterator[Event]:
+        for _, update in node_updates(part.data):
+            yield from self._from_elsewhere(update, part.ns)
+        if not self._tells_states:
+            return
+        if "tool_calls" in self._include:
+            for node, update in node_updates(part.data):
+                yield from self._state_calls(update, Where(part.ns, node))
+        yield from self._channels.updates(part)
+        if isinstance(part.data, Mapping):
+            yield from self._waits(part.data.get(INTERRUPT_KEY) or (), part.ns)
+
+    def _state_calls(self, state: Any, where: Where, *, is_old: bool = False) -> Iterator[Event]:
+        """The tool calls and results in a state or update."""
+        for message in found_in_update(state, lambda _: False).messages:
+            if isinstance(message, AIMessage):
+                yield from self._tracker.whole(message, where, is_old=is_old)
+            elif isinstance(message, ToolMessage) and not (is_old and self._note(message, where)):
+                yield from self._tracker.result(message, where)
+
+    def _note(self, message: ToolMessage, where: Where) -> bool:
+        """Take a result that was there before the stream, without telling it."""
+        list(self._tracker.result(message, where))
+        return True
+
+    def _waits(self, interrupts: Iterable[Any], ns: tuple[str, ...]) -> Iterator[Event]:
+        for waiting in interrupts:
+            is_json = isinstance(waiting, Mapping)
+            interrupt_id = str(waiting.get("id") if is_json else waiting.id)
+            if self._interrupts.add(interrupt_id):
+                self._is_interrupted = True
+                value = waiting.get("value") if is_json else waiting.value
+                yield InterruptEvent(
+                    seq=self._seq(), where=Where(ns), interrupt_id=interrupt_id, value=value
+                )
+
+    def _custom(self, part: Part) -> Iterator[Event]:
+        where = Where(part.ns)
+        if "ui" in self._include and is_ui_message(part.data):
+            yield self._ui.event(part.data, where)
+        elif "custom" in self._include:
+            yield CustomEvent(seq=self._seq(), where=where, data=part.data)
+
+    def _task(self, part: Part) -> Iterator[Event]:
+        data = part.data
+        where = Where(part.ns, data.get("name"), data.get("id"))
+        if "input" in data:
+            triggers = tuple(data.get("triggers") or ())
+            yield TaskStartedEvent(
+                seq=self._seq(), where=where, input=data["input"], triggers=triggers
+            )
+        else:
+            yield TaskFinishedEvent(
+                seq=self._seq(),
+                where=where,
+                result=data.get("result"),
+                error=_text(data.get("error")),
+                interrupts=tuple(data.get("interrupts") or ()),
+            )
+
+    def _tool(self, part: Part) -> Iterator[Event]:
+        """News of a tool from the mode `tools`, for those who see no message of it first."""
+        data, where = part.data, Where(part.ns)
+        is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
+        if not self._wants_call(where, is_known=is_known):
+            return
+        match data.get("event"):
+            case "tool-started" if not is_known:
+                call = {
+                    "id": data["tool_call_id"],
+                    "name": data.get("tool_name") or "",
+                    "args": data.get("input") or {},
+                }
+                asked = AIMessage("", tool_calls=[call])
+                yield from self._tracker.whole(asked, where)
+            case "tool-finished":
+                message = _tool_message(data["tool_call_id"], data.get("output"))
+                yield from self._tracker.result(message, where, source="tools")
+            case "tool-error":
+                message = _tool_message(data["tool_call_id"], data.get("message"), status="error")
+                yield from self._tracker.result(message, where, source="tools")
+
+    def _wants_call(self, where: Where, *, is_known: bool) -> bool:
+        if "tool_calls" in self._include:
+            return True
+        return self._messages is not None and self._messages.wants_call(where, is_known=is_known)
+
+    def close(self, error: BaseException | None = None) -> Iterator[Event]:
+        """End the stream: close what is open, then tell the error, then the end."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._messages is not None:
+            yield from self._messages.close()
+        if error is not None:
+            yield StreamErrorEvent(
+                seq=self._seq(),
+                error_type=type(error).__name__,
+                message=_text(error) or "",
+                error=error,
+            )
+        status: Any = "failed" if error else "interrupted" if self._is_interrupted else "finished"
+        yield StreamEndedEvent(seq=self._seq(), status=status)
+
+
+def _tool_message(tool_call_id: str, output: Any, *, status: Any = "success") -> ToolMessage:
+    if isinstance(output, ToolMessage):
+        return output
+    content = output if isinstance(output, str | list) else str(output)
+    return ToolMessage(content, tool_call_id=tool_call_id, status=status)
+
+
+def _text(error: Any) -> str | None:
+    """The text of an error; a server writes it as a mapping, and clients may wrap that."""
+    said = error.args[0] if isinstance(error, RemoteException) and error.args else error
+    if isinstance(said, Mapping) and "message" in said:
+        said = said["message"]
+    return None if said is None else str(said)

@@ -1,0 +1,226 @@
+"""Fragments of tool calls in, each stage of each call once: the calls of one message.
+
+The first fragment of a call bears its id and name, the others only arguments and an index, so
+fragments are linked by message and index. That arguments can be read does not mean that they
+are whole: a call ends with its message, or where the next one begins and its arguments are a
+JSON object, to which nothing can be added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from langgraph_once.events.namespace import Where
+from langgraph_once.events.reading.content_blocks import CallPiece
+from langgraph_once.events.vocabulary.event import (
+    Event,
+    ToolCallCompletedEvent,
+    ToolCallFailedEvent,
+    ToolCallProgressEvent,
+    ToolCallStartedEvent,
+)
+from langgraph_once.events.vocabulary.growing_text import Growing
+
+__all__ = ["MessageCalls", "Source", "ToolCallState"]
+
+Status: TypeAlias = Literal["pending", "streaming", "completed", "failed"]
+Source: TypeAlias = Literal["message", "tools"]
+NO_OBJECT = "the arguments are no JSON object"
+
+
+@dataclass(slots=True, eq=False)
+class ToolCallState:
+    """One tool call, as far as it has come."""
+
+    tool_call_id: str | None
+    name: str
+    index: int
+    """Its place among the calls of its message."""
+
+    message_id: str | None
+    where: Where
+    status: Status = "pending"
+    """"pending" until id and name are known, "streaming" while its arguments come."""
+
+    result: tuple[Source, Any] | None = field(default=None, repr=False)
+    """What answered it, and who said so first."""
+
+    args: Growing = field(default_factory=Growing, repr=False)
+
+    claimed_by: str | None = field(default=None, repr=False)
+    """The message that turned out to make a call which something else told of before it."""
+
+    is_told_whole: bool = field(default=False, repr=False)
+    """Whether no fragments told of it, but a state, an update or news of its tool."""
+
+    is_silent: bool = field(default=False, repr=False)
+    """Whether its fragments tell nothing, since it was told of whole before."""
+
+    @property
+    def accumulated_args(self) -> str:
+        """The arguments so far."""
+        return str(self.args)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more of its arguments may come."""
+        return self.status in ("pending", "streaming")
+
+    def facts(self, seq: int) -> dict[str, Any]:
+        """The fields that all its events have."""
+        return {
+            "seq": seq,
+            "where": self.where,
+            "tool_call_id": self.tool_call_id,
+            "name": self.name,
+            "index": self.index,
+            "message_id": self.message_id,
+        }
+
+
+class MessageCalls:
+    """The calls of one message that streams.
+
+    Args:
+        message_id: The message.
+        where: Where it is said.
+        seq: Numbers the events.
+        is_told: Whether something else told of a call before its id was known here.
+
+    Attributes:
+        states: The calls, in order.
+    """
+
+    def __init__(
+        self,
+        message_id: str,
+        where: Where,
+        seq: Callable[[], int],
+        is_told: Callable[[ToolCallState], bool],
+    ) -> None:
+        self._message_id = message_id
+        self._where = where
+        self._seq = seq
+        self._is_told = is_told
+        self._by_index: dict[Any, ToolCallState] = {}
+        self.states: list[ToolCallState] = []
+
+    def feed(self, piece: CallPiece) -> Iterator[Event]:
+        """What a fragment says."""
+        state = self._linked(piece)
+        if state is None:
+            yield from self._settle_earlier()
+            state = self._opened(piece)
+        if not state.is_open or _repeats(piece, state):
+            return
+        state.tool_call_id = state.tool_call_id or piece.id or None
+        state.name = state.name or piece.name or ""
+        so_far = state.args.add(piece.args) if piece.args else state.args.so_far()
+        if state.status == "pending":
+            if state.tool_call_id and state.name:
+                yield from self._start(state)
+        elif piece.args and not state.is_silent:
+            yield ToolCallProgressEvent(
+                **state.facts(self._seq()), args_delta=piece.args, so_far=so_far
+            )
+
+    def next_of_args(self, place: int | str, args: str) -> Event | None:
+        """The event of arguments that go on; None where there is none, or more to say."""
+        state = self._by_index.get(place)
+        if state is None or state.status != "streaming" or state.is_silent:
+            return None
+        so_far = state.args.add(args)
+        return ToolCallProgressEvent(**state.facts(self._seq()), args_delta=args, so_far=so_far)
+
+    def _linked(self, piece: CallPiece) -> ToolCallState | None:
+        """The call that a fragment goes on with; None for the first fragment of a call."""
+        if piece.place is not None:
+            state = self._by_index.get(piece.place)
+            # Some number every call 0 and tell them apart by their ids.
+            clash = state and piece.id and state.tool_call_id and piece.id != state.tool_call_id
+            return None if clash else state
+        if piece.id:
+            return next((s for s in self.states if s.tool_call_id == piece.id), None)
+        if not self.states or (piece.name and self.states[-1].name):
+            return None
+        return self.states[-1]
+
+    def _opened(self, piece: CallPiece) -> ToolCallState:
+        state = ToolCallState(None, "", len(self.states), self._message_id, self._where)
+        self.states.append(state)
+        if piece.place is not None:
+            self._by_index[piece.place] = state
+        return state
+
+    def _start(self, state: ToolCallState) -> Iterator[Event]:
+        state.status = "streaming"
+        state.is_silent = self._is_told(state)
+        if state.is_silent:
+            return
+        yield ToolCallStartedEvent(**state.facts(self._seq()))
+        if delta := state.accumulated_args:
+            so_far = state.args.so_far()
+            yield ToolCallProgressEvent(**state.facts(self._seq()), args_delta=delta, so_far=so_far)
+
+    def _settle_earlier(self) -> Iterator[Event]:
+        """End the calls to whose arguments nothing can be added, now that another begins."""
+        for state in self.states:
+            if state.status == "streaming" and state.accumulated_args:
+                args, _ = parsed(state.accumulated_args)
+                if args is not None:
+                    yield from self._complete(state)
+
+    def finish(self) -> Iterator[Event]:
+        """The message is whole, and so are its calls."""
+        for state in self.states:
+            if state.is_open:
+                yield from self._complete(state)
+
+    def _complete(self, state: ToolCallState) -> Iterator[Event]:
+        if state.status == "pending":
+            yield from self._start(state)
+        text = state.accumulated_args
+        args, error = parsed(text)
+        if args is None:
+            yield from self._fail(state, error)
+            return
+        state.status = "completed"
+        if not state.is_silent:
+            facts = state.facts(self._seq())
+            yield ToolCallCompletedEvent(**facts, final_args=text, parsed_args=args)
+
+    def abort(self, error: str) -> Iterator[Event]:
+        """The message will never be whole."""
+        for state in self.states:
+            if state.is_open:
+                if state.status == "pending":
+                    yield from self._start(state)
+                yield from self._fail(state, error)
+
+    def _fail(self, state: ToolCallState, error: str) -> Iterator[Event]:
+        state.status = "failed"
+        if not state.is_silent:
+            facts, text = state.facts(self._seq()), state.accumulated_args
+            yield ToolCallFailedEvent(**facts, error=error, accumulated_args=text)
+
+
+def _repeats(piece: CallPiece, state: ToolCallState) -> bool:
+    """Whether a fragment is the whole call so far once more."""
+    if not (piece.id and piece.name and piece.args):
+        return False
+    said = (piece.id, piece.name, piece.args)
+    return said == (state.tool_call_id, state.name, state.accumulated_args)
+
+
+def parsed(text: str) -> tuple[dict[str, Any] | None, str]:
+    """The arguments, or what is wrong with them. None at all are an empty object."""
+    try:
+        args = json.loads(text or "{}", strict=False)  # as upstream: line breaks in strings
+    except json.JSONDecodeError as error:
+        return None, f"the arguments are no valid JSON: {error.msg} at character {error.pos}"
+    except RecursionError:
+        return None, "the arguments are nested too deeply"
+    return (args, "") if isinstance(args, dict) else (None, NO_OBJECT)

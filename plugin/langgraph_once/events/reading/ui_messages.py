@@ -1,0 +1,59 @@
+"""UI messages of LangGraph, folded as `ui_message_reducer` folds them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from langgraph_once.events.namespace import Where
+from langgraph_once.events.vocabulary.event import UIEvent
+
+__all__ = ["UIMessages", "is_ui_message"]
+
+
+def is_ui_message(data: Any) -> bool:
+    """Whether what a node wrote to the stream is a UI message, and not merely like one."""
+    return (
+        isinstance(data, dict)
+        and data.get("type") in ("ui", "remove-ui")
+        and isinstance(data.get("id"), str)
+        and all(isinstance(data.get(key) or {}, dict) for key in ("props", "metadata"))
+    )
+
+
+class UIMessages:
+    """The properties of the UI messages that are shown.
+
+    Args:
+        seq: Numbers the events.
+        max_messages: The most to remember; a merge into a forgotten one has its own properties.
+    """
+
+    def __init__(self, seq: Callable[[], int], *, max_messages: int) -> None:
+        self._seq = seq
+        self._max_messages = max_messages
+        self._props: OrderedDict[str, dict[str, Any]] = OrderedDict()
+
+    def event(self, data: dict[str, Any], where: Where) -> UIEvent:
+        """The event of one UI message."""
+        ui_id = data["id"]
+        if data["type"] == "remove-ui":
+            self._props.pop(ui_id, None)
+            return UIEvent(seq=self._seq(), where=where, action="remove", ui_id=ui_id)
+        props, metadata = dict(data.get("props") or {}), dict(data.get("metadata") or {})
+        merges = bool(metadata.get("merge")) and ui_id in self._props
+        if merges:
+            props = {**self._props[ui_id], **props}
+        self._props[ui_id] = props
+        while len(self._props) > self._max_messages:
+            self._props.popitem(last=False)
+        return UIEvent(
+            seq=self._seq(),
+            where=where,
+            action="merge" if merges else "push",
+            ui_id=ui_id,
+            name=data.get("name"),
+            props=props,
+            metadata=metadata,
+        )

@@ -1,0 +1,159 @@
+"""Graphs, local and remote: what to ask them for, and what they know before they run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel import Pregel
+from langgraph.pregel.remote import RemoteGraph
+from langgraph_sdk.errors import NotFoundError
+
+from langgraph_once.config import DedupConfig, HideConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
+from langgraph_once.stream import OnceStreams, once, revive
+
+__all__ = [
+    "Asked",
+    "SeededBy",
+    "asked",
+    "check_keys",
+    "each_once",
+    "is_graph",
+    "is_once_remote",
+    "seeded",
+]
+
+MODES = ("messages", "updates", "values", "custom", "tasks")
+
+
+NO_STATE: tuple[type[Exception], ...] = (NotFoundError, TypeError)
+"""What `RemoteGraph` raises for a thread that a server does not know, and for one that has no
+checkpoint yet."""
+
+
+class Asked(NamedTuple):
+    """What to ask a graph for."""
+
+    modes: list[str]
+    subgraphs: bool
+    for_messages: bool = False
+    """Whether states are asked for only because they may take over messages that were said where
+    nobody watches."""
+
+
+def asked(
+    channels: Collection[ChannelConfig],
+    tokens: TokenStreamingConfig | None,
+    include: Collection[str],
+) -> Asked:
+    """The fewest modes that the configuration needs, and whether it looks into subgraphs."""
+    wanted = {mode for channel in channels for mode in channel.stream_mode.modes}
+    places = [channel.accepts.only_root for channel in channels]
+    if tokens is not None:
+        wanted.add("messages")
+        places.append(tokens.watches_root_only)
+    if {"custom", "ui"} & set(include):
+        wanted.add("custom")
+    if "tasks" in include:
+        wanted.add("tasks")
+    has_states = bool(wanted & {"values", "updates"})
+    if not has_states and {"interrupts", "tool_calls"} & set(include):
+        wanted.add("updates")
+    only_root = bool(places) and all(places) and not include
+    watches_some = tokens is not None and not tokens.watches_everything
+    for_messages = watches_some and not only_root and not wanted & {"values", "updates"}
+    if for_messages:
+        wanted.add("updates")
+    return Asked([mode for mode in MODES if mode in wanted], not only_root, for_messages)
+
+
+def is_graph(source: Any) -> bool:
+    """Whether it is to be run, and not a stream already."""
+    return hasattr(source, "astream") or hasattr(source, "stream")
+
+
+def check_keys(graph: Any, channels: Iterable[ChannelConfig]) -> None:
+    """Check that a local graph, or one inside it, has the keys to watch.
+
+    Raises:
+        ConfigError: None has one of them.
+    """
+    if not isinstance(graph, CompiledStateGraph):
+        return  # of a remote graph nothing is known, and a function may return any keys
+    known = set(graph.stream_channels_list)
+    for _, inner in graph.get_subgraphs(recurse=True):
+        known.update(getattr(inner, "stream_channels_list", ()))
+    for channel in channels:
+        if channel.key not in known:
+            raise ConfigError(
+                "ChannelConfig.key",
+                f"the graph has no key {channel.key!r}; it has {', '.join(sorted(known))}",
+            )
+
+
+def each_once(graph: Any, dedup: DedupConfig) -> tuple[Any, bool]:
+    """A graph whose streams say each thing once, and whether it does so already.
+
+    Its states come with the keys that changed.
+    """
+    if isinstance(graph, OnceStreams):
+        clone = graph.copy()
+        clone.dedup_config = _hiding(graph.dedup_config, dedup)
+        return clone, True
+    if isinstance(graph, Pregel):
+        return once(graph, replace(dedup, state="changed")), True
+    if is_once_remote(graph):
+        return graph.copy({"dedup": _hiding(graph.dedup or dedup, dedup)}), True
+    return graph, False
+
+
+def _hiding(own: DedupConfig, dedup: DedupConfig) -> DedupConfig:
+    """The configuration of a graph, with what is hidden here besides."""
+    hide = cast("HideConfig", own.hide) | cast("HideConfig", dedup.hide)
+    return replace(own, state="changed", hide=hide)
+
+
+def is_once_remote(graph: Any) -> bool:
+    """Whether it is an `OnceRemoteGraph`, which is above this room."""
+    return isinstance(graph, RemoteGraph) and hasattr(graph, "dedup")
+
+
+def seeded(
+    graph: Any, config: RunnableConfig | None, channels: Iterable[ChannelConfig]
+) -> SeededBy | None:
+    """Where the state is that tells which artifacts are old, if the stream is to start from one."""
+    own = getattr(graph, "config", None) or {}
+    given = {**own.get("configurable", {}), **(config or {}).get("configurable", {})}
+    has_state = isinstance(graph, RemoteGraph) or bool(
+        isinstance(graph, Pregel) and graph.checkpointer
+    )
+    if not has_state or "thread_id" not in given:
+        return None
+    if all(channel.artifact_type is None for channel in channels):
+        return None
+    return SeededBy(graph, config)
+
+
+class SeededBy(NamedTuple):
+    """The state of a thread before it goes on."""
+
+    graph: Any
+    config: RunnableConfig | None
+
+    def state(self) -> Any:
+        """Its values; nothing for a thread that has none yet."""
+        with suppress(*NO_STATE):
+            return revive(self.graph.get_state(self.config).values)
+        return {}
+
+    async def astate(self) -> Any:
+        """`state`, async."""
+        with suppress(*NO_STATE):
+            return revive((await self.graph.aget_state(self.config)).values)
+        return {}

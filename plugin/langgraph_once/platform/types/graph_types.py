@@ -1,0 +1,81 @@
+"""The types in the states of all graphs of a `langgraph.json`, loaded as a server loads them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from langgraph_once.errors import ConfigError
+from langgraph_once.manifest import Manifest
+from langgraph_once.platform.state_types import graph_types
+from langgraph_once.platform.targets import load_object
+
+__all__ = ["CodeTypes", "types_of_code"]
+
+Types = set[tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class CodeTypes:
+    """What the graphs' states name, as `(module, name)`."""
+
+    listed: Types = field(default_factory=set)
+    """Of graphs that a server lists by itself: those that are named by their module."""
+    by_file: Types = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+    """Why graphs could not be asked."""
+
+
+def types_of_code(manifest: Manifest) -> CodeTypes:
+    """Return the types in the states of all graphs. Their modules are imported.
+
+    Raises:
+        ConfigError: The manifest is wrong. That a graph cannot be loaded is no error here.
+    """
+    found = CodeTypes()
+    for where, load, kept in _graphs(manifest, found):
+        try:
+            with contextlib.redirect_stdout(sys.stderr):  # ours is for machines, too
+                value = load()
+                kept |= graph_types(value)
+        except (Exception, SystemExit) as error:  # whatever the user's code raises
+            problem = error.problem if isinstance(error, ConfigError) else type(error).__name__
+            found.problems.append(f"{where}: cannot be loaded: {problem}")
+        else:
+            if callable(value) and not hasattr(value, "invoke"):
+                found.problems.append(f"{where}: a factory, whose graph is not known before a run")
+    return found
+
+
+def _graphs(manifest: Manifest, found: CodeTypes) -> Iterator[tuple[str, Callable[[], Any], Types]]:
+    for where, path in manifest.importable_graphs():
+        yield where, partial(load_object, path, where), found.listed
+    for where, file, name in manifest.file_graphs():
+        yield where, partial(_load_file, file, name, where), found.by_file
+
+
+def _load_file(file: str, name: str, where: str) -> Any:
+    """Return what a file has under a name, loaded as langgraph-api 0.16.7 does."""
+    if not Path(file).is_file():
+        raise ConfigError(where, "there is no such file")
+    module_name = file.replace("/", "__").replace(".py", "").replace(" ", "_").lstrip(".")
+    module = sys.modules.get(module_name)
+    if module is None:
+        spec = importlib.util.spec_from_file_location(module_name, file)
+        if spec is None or spec.loader is None:
+            raise ConfigError(where, "it is no Python file")
+        module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[module_name]
+            raise
+    if name not in vars(module):
+        raise ConfigError(where, f"the file has no {name!r}")
+    return vars(module)[name]

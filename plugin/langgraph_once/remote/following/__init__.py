@@ -1,0 +1,12 @@
+"""What a client knows of the run that it follows: frames in, parts out, each once. No I/O.
+
+frame.py       one event of the stream, as it came
+run_reader.py  what a frame says; what to do when a connection ends, and when the run does
+alignment.py   after a cut: which events of the overlap do we have already?
+delivered.py   what has come so far: which task said which message
+reconcile.py   what do the checkpoints of the run prove to be missing?
+questions.py   what the server is asked beside the stream
+retries.py     may we connect again, and when?
+backoff.py     which errors may pass, and how long to wait
+consumer.py    what of a part does this consumer lack?
+"""

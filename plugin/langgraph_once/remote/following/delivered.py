@@ -1,0 +1,59 @@
+"""What came of a run, by which the state of its thread tells what did not. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from langchain_core.messages import BaseMessage, BaseMessageChunk
+
+from langgraph_once.remote.following.reconcile import State, lost_parts
+from langgraph_once.stream import TASK_NS_KEY, Part
+
+__all__ = ["Received"]
+
+
+class Received:
+    """Remembers who said what.
+
+    Attributes:
+        last_id: That of the message that was noted last: its other tokens need no note.
+        updates: The checks of the updates of the root graph.
+        thread_id: The thread that the messages say they are of.
+    """
+
+    def __init__(self) -> None:
+        self.last_id: str | None = None
+        self.updates: set[int] = set()
+        self.thread_id: str | None = None
+        self._said: dict[str, dict[str, None]] = {}
+        self._unfinished: set[str] = set()
+
+    def note(self, message: BaseMessage, meta: Mapping[str, Any]) -> None:
+        """Note which task of the root graph said a message."""
+        self.last_id = message.id
+        self.thread_id = self.thread_id or meta.get("thread_id")
+        task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
+        if task and message.id and message.type != "remove":
+            if isinstance(message, BaseMessageChunk) and message.id not in self._said.get(task, ()):
+                self._unfinished.add(message.id)
+            self._said.setdefault(task, {})[message.id] = None
+
+    def note_part(self, part: Part) -> None:
+        """Note what a part of any kind says."""
+        message = part.data
+        if isinstance(message, BaseMessage):
+            if message.id != self.last_id:
+                self.note(message, part.meta)
+            if getattr(message, "chunk_position", None) == "last":
+                self._unfinished.discard(str(message.id))
+
+    def lost(self, states: Sequence[State], modes: AbstractSet[str]) -> Iterator[Part]:
+        """What the checkpoints of the run prove to be missing.
+
+        Args:
+            states: They, newest first.
+            modes: The modes that the run streams.
+        """
+        return lost_parts(states, modes, self.updates, self._said, self._unfinished)

@@ -1,0 +1,174 @@
+"""What the checkpoints of a run prove that it said: the parts that a cut may have lost.
+
+Each checkpoint tells what the tasks after it wrote, so it is known which task said a message,
+and a ledger can tell what of it is new as if the stream had said it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+from zlib import crc32
+
+import orjson
+from langchain_core.messages import BaseMessage, RemoveMessage
+
+from langgraph_once.remote.shapes.parts import local_parts
+from langgraph_once.stream import (
+    INTERRUPT_KEY,
+    TASK_NS_KEY,
+    Part,
+    found_in_input,
+    found_in_update,
+    revive,
+)
+
+__all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page", "void_tasks"]
+
+INPUT_NODE: Final = "__start__"
+MESSAGES: Final = frozenset({"messages", "messages-tuple"})
+
+PAGE: Final = 20
+"""How many checkpoints to ask for at once."""
+
+State = Mapping[str, Any]
+
+
+def next_page(asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
+    """What to ask for after a page of the checkpoints of a run; None if that was the last."""
+    return None if _began(page) or len(page) < PAGE else {**asked, "before": page[-1]["checkpoint"]}
+
+
+def is_complete(states: Sequence[State]) -> bool:
+    """Whether the newest of these checkpoints leaves nothing to do."""
+    return bool(states) and not states[0].get("next")
+
+
+def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
+    """What a run failed with, as its stream says it, as far as its last checkpoint tells."""
+    tasks = (states[0].get("tasks") or ()) if states else ()
+    error = next((task["error"] for task in tasks if task.get("error")), "the run failed")
+    return error if isinstance(error, Mapping) else {"error": status, "message": str(error)}
+
+
+def lost_parts(
+    states: Sequence[State],
+    modes: AbstractSet[str],
+    received: AbstractSet[int],
+    said: Mapping[str, Iterable[str]],
+    unfinished: Container[str] = (),
+) -> Iterator[Part]:
+    """What the tasks of a run wrote, and what it came to.
+
+    Args:
+        states: The checkpoints of the run as the server gives them, newest first.
+        modes: The modes that the run streams.
+        received: The checks of the updates that came.
+        said: The tasks of the root graph that said something, each with the ids of its messages.
+        unfinished: Those of them whose end did not come.
+    """
+    if not states:
+        return
+    for task in void_tasks(states, said):
+        yield from (_removal(message_id, {TASK_NS_KEY: task}) for message_id in said[task])
+    if modes & MESSAGES:
+        yield from _messages(states, said, unfinished)
+    if "updates" in modes:
+        for update in _updates(states):
+            if _check("updates", update) not in received:
+                yield from local_parts(("updates", update, None))
+    if "values" in modes:
+        waiting = states[0].get("interrupts")
+        values: Any = states[0].get("values")
+        if waiting and isinstance(values, dict):
+            values = {**values, INTERRUPT_KEY: waiting}
+        yield from local_parts(("values", values, None))
+
+
+def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
+    """The tasks that a run began and the thread knows nothing of.
+
+    A server that starts anew goes on from the last checkpoint that was written, and what came
+    after it is done again, by tasks with other ids. That can only be told of a run whose
+    checkpoints are all there.
+
+    Args:
+        states: The checkpoints of the run, newest first.
+        said: The tasks of the root graph that said something.
+    """
+    steps: list[Any] = [(state.get("metadata") or {}).get("step") for state in states]
+    if not _began(states) or None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
+        return
+    known = {_name(task) for state in states for task in state.get("tasks") or ()}
+    yield from (task for task in said if task not in known)
+
+
+def _began(states: Iterable[State]) -> bool:
+    return any((state.get("metadata") or {}).get("source") == "input" for state in states)
+
+
+def _messages(
+    states: Sequence[State], said: Mapping[str, Iterable[str]], unfinished: Container[str]
+) -> Iterator[Part]:
+    """The messages that tasks wrote, each as its last writer wrote it, or gone if it is gone."""
+    written: dict[str, Part] = {}
+    for state in reversed(states):
+        before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
+        for task in _tasks(state):
+            for message in found_in_update(revive(task["result"]), lambda _: False).messages:
+                if message.id and message != before.get(message.id):
+                    written[message.id] = Part((), "messages", message, _meta(state, task))
+    left = {m.id for m in _left(states[0])}
+    for message_id, part in written.items():
+        if message_id in left:
+            for half in said.get(part.meta[TASK_NS_KEY], ()):
+                if half in unfinished and half not in written:  # this may be a copy of its whole
+                    yield _removal(half, part.meta)
+            yield part
+        elif part.meta[TASK_NS_KEY] in said:
+            yield _removal(message_id, part.meta)
+
+
+def _removal(message_id: str, meta: Mapping[str, Any]) -> Part:
+    return Part((), "messages", RemoveMessage(id=message_id), meta)
+
+
+def _left(state: State) -> Iterator[BaseMessage]:
+    """The messages in a state, and those that wait to get there."""
+    for _, message in found_in_input(revive(state.get("values"))):
+        yield message
+    for task in _tasks(state):
+        yield from found_in_update(revive(task["result"]), lambda _: False).messages
+
+
+def _updates(states: Sequence[State]) -> Iterator[Mapping[str, Any]]:
+    for state in reversed(states):
+        for task in _tasks(state):
+            yield {task["name"]: task["result"]}
+    if waiting := states[0].get("interrupts"):
+        yield {INTERRUPT_KEY: waiting}
+
+
+def _tasks(state: State) -> Iterable[Mapping[str, Any]]:
+    for task in state.get("tasks") or ():
+        if task.get("name") != INPUT_NODE and task.get("result"):
+            yield task
+
+
+def _meta(state: State, task: Mapping[str, Any]) -> dict[str, Any]:
+    step = (state.get("metadata") or {}).get("step")
+    return {
+        TASK_NS_KEY: _name(task),
+        "langgraph_node": task["name"],
+        **({"langgraph_step": step + 1} if isinstance(step, int) else {}),
+    }
+
+
+def _name(task: Mapping[str, Any]) -> str:
+    return f"{task['name']}:{task['id']}"
+
+
+def _check(event: str, data: Any) -> int:
+    """What `Frame.check` is of an event as the server writes it."""
+    return crc32(b"data: " + orjson.dumps(data), crc32(b"event: " + event.encode()))

@@ -1,0 +1,368 @@
+"""What a client knows of a run that it reads, over as many connections as that takes. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import httpx
+from langgraph.pregel.remote import RemoteException
+from langgraph_sdk.errors import APIStatusError, NotFoundError
+
+from langgraph_once.config import RemoteConfig
+from langgraph_once.errors import StreamInterrupted
+from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
+from langgraph_once.remote.following.backoff import is_transient, may_begin_again
+from langgraph_once.remote.following.delivered import Received
+from langgraph_once.remote.following.reconcile import PAGE, State, failure, is_complete
+from langgraph_once.remote.following.retries import Tries
+from langgraph_once.remote.shapes.parts import local_parts
+from langgraph_once.remote.shapes.request import wire_mode
+from langgraph_once.remote.wire.frames import Frame
+from langgraph_once.stream import GAP_MODE, Part
+
+__all__ = ["GONE", "RunReader", "UnknownRunError"]
+
+LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
+LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
+UNLOGGED: Final = frozenset({"end", "error", "feedback"})
+PROVABLE: Final = frozenset({"updates", "values"})
+VERIFICATION_S: Final = 0.02
+
+GONE: Final = ""
+"""The status of a run that the server does not know."""
+
+ALL_MODES: Final = frozenset({"messages", "updates", "values"})
+FAILED: Final = frozenset({"error", "timeout"})
+
+
+class UnknownRunError(Exception):
+    """The server says that it does not know the run."""
+
+
+UNKNOWN: Final = (NotFoundError, UnknownRunError)
+"""What says that the server does not know the run."""
+
+
+class RunReader:
+    """Makes parts of the frames of a run, each once, whatever cuts lie between.
+
+    Args:
+        config: How often to try, and how long to wait.
+        thread_id: The thread of the run; None for a run without one.
+        run_id: The run, where it is known yet.
+        modes: The modes that it streams, as the server names them; None if not known.
+        subgraphs: It streams from subgraphs too.
+        resumable: The server keeps its events, so that it can be read on after a cut.
+        position: Where in its log to go on.
+        ran_again: Called when the server begins to run it again, from its last checkpoint.
+
+    Attributes:
+        is_resumable: It can be read on after a cut, as far as we know.
+        has_ended: The server has said that it ended.
+        doubt: Why something may be missing; None as long as nothing can be.
+    """
+
+    def __init__(
+        self,
+        config: RemoteConfig,
+        *,
+        thread_id: str | None,
+        run_id: str | None = None,
+        modes: Collection[str] | None = None,
+        subgraphs: bool = False,
+        resumable: bool = True,
+        position: str | None = None,
+        ran_again: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.config = config
+        self.thread_id = thread_id
+        self.run_id = run_id
+        self.modes = modes
+        self.subgraphs = subgraphs
+        self.alignment = Alignment() if position is None else Alignment.at(position)
+        self.is_resumable = resumable
+        self.has_ended = False
+        self.doubt: str | None = None
+        self._received = Received()
+        self._tries = Tries(config)
+        self._is_clean = False
+        self._tells_its_end = False
+        self._passed_id: str | None = None
+        self._logs_messages = self._is_logged("messages")
+        self._ran_again = ran_again
+        self._attempt: int | None = None if position is None else 0
+
+    @property
+    def position(self) -> str:
+        """Where in the run's log the reader is."""
+        return self.alignment.position()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a run to come back to."""
+        return self.run_id is not None
+
+    @property
+    def joined_thread_id(self) -> str | None:
+        """The thread to join the run by.
+
+        Of a run without one it is that which the server made for it, and which ends with it.
+        """
+        return self.thread_id or self._received.thread_id
+
+    def opened(self, response: httpx.Response) -> float | None:
+        """Take what the head of a response says of the run.
+
+        Returns:
+            How long its body may be silent; None where silence must not end it, as what the
+            server says afterwards would be lost.
+        """
+        self._tries.opened()
+        found = LOCATION.search(response.headers.get("content-location", ""))
+        if found and self.run_id is None:
+            self.run_id = found["run"]
+            self.thread_id = self.thread_id or found["thread"]
+        self._tells_its_end = not LENGTHS.isdisjoint(response.headers) or response.http_version in (
+            "HTTP/2",
+            "HTTP/3",
+        )
+        # By this header servers offer to join the run again; the SDK goes by it, too. That of
+        # JavaScript (2.0.0) does not, and sends no heartbeats either.
+        can_come_back = self.is_resumable and "location" in response.headers
+        return self.config.idle_timeout_s if can_come_back else None
+
+    def feed(self, frame: Frame) -> Iterable[Part]:
+        """The parts that a frame says, if they are new.
+
+        Raises:
+            RemoteException: The run failed.
+            UnknownRunError: The server does not know the run.
+            AmbiguousError: Only another connection can tell whether this is new.
+        """
+        event, data, event_id, check = frame
+        mode, _, ns = event.partition("|")
+        if mode == "messages":
+            is_logged = self._logs_messages
+        else:
+            if not (event or check):
+                self._passed_id = event_id
+                return ()
+            is_logged = self._is_logged(mode)
+            if mode == "error" and not self._tries.is_first and _is_not_found(data):
+                raise UnknownRunError
+        if event_id is None and mode not in UNLOGGED:
+            self.is_resumable = False
+        if not self.alignment.is_new(event_id, check, logged=is_logged):
+            return ()
+        self._tries.has_told = True
+        self._passed_id = None
+        if type(data) is tuple and self.alignment.has_overlap:
+            token, meta = data
+            if token.id != self._received.last_id:
+                self._received.note(token, meta)
+            return (Part(tuple(ns.split("|")) if ns else (), mode, token, meta, event_id),)
+        return self._other(mode, ns, frame)
+
+    def _other(self, mode: str, ns: str, frame: Frame) -> Iterator[Part]:
+        """The parts of any frame but a token."""
+        if mode == "metadata":
+            self._began(frame.data)
+        elif mode == "end":
+            self.has_ended = True
+        if not self.alignment.has_overlap:
+            self.alignment.has_overlap = True
+            yield from self.doubted("the server no longer has all events of the run")
+        if mode == "updates" and not ns:
+            self._received.updates.add(frame.check)
+        for part in local_parts((frame.event, frame.data, frame.id)):
+            self._received.note_part(part)
+            yield part
+
+    def _is_logged(self, mode: str) -> bool:
+        """Whether a server keeps events of this mode, to send them again."""
+        if mode in UNLOGGED or self.modes is None or mode == "metadata":
+            return mode not in UNLOGGED
+        return mode in self.modes or wire_mode(mode) in self.modes
+
+    def _began(self, data: Any) -> None:
+        said: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+        self.run_id = self.run_id or said.get("run_id")
+        if self._attempt is not None:
+            self._ran_again()
+        self._attempt = said.get("attempt", 1)
+
+    def doubted(self, reason: str) -> Iterator[Part]:
+        """Note that something may be missing, and say so where the state cannot prove it."""
+        if self.doubt is not None:
+            return
+        self.doubt = reason
+        has_state = self.thread_id is not None and not self.subgraphs
+        if self.modes is None or not (has_state and PROVABLE.issuperset(self.modes)):
+            yield Part((), GAP_MODE, reason)
+
+    def survives(self, error: Exception) -> Exception:
+        """The error that ended a connection, if the run may be read on after it.
+
+        Raises:
+            StreamInterrupted: It may not, since the server refuses.
+            Exception: The error itself, if no run is known to have begun, and one may have.
+        """
+        if not self.is_open:
+            if not may_begin_again(error):
+                raise error
+            return error
+        if isinstance(error, APIStatusError) and not (
+            isinstance(error, NotFoundError) or is_transient(error)
+        ):
+            why = f"the server refused with {error.status_code}"
+            raise self.interrupted(why) from error
+        return error
+
+    def unanswered(self, error: Exception) -> None:
+        """Note that the server did not answer what it was asked about the run.
+
+        Raises:
+            StreamInterrupted: It refuses to.
+        """
+        self._tries.error = self.survives(error)
+
+    def ended(self, error: Exception | None = None) -> Iterator[Part]:
+        """Note that a connection has ended.
+
+        Args:
+            error: What cut it; None if it ended by itself.
+        """
+        self._tries.error = error
+        if isinstance(error, AmbiguousError) or self.must_begin_again:
+            return
+        if isinstance(error, UNKNOWN):
+            if not (self.thread_id is None and self._is_clean):  # that ends with its run
+                yield from self.doubted("the server no longer knows the run")
+            return
+        self._is_clean = error is None
+        is_empty = self.is_resumable and self.alignment.last_id is None
+        has_nothing = is_empty and not self._tries.is_first
+        if error is None and (has_nothing or not self.alignment.has_overlap):
+            yield from self.doubted("the server no longer has the events of the run")
+        if error is not None and not self.is_resumable:
+            yield from self.doubted("the run is not resumable, and a connection to it was cut")
+
+    @property
+    def must_ask(self) -> bool:
+        """Whether it is time to ask for the status of the run."""
+        if self.has_ended or not self.is_open or isinstance(self._tries.error, UNKNOWN):
+            return True
+        if self._tries.error is not None:
+            return False
+        if self._tries.is_first:
+            return not self.is_resumable or self._is_whole
+        return not (self.is_resumable and self._tries.has_told)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether a first response that ended by itself is taken for whole, if the run is over.
+
+        That it is over the server says when it is asked; so a proxy that ends responses as if
+        they were whole is found out as long as the run goes on. What is joined once more before
+        that question: a run that was cut before, one without a thread, which cannot be asked
+        for, and one of whose response nobody told the length, so that a cut looks like its end.
+        """
+        has_begun = self.alignment.last_id is not None and self.alignment.has_overlap
+        return self._tells_its_end and has_begun and self.thread_id is not None
+
+    def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
+        """End the stream: what the state of the thread proves to be missing.
+
+        Args:
+            status: That of the run; `GONE` where the server does not know it.
+            states: The checkpoints of the run, where `history_asked` asked for them.
+
+        Raises:
+            RemoteException: The run failed.
+            StreamInterrupted: The server does not know the run, and it is not complete.
+        """
+        if status == GONE:
+            yield from self.doubted("the server no longer knows the run")
+        modes = frozenset(self.modes or ALL_MODES)
+        yield from self._received.lost(states, modes)
+        if status == GONE and not is_complete(states):
+            raise self.interrupted(
+                "the server no longer knows it, and it is not complete: rolled back, or lost"
+            )
+        if status in FAILED:
+            raise RemoteException(failure(states, status))
+
+    @property
+    def known_status(self) -> str | None:
+        """The status of the run, where the server need not or cannot be asked for it."""
+        if self.has_ended:
+            return "success"
+        if not self.is_open:
+            return GONE
+        if self.thread_id is None:
+            return "success" if self._is_clean else GONE
+        return None
+
+    def history_asked(self, status: str) -> dict[str, Any] | None:
+        """What `client.threads.get_history` is to be asked for, if `settled` needs it."""
+        if self.thread_id is None or not self.is_open:
+            return None
+        if not (self.doubt or status == GONE or status in FAILED):
+            return None
+        return {"thread_id": self.thread_id, "metadata": {"run_id": self.run_id}, "limit": PAGE}
+
+    @property
+    def must_begin_again(self) -> bool:
+        """Whether the server has refused for now to begin the run."""
+        return not self.is_open and self._tries.error is not None
+
+    def begin_again(self) -> float:
+        """How long to wait before the server is asked again to begin the run.
+
+        Raises:
+            APIStatusError: It has refused too often.
+        """
+        error = self._tries.error
+        wait_s = self._tries.next_s(may_be_silent=False)
+        if wait_s is None and error is not None:
+            raise error
+        return wait_s or 0
+
+    def rejoin(self) -> float:
+        """How long to wait before the next connection, which is taken for made after that.
+
+        Raises:
+            StreamInterrupted: There have been too many in vain.
+        """
+        is_verification = isinstance(self._tries.error, AmbiguousError)
+        wait_s = VERIFICATION_S if is_verification else self._wait_s()
+        self._tries.begin()
+        self.alignment.rejoin(verifies=is_verification)
+        return wait_s
+
+    def _wait_s(self) -> float:
+        wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)
+        if wait_s is None:
+            why = f"gave up after {self._tries.in_vain} connections in vain"
+            raise self.interrupted(why) from self._tries.error
+        return wait_s
+
+    def interrupted(self, why: str) -> StreamInterrupted:
+        """The error that says that the run cannot be read to its end."""
+        return StreamInterrupted(
+            f"run {self.run_id or 'of unknown id'}: {why}; call join_run to go on",
+            thread_id=self.thread_id,
+            run_id=self.run_id,
+            last_event_id=self._passed_id or self.alignment.last_id,
+            position=self.position,
+        )
+
+
+def _is_not_found(data: Any) -> bool:
+    return (
+        isinstance(data, Mapping)
+        and data.get("error") == "HTTPException"
+        and str(data.get("message", "")).startswith("404")
+    )

@@ -1,0 +1,153 @@
+"""Bytes into frames of an event stream, within bounds.
+
+The SDK's decoder reads any event stream, a line at a time, and takes more than half of what a
+client pays for a token. Frames as a LangGraph server writes them, an `event`, a line of `data`
+and an `id`, need no such care where they come whole: they are cut out and read at once. All
+else is the decoder's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+import orjson
+from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
+
+from langgraph_once.errors import StreamError
+from langgraph_once.remote.wire.tokens import TokenReader, read_line
+
+__all__ = ["Frame", "FrameReader"]
+
+LINE_END: Final = b"\r\n"
+END: Final = LINE_END * 2
+EVENT: Final = b"event: "
+DATA: Final = b"data: "
+ID: Final = LINE_END + b"id: "
+
+CHECKED: Final = (b"data", b"event")
+"""How the lines begin that say something: `data` and `event`."""
+
+
+class Frame(NamedTuple):
+    """One event; or an id alone, the position behind what was left out."""
+
+    event: str
+    data: Any
+    id: str | None
+    """The id that a reader may go on after; None until the stream names one."""
+
+    check: int
+    """CRC-32 of its name and data, as they came; 0 of an id alone."""
+
+
+class FrameReader:
+    """Reads frames; what is left at the end of a connection is no frame.
+
+    Args:
+        max_bytes: The longest frame to take.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._lines = BytesLineDecoder()
+        self._decoder = SSEDecoder()
+        self._tokens = TokenReader()
+        self._name = ""
+        self._begin, self._begin_check = END, 0  # no frame begins with what ends one
+        self._read: Callable[[bytes], Any] = read_line
+        self._id: str | None = None
+        self._bytes = 0
+        self._check = 0
+        self._is_within = False
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """The frames that end in these bytes.
+
+        Raises:
+            StreamError: A frame is too long, or holds no JSON.
+        """
+        if self._is_within:
+            rest, end, data = data.partition(END)
+            yield from self._decoded(rest + end)
+            if not end:
+                return
+            self._is_within = False
+        *whole, begun = data.split(END)
+        for text in whole:
+            frame = self._usual(text)
+            if frame is None:
+                yield from self._decoded(text + END)
+            else:
+                yield frame
+        if begun:
+            yield from self._decoded(begun)
+            self._is_within = True
+
+    def _usual(self, text: bytes) -> Frame | None:
+        """The frame that this is, without its end, if it is as servers write them."""
+        if not text.startswith(self._begin) and not self._is_begun(text):
+            return None
+        end = text.rfind(ID)
+        data = text[len(self._begin) : end]
+        if end < 0 or len(text) > self._max_bytes:
+            return None
+        try:
+            found = self._read(data)
+            event_id = text[end + len(ID) :].decode()
+        except ValueError:  # the decoder knows more ways
+            return None
+        if not event_id or not event_id.isprintable():
+            return None
+        self._id = event_id
+        return Frame(self._name, found, event_id, crc32(data, self._begin_check))
+
+    def _is_begun(self, text: bytes) -> bool:
+        """Whether it begins with the name of an event and data, as the frames to come, too."""
+        event, mark, _ = text.partition(LINE_END + DATA)
+        name = event[len(EVENT) :].decode(errors="replace")
+        if not mark or not event.startswith(EVENT) or not name.isprintable():
+            return False
+        self._name, self._begin = name, event + mark
+        self._begin_check = crc32(DATA, crc32(event))
+        self._read = self._tokens.read if name.partition("|")[0] == "messages" else read_line
+        return True
+
+    def _decoded(self, data: bytes) -> Iterator[Frame]:
+        """The frames that end in any bytes."""
+        if not self._is_within and self._decoder.last_event_id != self._id:
+            self._decoder = SSEDecoder(last_event_id=self._id)
+        lines: list[Any] = self._lines.decode(data)
+        for line in lines:
+            if line:
+                self._bytes += len(line)
+                if self._bytes > self._max_bytes:
+                    break
+                if line.startswith(CHECKED):
+                    self._check = crc32(line, self._check)
+                self._decoder.decode(line)
+            elif (frame := self._frame()) is not None:
+                yield frame
+        self._bound(len(self._lines.buffer))
+
+    def _frame(self) -> Frame | None:
+        """The frame that an empty line ends, if it says anything."""
+        size, check, known_id = self._bytes, self._check, self._id
+        self._bytes = self._check = 0
+        try:
+            found = self._decoder.decode(b"")
+        except orjson.JSONDecodeError as error:
+            raise StreamError(f"a frame of {size} bytes in the event stream is no JSON") from error
+        self._id = self._decoder.last_event_id
+        if found is None or not (found.event or self._decoder.has_data):
+            has_moved = self._id and self._id != known_id
+            return Frame("", None, self._id, 0) if has_moved else None  # or it is a comment
+        return Frame(found.event, found.data, found.id, check)
+
+    def _bound(self, pending: int) -> None:
+        if self._bytes + pending > self._max_bytes:
+            raise StreamError(
+                f"a frame of the event stream is longer than {self._max_bytes} bytes; "
+                "raise RemoteConfig.max_frame_bytes if the run sends such states"
+            )

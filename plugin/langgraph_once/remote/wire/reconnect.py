@@ -1,0 +1,224 @@
+"""Reads a run to its end through every cut: sync and async, the same but for the waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from contextlib import aclosing, closing
+from inspect import getattr_static
+from typing import Any, Final, TypeVar
+
+import httpx
+from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClient, SyncRunsClient
+from langgraph_sdk.errors import APIStatusError, NotFoundError
+
+from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
+from langgraph_once.remote.following.questions import UNANSWERED, Headers, Questions, outcome
+from langgraph_once.remote.following.run_reader import RunReader, UnknownRunError
+from langgraph_once.remote.wire.connection import Connection, SyncConnection
+from langgraph_once.remote.wire.frames import Frame
+from langgraph_once.stream import Part
+
+__all__ = ["aanswered", "answered", "aread_run", "read_run"]
+
+T = TypeVar("T")
+
+ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
+"""How a connection ends that does not end by itself."""
+
+UNDER_WAY: Final = frozenset({"pending", "running"})
+
+
+def aread_run(
+    client: LangGraphClient,
+    reader: RunReader,
+    create: Callable[[RunsClient], Any] | None,
+    headers: Headers = None,
+) -> AsyncGenerator[Part]:
+    """The parts of a run, each once, until it ends.
+
+    Where a user has put a method of his own in the place of the client's `runs.stream`, to trace
+    or to test, it is called, and what it gives is all there is: it may end as it likes, and
+    whether it comes back after a cut is its own affair.
+
+    Args:
+        client: The user's client.
+        reader: What is known of the run.
+        create: Begins the run, given a `RunsClient`; None to join the one that the reader names.
+        headers: To send with each request beside the client's own.
+
+    Raises:
+        APIError: The server refuses to begin the run.
+        RemoteException: The run failed.
+        StreamInterrupted: The run cannot be read to its end.
+    """
+    if create is not None and _is_replaced(client.runs, RunsClient):
+        return _agiven(reader, create(client.runs))
+    return _aread(client, reader, create, headers)
+
+
+async def _agiven(reader: RunReader, stream: AsyncIterable[Any]) -> AsyncGenerator[Part]:
+    async for given in stream:
+        for part in reader.feed(_frame(given)):
+            yield part
+
+
+async def _aread(
+    client: LangGraphClient,
+    reader: RunReader,
+    create: Callable[[RunsClient], Any] | None,
+    headers: Headers,
+) -> AsyncGenerator[Part]:
+    runs = RunsClient(Connection(client.http, reader.config, reader.opened))
+    if create is None:
+        reader.rejoin()
+    frames = _joined(runs, reader, headers) if create is None else create(runs)
+    while True:
+        async with aclosing(_aconnection(reader, frames)) as parts:
+            async for part in parts:
+                yield part
+        if create is not None and reader.must_begin_again:
+            await asyncio.sleep(reader.begin_again())
+            frames = create(runs)
+            continue
+        if reader.must_ask:
+            try:
+                status, states = await aanswered(client, outcome(reader, headers))
+            except UNANSWERED as error:
+                reader.unanswered(error)
+            else:
+                if status not in UNDER_WAY:
+                    break
+        await asyncio.sleep(reader.rejoin())
+        frames = _joined(runs, reader, headers)
+    for part in reader.settled(status, states):
+        yield part
+
+
+async def _aconnection(reader: RunReader, frames: AsyncGenerator[Frame]) -> AsyncGenerator[Part]:
+    """The parts of one connection, however it ends."""
+    error: Exception | None = None
+    try:
+        async with aclosing(frames):
+            async for frame in frames:
+                for part in reader.feed(frame):
+                    yield part
+    except ENDS as cut:
+        error = reader.survives(cut)
+    for part in reader.ended(error):
+        yield part
+
+
+def read_run(
+    client: SyncLangGraphClient,
+    reader: RunReader,
+    create: Callable[[SyncRunsClient], Any] | None,
+    headers: Headers = None,
+) -> Generator[Part]:
+    """`aread_run`, sync."""
+    if create is not None and _is_replaced(client.runs, SyncRunsClient):
+        return _given(reader, create(client.runs))
+    return _read(client, reader, create, headers)
+
+
+def _given(reader: RunReader, stream: Iterable[Any]) -> Generator[Part]:
+    for given in stream:
+        yield from reader.feed(_frame(given))
+
+
+def _read(
+    client: SyncLangGraphClient,
+    reader: RunReader,
+    create: Callable[[SyncRunsClient], Any] | None,
+    headers: Headers,
+) -> Generator[Part]:
+    runs = SyncRunsClient(SyncConnection(client.http, reader.config, reader.opened))
+    if create is None:
+        reader.rejoin()
+    frames = _joined(runs, reader, headers) if create is None else create(runs)
+    while True:
+        with closing(_connection(reader, frames)) as parts:
+            yield from parts
+        if create is not None and reader.must_begin_again:
+            time.sleep(reader.begin_again())
+            frames = create(runs)
+            continue
+        if reader.must_ask:
+            try:
+                status, states = answered(client, outcome(reader, headers))
+            except UNANSWERED as error:
+                reader.unanswered(error)
+            else:
+                if status not in UNDER_WAY:
+                    break
+        time.sleep(reader.rejoin())
+        frames = _joined(runs, reader, headers)
+    yield from reader.settled(status, states)
+
+
+def _connection(reader: RunReader, frames: Generator[Frame]) -> Generator[Part]:
+    """`_aconnection`, sync."""
+    error: Exception | None = None
+    try:
+        with closing(frames):
+            for frame in frames:
+                yield from reader.feed(frame)
+    except ENDS as cut:
+        error = reader.survives(cut)
+    yield from reader.ended(error)
+
+
+def _is_replaced(runs: Any, sdk: type) -> bool:
+    """Whether `runs.stream` is not the method that the SDK has there."""
+    return getattr_static(runs, "stream", None) is not getattr_static(sdk, "stream")
+
+
+def _frame(given: Any) -> Frame:
+    """A part that the SDK gives, or who stands in for it."""
+    return Frame(given.event, given.data, getattr(given, "id", None), 0)
+
+
+def _joined(runs: Any, reader: RunReader, headers: Headers) -> Any:
+    """One more connection to a run."""
+    cursor = (reader.alignment.cursor or FIRST) if reader.is_resumable else None
+    if reader.joined_thread_id is not None:
+        return runs.join_stream(
+            reader.joined_thread_id, reader.run_id, last_event_id=cursor, headers=headers
+        )
+    asked = {**({"Last-Event-ID": cursor} if cursor else {}), **(headers or {})}
+    return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
+
+
+async def aanswered(client: LangGraphClient, questions: Questions[T]) -> T:
+    """What becomes of questions that a client asks.
+
+    Raises:
+        Exception: One of `UNANSWERED`, if it is not answered.
+    """
+    answer: Any = None
+    try:
+        while True:
+            ask = questions.send(answer)
+            try:
+                answer = await ask(client)
+            except NotFoundError:
+                answer = None
+    except StopIteration as stop:
+        found: T = stop.value
+        return found
+
+
+def answered(client: SyncLangGraphClient, questions: Questions[T]) -> T:
+    """`aanswered`, sync."""
+    answer: Any = None
+    try:
+        while True:
+            ask = questions.send(answer)
+            try:
+                answer = ask(client)
+            except NotFoundError:
+                answer = None
+    except StopIteration as stop:
+        found: T = stop.value
+        return found

@@ -1,0 +1,147 @@
+"""The messages that a run streams, from JSON: nearly all are tokens, each like the one before.
+
+What comes again is not read again: of a token after another of the same message only the text,
+of any message only what stands before its metadata. Validation would leave these tokens as they
+are, so they are made without it. All else stays JSON, for those who read with more care.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, Self
+
+import orjson
+from langchain_core.messages import AIMessageChunk
+
+from langgraph_once.remote.shapes.parts import put_tuples
+from langgraph_once.serde import rebuild_message
+
+__all__ = ["TokenReader", "read_line"]
+
+CHUNK: Final = (AIMessageChunk.__module__, AIMessageChunk.__name__)
+
+BEGIN: Final = b'[{"content":"'
+BEFORE_METADATA: Final = b'},{"'
+"""Between two objects; within a string, the quote would be escaped."""
+
+MAX_METADATA: Final = 16_384
+MAX_KNOWN: Final = 64
+"""How long metadata may be, in bytes, and how many are kept, to be known again."""
+
+PLAIN: Final = frozenset({bool, float, int, str, type(None)})
+
+_new: Final = object.__new__
+_set: Final = object.__setattr__
+
+
+class TokenReader:
+    """Reads the data of `messages` events.
+
+    The metadata of a message is one object for all its tokens, as in a local graph.
+    """
+
+    def __init__(self) -> None:
+        self._metadata: dict[bytes, Any] = {}
+        self._last: _Token | None = None
+
+    def read(self, line: bytes) -> Any:
+        """A token and its metadata, as a local graph says them; what is none, as it is in JSON.
+
+        Raises:
+            ValueError: It is no JSON, or not on one line.
+        """
+        last = self._last
+        if last is not None and line.endswith(last.rest) and line.startswith(BEGIN):
+            with suppress(orjson.JSONDecodeError):
+                text = orjson.loads(line[len(BEGIN) - 1 : len(line) - len(last.rest) + 1])
+                return last.saying(text), last.metadata
+        at = line.find(BEFORE_METADATA) + 1
+        if not at or line[:2] != b"[{":
+            return read_line(line)
+        rest = line[at:]
+        metadata = self._metadata.get(rest)
+        if metadata is None:
+            return self._read_new(line, rest)
+        return self._told(read_line(line[1:at]), metadata, rest)
+
+    def _read_new(self, line: bytes, rest: bytes) -> Any:
+        """Read all of it, and know the metadata again, which is all but the bracket after it."""
+        value = read_line(line)
+        if len(value) != 2 or len(rest) > MAX_METADATA:
+            return value
+        try:
+            metadata = orjson.loads(rest[1:-1])
+        except orjson.JSONDecodeError:
+            return value
+        put_tuples(metadata)
+        if len(self._metadata) >= MAX_KNOWN:
+            self._metadata.clear()
+        self._metadata[rest] = metadata
+        return self._told(value[0], metadata, rest)
+
+    def _told(self, message: dict[str, Any], metadata: Any, rest: bytes) -> Any:
+        token = rebuild_message([*CHUNK, message, "model_validate_json"])
+        if token is None:
+            return [message, metadata]
+        self._last = _Token.of(token, metadata, rest)
+        return token, metadata
+
+
+class _Token(NamedTuple):
+    """A token, to make others of that have another text."""
+
+    fields: Mapping[str, Any]
+    containers: Mapping[str, Any]
+    """Those of the fields that another token must have for itself."""
+
+    fields_set: frozenset[str]
+    metadata: Any
+    rest: bytes
+    """What follows the text in its line."""
+
+    @classmethod
+    def of(cls, token: AIMessageChunk, metadata: Any, end: bytes) -> Self | None:
+        """What tokens are made of; None if this is more than a text with plain fields.
+
+        Args:
+            token: The token.
+            metadata: Its metadata.
+            end: What follows the message in its line.
+        """
+        fields = {**vars(token)}
+        if type(fields.pop("content")) is not str:
+            return None
+        containers = {
+            key: value.copy() for key, value in fields.items() if isinstance(value, dict | list)
+        }
+        for value in containers.values():
+            held = value.values() if isinstance(value, dict) else value
+            if not PLAIN.issuperset(map(type, held)):
+                return None
+        # As the server writes it, or no line will match.
+        rest = b'",' + orjson.dumps(fields)[1:] + end
+        return cls(fields, containers, frozenset(token.model_fields_set), metadata, rest)
+
+    def saying(self, text: str) -> AIMessageChunk:
+        """Another one."""
+        fields = {"content": text, **self.fields}
+        for key, value in self.containers.items():
+            fields[key] = value.copy()
+        made = _new(AIMessageChunk)
+        _set(made, "__dict__", fields)
+        _set(made, "__pydantic_fields_set__", set(self.fields_set))
+        _set(made, "__pydantic_extra__", {})
+        _set(made, "__pydantic_private__", None)
+        return made
+
+
+def read_line(line: bytes) -> Any:
+    """The value of a line of JSON.
+
+    Raises:
+        ValueError: It is no JSON, or more than a line.
+    """
+    if b"\n" in line or b"\r" in line:
+        raise ValueError("this is more than a line")
+    return orjson.loads(line)
