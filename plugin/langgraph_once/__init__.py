@@ -7,6 +7,8 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from langgraph_once.config import (
     READER_CHECKPOINT,
     DedupConfig,
@@ -16,11 +18,12 @@ from langgraph_once.config import (
 )
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
-    StreamMode,
     TokenStreamingConfig,
     Transcript,
 )
+from langgraph_once.events.vocabulary.config import renamed
 from langgraph_once.remote import OnceRemoteGraph, join_run, stream_run
 from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
@@ -28,6 +31,7 @@ from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
 __all__ = [
     "READER_CHECKPOINT",
     "ChannelConfig",
+    "ChannelMode",
     "ChannelStreamingProcessor",
     "DedupConfig",
     "Deduplicator",
@@ -37,7 +41,6 @@ __all__ = [
     "OnceSerializer",
     "RemoteConfig",
     "SerdeConfig",
-    "StreamMode",
     "TokenStreamingConfig",
     "Transcript",
     "adedup",
@@ -47,3 +50,10 @@ __all__ = [
     "storable",
     "stream_run",
 ]
+
+if TYPE_CHECKING:
+    StreamMode = ChannelMode
+else:
+
+    def __getattr__(name: str) -> Any:
+        return renamed(__name__, name)

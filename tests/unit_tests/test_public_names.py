@@ -11,6 +11,7 @@ def test_the_public_names_are_these() -> None:
     assert langgraph_once.__all__ == [
         "READER_CHECKPOINT",
         "ChannelConfig",
+        "ChannelMode",
         "ChannelStreamingProcessor",
         "DedupConfig",
         "Deduplicator",
@@ -20,7 +21,6 @@ def test_the_public_names_are_these() -> None:
         "OnceSerializer",
         "RemoteConfig",
         "SerdeConfig",
-        "StreamMode",
         "TokenStreamingConfig",
         "Transcript",
         "adedup",

@@ -1,8 +1,9 @@
 """What happens in a stream, as typed events: say what to watch, in any source."""
 
+from typing import TYPE_CHECKING, Any
+
 from langgraph_once.errors import CallbackError
 from langgraph_once.events.event_stream import AsyncEvents, Events
-from langgraph_once.events.namespace import Where, format_namespace
 from langgraph_once.events.processor import ChannelStreamingProcessor
 from langgraph_once.events.reading.tool_calls import ToolCallState, ToolCallTracker
 from langgraph_once.events.sources.chunks import Chunk
@@ -10,9 +11,10 @@ from langgraph_once.events.transcript import ToolCallRecord, Transcript
 from langgraph_once.events.vocabulary.codec import from_dict, to_dict
 from langgraph_once.events.vocabulary.config import (
     ChannelConfig,
+    ChannelMode,
     Include,
-    StreamMode,
     TokenStreamingConfig,
+    renamed,
 )
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
@@ -41,6 +43,7 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import SoFar
+from langgraph_once.stream.where import Where, format_namespace
 
 __all__ = [
     "ArtifactEvent",
@@ -48,6 +51,7 @@ __all__ = [
     "BaseEvent",
     "CallbackError",
     "ChannelConfig",
+    "ChannelMode",
     "ChannelStreamingProcessor",
     "ChannelUpdateEvent",
     "ChannelValueEvent",
@@ -65,7 +69,6 @@ __all__ = [
     "SoFar",
     "StreamEndedEvent",
     "StreamErrorEvent",
-    "StreamMode",
     "TaskFinishedEvent",
     "TaskStartedEvent",
     "TokenStreamEvent",
@@ -86,3 +89,10 @@ __all__ = [
     "from_dict",
     "to_dict",
 ]
+
+if TYPE_CHECKING:
+    StreamMode = ChannelMode
+else:
+
+    def __getattr__(name: str) -> Any:
+        return renamed(__name__, name)

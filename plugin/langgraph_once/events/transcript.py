@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.namespace import Where, akin
+from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     ChannelUpdateEvent,
@@ -38,6 +38,7 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import SoFar
+from langgraph_once.stream.where import Where
 
 __all__ = ["ToolCallRecord", "Transcript"]
 

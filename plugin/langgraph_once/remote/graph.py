@@ -19,7 +19,7 @@ from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.consumer import new_ledger
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.node import Caller, is_task
-from langgraph_once.remote.recipients import Reading, Wanted
+from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.remote.shapes.invoke_result import Result
 from langgraph_once.remote.shapes.request import (
     INNER_PREFIX,
@@ -236,7 +236,7 @@ class OnceRemoteGraph(RemoteThreads):
         caller = Caller.of(config, self.dedup)
         if caller is not None and caller.is_resuming:
             input = caller.resumed(input, self._state_now(config))
-        reading = Reading(wanted, caller)
+        reading = Recipients(wanted, caller)
         call = self._call(input, config, reading, options)
         client, reader = self._validate_sync_client(), self._reader(call, reading)
         parts = read_run(client, reader, lambda runs: runs.stream(**call), call["headers"])
@@ -252,7 +252,7 @@ class OnceRemoteGraph(RemoteThreads):
         caller = Caller.of(config, self.dedup)
         if caller is not None and caller.is_resuming:
             input = caller.resumed(input, await self._astate_now(config))
-        reading = Reading(wanted, caller)
+        reading = Recipients(wanted, caller)
         call = self._call(input, config, reading, options)
         client, reader = self._validate_client(), self._reader(call, reading)
         parts = aread_run(client, reader, lambda runs: runs.stream(**call), call["headers"])
@@ -263,7 +263,7 @@ class OnceRemoteGraph(RemoteThreads):
                         yield told
         reading.finish()
 
-    def _reader(self, call: Options, reading: Reading) -> RunReader:
+    def _reader(self, call: Options, reading: Recipients) -> RunReader:
         return RunReader(
             self.remote or RemoteConfig(),
             thread_id=call["thread_id"],
@@ -274,7 +274,7 @@ class OnceRemoteGraph(RemoteThreads):
         )
 
     def _call(
-        self, input: Any, config: RunnableConfig | None, reading: Reading, options: Options
+        self, input: Any, config: RunnableConfig | None, reading: Recipients, options: Options
     ) -> dict[str, Any]:
         """The arguments of `client.runs.stream`."""
         merged = merge_configs(self.config, config)
@@ -316,7 +316,7 @@ class OnceRemoteGraph(RemoteThreads):
 
 
 @contextmanager
-def _ending(reading: Reading, wanted: Wanted) -> Iterator[None]:
+def _ending(reading: Recipients, wanted: Wanted) -> Iterator[None]:
     """Tells errors as who reads the run is to get them."""
     try:
         yield

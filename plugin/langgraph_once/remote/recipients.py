@@ -12,7 +12,7 @@ from langgraph.errors import ParentCommand
 from langgraph_once.remote.node import Caller
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 
-__all__ = ["Reading", "Wanted"]
+__all__ = ["Recipients", "Wanted"]
 
 logger = logging.getLogger("langgraph_once.remote")
 
@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
     """A part may say that something may be missing; else only the log does."""
 
 
-class Reading:
+class Recipients:
     """Reads one run.
 
     Args:

@@ -22,12 +22,19 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
-from langgraph_once.remote.following.backoff import Backoff, is_transient
+from langgraph_once.remote.following.backoff import Backoff
 from langgraph_once.remote.following.consumer import Consumer, for_events, new_ledger
-from langgraph_once.remote.following.questions import UNANSWERED, Questions, run_asked
+from langgraph_once.remote.following.failures import is_transient
+from langgraph_once.remote.following.questions import Questions, run_asked
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
-from langgraph_once.remote.wire.reconnect import aanswered, answered, aread_run, read_run
+from langgraph_once.remote.wire.reconnect import (
+    UNANSWERED,
+    aanswered,
+    answered,
+    aread_run,
+    read_run,
+)
 from langgraph_once.stream import GAP_MODE, Ledger, Part, StreamModes, mode_set
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]

@@ -9,9 +9,9 @@ from typing import Any
 
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
     Event,
-    StreamMode,
     to_dict,
 )
 from tests.corpus.scenario import Scenario
@@ -26,7 +26,7 @@ def all_of(scenario: Scenario, **how: Any) -> ChannelStreamingProcessor:
     """A processor that tells all there is."""
     keys = scenario.graph().stream_channels_list
     key = "messages" if "messages" in keys else keys[0]
-    channel = ChannelConfig(key=key, stream_mode=StreamMode.BOTH)
+    channel = ChannelConfig(key=key, stream_mode=ChannelMode.BOTH)
     return ChannelStreamingProcessor([channel], EVERYTHING, include=["tasks", "custom"], **how)
 
 

@@ -16,9 +16,9 @@ from langgraph.prebuilt import ToolNode
 
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
     Event,
-    StreamMode,
     TokenStreamingConfig,
 )
 from tests.corpus.graphs import Steps, node
@@ -124,7 +124,7 @@ def processor(**how: Any) -> ChannelStreamingProcessor:
     return ChannelStreamingProcessor(
         channels=[
             ChannelConfig(key="messages", namespaces={"main"}),
-            ChannelConfig(key="supervisor_messages", stream_mode=StreamMode.UPDATES_ONLY),
+            ChannelConfig(key="supervisor_messages", stream_mode=ChannelMode.UPDATES_ONLY),
             ChannelConfig(key="notes", artifact_type="Document", namespaces={"main"}),
         ],
         token_streaming=TokenStreamingConfig(

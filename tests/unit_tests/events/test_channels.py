@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
-    StreamMode,
     TokenStreamingConfig,
     Transcript,
 )
@@ -58,7 +58,7 @@ def test_a_key_is_told_when_it_changes_and_only_then() -> None:
 
 def test_updates_name_their_node_and_values_come_too_if_both_are_asked_for() -> None:
     graph = graph_of(Notes, lambda _: {"notes": [1]}, lambda _: {"notes": [2]})
-    config = ChannelConfig(key="notes", stream_mode=StreamMode.BOTH)
+    config = ChannelConfig(key="notes", stream_mode=ChannelMode.BOTH)
     events = told(graph, {"notes": []}, config)
     assert [(e.type, e.node, getattr(e, "update", None)) for e in events[:-1]] == [
         ("channel_value", None, None),
@@ -87,7 +87,7 @@ def test_a_filter_drops_events_of_its_channel() -> None:
 
 def artifacts(values: list[Any], mode: str = "values") -> list[list[tuple[str, Any]]]:
     """For each value in turn, what is told of it: id and data."""
-    stream_mode = StreamMode(mode)
+    stream_mode = ChannelMode(mode)
     processor = ChannelStreamingProcessor(
         [ChannelConfig(key="notes", artifact_type="Document", stream_mode=stream_mode)], dedup=None
     )
@@ -167,7 +167,7 @@ def test_a_node_may_write_several_times() -> None:
 
 
 def updates_of(*parts: Part, **config: Any) -> list[tuple[str, Any]]:
-    channel = ChannelConfig(key="title", stream_mode=StreamMode.UPDATES_ONLY, **config)
+    channel = ChannelConfig(key="title", stream_mode=ChannelMode.UPDATES_ONLY, **config)
     processor = ChannelStreamingProcessor([channel], dedup=None)
     events: list[Any] = [event for part in parts for event in processor.feed(part)]
     return [(event.formatted_namespace, event.update) for event in events]
@@ -280,7 +280,7 @@ def test_an_interrupt_is_told_once_and_the_stream_is_interrupted() -> None:
     inner = graph_of(Notes, asks)
     graph = graph_of(Notes, inner, memory=True)
     config: Any = {"configurable": {"thread_id": "1"}}
-    channel = ChannelConfig(key="title", stream_mode=StreamMode.BOTH)
+    channel = ChannelConfig(key="title", stream_mode=ChannelMode.BOTH)
     processor = ChannelStreamingProcessor([channel], include=["interrupts"])
     events: list[Any] = processor.stream_sync(graph, {"title": "?"}, config).collect()
     (waiting,) = [e for e in events if e.type == "interrupt"]

@@ -13,8 +13,8 @@ from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.events import (
     BaseEvent,
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
-    StreamMode,
     TokenStreamingConfig,
 )
 from tests.corpus.scenario import ASKED
@@ -60,8 +60,8 @@ def test_a_mistake_raises_and_is_named(make: Any, given: Any, says: str) -> None
 
 
 def test_a_key_given_twice_is_refused() -> None:
-    twice = [ChannelConfig(key="notes"), ChannelConfig(key="notes", stream_mode=StreamMode.BOTH)]
-    with pytest.raises(ConfigError, match=r"has 'notes' twice; join the two with StreamMode.BOTH"):
+    twice = [ChannelConfig(key="notes"), ChannelConfig(key="notes", stream_mode=ChannelMode.BOTH)]
+    with pytest.raises(ConfigError, match=r"has 'notes' twice; join the two with ChannelMode.BOTH"):
         ChannelStreamingProcessor(twice)
 
 
@@ -109,7 +109,7 @@ def test_a_chunk_that_tells_no_shape_is_refused() -> None:
 
 def test_a_configuration_has_these_defaults_and_is_frozen() -> None:
     channel, tokens = ChannelConfig(key="notes"), TokenStreamingConfig()
-    assert (channel.stream_mode, channel.artifact_type) == (StreamMode.VALUES_ONLY, None)
+    assert (channel.stream_mode, channel.artifact_type) == (ChannelMode.VALUES_ONLY, None)
     assert (channel.filter_fn, channel.namespaces) == (None, None)
     assert (tokens.enabled_namespaces, tokens.exclude_namespaces) == ({"main"}, frozenset())
     assert (tokens.message_tags, tokens.filter_fn) == (None, None)
@@ -142,12 +142,12 @@ ROOT = {"namespaces": {"main"}}
         ({"channels": [ChannelConfig(key="a")]}, ["values"], True),
         ({"channels": [ChannelConfig(key="a", namespaces={"main"})]}, ["values"], False),
         (
-            {"channels": [ChannelConfig(key="a", stream_mode=StreamMode.UPDATES_ONLY)]},
+            {"channels": [ChannelConfig(key="a", stream_mode=ChannelMode.UPDATES_ONLY)]},
             ["updates"],
             True,
         ),
         (
-            {"channels": [ChannelConfig(key="a", stream_mode=StreamMode.BOTH)]},
+            {"channels": [ChannelConfig(key="a", stream_mode=ChannelMode.BOTH)]},
             ["updates", "values"],
             True,
         ),

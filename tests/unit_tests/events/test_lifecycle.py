@@ -13,9 +13,9 @@ from langchain_core.messages.tool import tool_call_chunk
 
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
     Event,
-    StreamMode,
     TokenStreamingConfig,
     ToolResultEvent,
     Transcript,
@@ -140,7 +140,7 @@ def test_messages_that_stream_at_a_time_keep_their_calls_apart() -> None:
 
 def test_a_message_that_gets_its_id_from_the_state_makes_its_calls_once() -> None:
     graph = chain(lambda _: {"messages": [AIMessage("", tool_calls=[CALL])]})
-    channel = ChannelConfig(key="messages", stream_mode=StreamMode.BOTH)
+    channel = ChannelConfig(key="messages", stream_mode=ChannelMode.BOTH)
     watching = ChannelStreamingProcessor([channel], include=["tool_calls"])
     events = watching.stream_sync(graph, ASKED).collect()
     assert stages(events) == {"tool_call_started": 1, "tool_call_completed": 1}

@@ -13,8 +13,8 @@ from langgraph.types import Interrupt
 
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
-    StreamMode,
     TokenStreamingConfig,
 )
 from langgraph_once.stream import Part
@@ -28,8 +28,8 @@ GRAPHS = 3 * HISTORY  # more than are remembered, and few enough for the caches 
 def watching() -> ChannelStreamingProcessor:
     return ChannelStreamingProcessor(
         [
-            ChannelConfig(key="notes", artifact_type="Note", stream_mode=StreamMode.UPDATES_ONLY),
-            ChannelConfig(key="title", stream_mode=StreamMode.BOTH),
+            ChannelConfig(key="notes", artifact_type="Note", stream_mode=ChannelMode.UPDATES_ONLY),
+            ChannelConfig(key="title", stream_mode=ChannelMode.BOTH),
         ],
         TokenStreamingConfig(enabled_namespaces={"**"}),
         None,

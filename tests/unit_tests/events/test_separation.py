@@ -13,9 +13,9 @@ from langgraph.types import Send
 
 from langgraph_once.events import (
     ChannelConfig,
+    ChannelMode,
     ChannelStreamingProcessor,
     Event,
-    StreamMode,
     TokenStreamingConfig,
     to_dict,
 )
@@ -26,7 +26,7 @@ from tests.unit_tests.events.team import QUESTION, team
 
 EVERYWHERE = TokenStreamingConfig(enabled_namespaces={"**"})
 CHANNELS = [
-    ChannelConfig(key="messages", stream_mode=StreamMode.BOTH),
+    ChannelConfig(key="messages", stream_mode=ChannelMode.BOTH),
     ChannelConfig(key="notes", artifact_type="Document"),
 ]
 OF_CHANNELS = ("channel_value", "channel_update", "artifact")
@@ -71,7 +71,7 @@ def test_channels_and_tokens_tell_together_what_each_tells_alone() -> None:
     assert bare(tokens, of_channels=True) == []
 
 
-def places(mode: StreamMode, *namespaces: str) -> list[tuple[Any, ...]]:
+def places(mode: ChannelMode, *namespaces: str) -> list[tuple[Any, ...]]:
     channel = ChannelConfig(key="title", stream_mode=mode, namespaces=namespaces or None)
     events = ChannelStreamingProcessor([channel]).stream_sync(research(), {"title": "?"})
     return [
@@ -86,18 +86,18 @@ INNER = [("research", None, "?"), ("research", None, "inside")]
 
 
 def test_values_are_told_in_every_graph_or_in_those_that_are_named() -> None:
-    assert places(StreamMode.VALUES_ONLY) == [OUTER[0], *INNER, *OUTER[1:]]
-    assert places(StreamMode.VALUES_ONLY, "main") == OUTER
-    assert places(StreamMode.VALUES_ONLY, "research") == INNER
-    assert places(StreamMode.VALUES_ONLY, "write") == []
+    assert places(ChannelMode.VALUES_ONLY) == [OUTER[0], *INNER, *OUTER[1:]]
+    assert places(ChannelMode.VALUES_ONLY, "main") == OUTER
+    assert places(ChannelMode.VALUES_ONLY, "research") == INNER
+    assert places(ChannelMode.VALUES_ONLY, "write") == []
 
 
 def test_updates_are_told_of_the_nodes_and_paths_that_are_named() -> None:
     inside, through, end = ("research", "write", "inside"), ("", "research", "inside"), "end"
-    assert places(StreamMode.UPDATES_ONLY) == [inside, through, ("", end, "done")]
-    assert places(StreamMode.UPDATES_ONLY, "research/*") == [inside]
-    assert places(StreamMode.UPDATES_ONLY, "wri*") == [inside]
-    assert places(StreamMode.UPDATES_ONLY, end) == [("", end, "done")]
+    assert places(ChannelMode.UPDATES_ONLY) == [inside, through, ("", end, "done")]
+    assert places(ChannelMode.UPDATES_ONLY, "research/*") == [inside]
+    assert places(ChannelMode.UPDATES_ONLY, "wri*") == [inside]
+    assert places(ChannelMode.UPDATES_ONLY, end) == [("", end, "done")]
 
 
 class Recording:
@@ -165,7 +165,7 @@ def workers() -> Any:
 
 
 async def test_parallel_tasks_of_one_node_do_not_mix() -> None:
-    channel = ChannelConfig(key="notes", stream_mode=StreamMode.UPDATES_ONLY)
+    channel = ChannelConfig(key="notes", stream_mode=ChannelMode.UPDATES_ONLY)
     watching = ChannelStreamingProcessor([channel], TokenStreamingConfig())
     told = await watching.stream(workers(), {"title": "?"}).collect()
     for kind, count in [

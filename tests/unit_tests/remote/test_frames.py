@@ -13,7 +13,8 @@ from langchain_core.messages import AIMessageChunk
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
-from langgraph_once.remote.wire.frames import Frame, FrameReader
+from langgraph_once.remote.following.frame import Frame
+from langgraph_once.remote.wire.frames import FrameReader
 
 META = {"langgraph_node": "a", "langgraph_path": ["a"], "tags": [{"x": 1}, {"y": 2}]}
 TOKEN = {"content": 'a"},{"b\n', "type": "AIMessageChunk", "id": "m"}

@@ -15,7 +15,7 @@ from langgraph.types import Command, Interrupt
 
 from langgraph_once import DedupConfig
 from langgraph_once.remote.node import Caller
-from langgraph_once.remote.recipients import Reading, Wanted
+from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.stream import (
     GAP_MODE,
     TASK_NS_KEY,
@@ -294,8 +294,8 @@ class TestReading:
 
     def test_the_server_is_asked_for_what_either_wants(self) -> None:
         wanted = Wanted(frozenset({"values"}), subgraphs=False)
-        alone, called = Reading(wanted, None), Reading(wanted, Around().caller)
-        silent = Reading(wanted, Around(handlers=(), modes=()).caller)
+        alone, called = Recipients(wanted, None), Recipients(wanted, Around().caller)
+        silent = Recipients(wanted, Around(handlers=(), modes=()).caller)
         assert alone.modes == silent.modes == {"values"}
         assert called.modes == {"values", "updates", "messages"}
         assert [each.subgraphs for each in (alone, called, silent)] == [False, True, False]
@@ -303,7 +303,7 @@ class TestReading:
     @pytest.mark.parametrize("subgraphs", [False, True])
     def test_parts_of_graphs_inside_are_for_who_asked(self, subgraphs: bool) -> None:
         wanted = Wanted(frozenset({"updates", "messages"}), subgraphs)
-        reading = Reading(wanted, Around().caller)
+        reading = Recipients(wanted, Around().caller)
         near, far, other = (
             Part((), "updates", {}),
             Part(("inner:3",), "updates", {}),
@@ -319,7 +319,7 @@ class TestReading:
         gap = Part((), GAP_MODE, "why")
         for tells_gaps in (False, True):
             wanted = Wanted(frozenset({"values"}), subgraphs=False, tells_gaps=tells_gaps)
-            assert len(list(Reading(wanted, None).feed(gap))) == tells_gaps
+            assert len(list(Recipients(wanted, None).feed(gap))) == tells_gaps
         assert [record.message for record in caplog.records] == [
             "something may be missing from a remote run: why"
         ] * 2
@@ -327,6 +327,6 @@ class TestReading:
     def test_a_command_for_the_parent_names_the_graph_that_it_is_for(self) -> None:
         wanted = Wanted(frozenset({"values"}), subgraphs=False)
         command: Any = Command(graph=Command.PARENT, update={"x": 1})
-        told = Reading(wanted, Around().caller).addressed(ParentCommand(command))
+        told = Recipients(wanted, Around().caller).addressed(ParentCommand(command))
         assert (told.args[0].graph, told.args[0].update) == (TASK, {"x": 1})
-        assert Reading(wanted, None).addressed(ParentCommand(command)).args[0].graph == ""
+        assert Recipients(wanted, None).addressed(ParentCommand(command)).args[0].graph == ""

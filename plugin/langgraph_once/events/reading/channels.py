@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 
 from langgraph.types import Overwrite
 
-from langgraph_once.events.namespace import Pattern, Where
 from langgraph_once.events.reading.artifacts import Artifact, ArtifactTracker
 from langgraph_once.events.reading.recent import Recent
 from langgraph_once.events.vocabulary.callbacks import checked
-from langgraph_once.events.vocabulary.config import ChannelConfig, StreamMode
+from langgraph_once.events.vocabulary.config import ChannelConfig, ChannelMode
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     ChannelUpdateEvent,
@@ -20,6 +19,7 @@ from langgraph_once.events.vocabulary.event import (
     Event,
 )
 from langgraph_once.stream import Part
+from langgraph_once.stream.where import Pattern, Where
 
 __all__ = ["ChannelEvents", "node_updates", "read_key"]
 
@@ -105,7 +105,7 @@ class ChannelEvents:
     def _update(self, channel: _Channel, written: Any, where: Where) -> Iterator[Event]:
         config = channel.config
         if config.artifact_type is not None:
-            if config.stream_mode is StreamMode.UPDATES_ONLY:
+            if config.stream_mode is ChannelMode.UPDATES_ONLY:
                 yield from self._written_artifacts(channel, written, where)
             return
         event = ChannelUpdateEvent(seq=self._seq(), where=where, key=config.key, update=written)

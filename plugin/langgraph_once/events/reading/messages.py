@@ -15,12 +15,11 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import add_usage
 
-from langgraph_once.events.namespace import Pattern, Where, where_of
 from langgraph_once.events.reading.content_blocks import sayings
-from langgraph_once.events.reading.open_message import Draft
+from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.recent import History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
-from langgraph_once.events.reading.unwatched_messages import Elsewhere, Said
+from langgraph_once.events.reading.unwatched_messages import Said, UnwatchedMessages
 from langgraph_once.events.reading.usage import UsageTotals
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig
@@ -34,6 +33,7 @@ from langgraph_once.events.vocabulary.event import (
 )
 from langgraph_once.events.vocabulary.token_event import token_event
 from langgraph_once.stream import Part, annotation_of
+from langgraph_once.stream.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
 
@@ -69,12 +69,12 @@ class MessageEvents:
         self._enabled = Pattern(config.enabled_namespaces)
         self._excluded = Pattern(config.exclude_namespaces)
         self._tags = frozenset(config.message_tags or ())
-        self._open: dict[Key, Draft] = {}
+        self._open: dict[Key, OpenMessage] = {}
         self._history = History(max_history)
-        self._elsewhere = Elsewhere(max_history)
+        self._elsewhere = UnwatchedMessages(max_history)
         self._early: list[tuple[ToolMessage, Where]] = []
         self._removals: list[Part] = []
-        self._last: Draft | None = None
+        self._last: OpenMessage | None = None
         self._last_meta: Any = None
 
     def feed(self, part: Part) -> Iterable[Event]:
@@ -110,7 +110,7 @@ class MessageEvents:
         so_far = draft.text.add(text)
         return token_event(self._seq(), draft.where, draft.message_id, text, so_far)
 
-    def _block_token(self, draft: Draft, content: Any, how: Any) -> TokenStreamEvent | None:
+    def _block_token(self, draft: OpenMessage, content: Any, how: Any) -> TokenStreamEvent | None:
         """`token`, of a message in content blocks."""
         said = draft.next_of_block(content, how)
         if said is None or (said.kind == "reasoning" and not self._config.include_reasoning):
@@ -121,7 +121,7 @@ class MessageEvents:
         so_far = growing.add(text)
         return token_event(self._seq(), draft.where, draft.message_id, text, so_far, index, kind)
 
-    def _args_token(self, draft: Draft, fields: Mapping[str, Any]) -> Event | None:
+    def _args_token(self, draft: OpenMessage, fields: Mapping[str, Any]) -> Event | None:
         """`token`, of a message that writes the arguments of a call."""
         pieces, content = fields["tool_call_chunks"], fields["content"]
         if len(pieces) != 1 or not self._config.include_tool_calls:
@@ -218,7 +218,7 @@ class MessageEvents:
             shown = self._is_shown(chunk, where, meta)
             if not shown:
                 self._elsewhere.add(chunk.id, Said(where, meta))
-            draft = self._open[key] = Draft(key[1], where, is_shown=shown)
+            draft = self._open[key] = OpenMessage(key[1], where, is_shown=shown)
         if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
             draft.usage = add_usage(draft.usage, chunk.usage_metadata)
         if draft.is_shown:
@@ -230,7 +230,7 @@ class MessageEvents:
         elif draft.is_shown and self._config.filter_fn is None:
             self._last, self._last_meta = draft, meta
 
-    def _said(self, message: BaseMessage, draft: Draft) -> Iterator[Event]:
+    def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
         for kind, index, text in sayings(message):
             growing = draft.text if kind == "text" else draft.reasoning
             so_far = growing.add(text)
@@ -247,7 +247,7 @@ class MessageEvents:
             if self._config.include_tool_calls:
                 yield event
 
-    def _complete(self, draft: Draft, *, is_partial: bool = False) -> Iterator[Event]:
+    def _complete(self, draft: OpenMessage, *, is_partial: bool = False) -> Iterator[Event]:
         key = draft.where, draft.message_id
         del self._open[key]
         if not draft.is_shown:
@@ -278,7 +278,7 @@ class MessageEvents:
         message_id = str(chunk.id)
         known = self._history.get(where, message_id)
         if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
-            draft = Draft(message_id, where)
+            draft = OpenMessage(message_id, where)
             for kind, _, said in sayings(known):
                 (draft.text if kind == "text" else draft.reasoning).add(said)
             yield from self._said(chunk, draft)
@@ -304,7 +304,7 @@ class MessageEvents:
             yield from self._calls(self._tracker.result(message, where))
         elif isinstance(message, AIMessage):
             if draft is None:
-                yield from self._said(message, Draft(message_id, where))
+                yield from self._said(message, OpenMessage(message_id, where))
             yield from self._calls(self._tracker.finish(message_id, where))
             yield from self._calls(self._tracker.whole(message, where))
         if message_id:

@@ -13,11 +13,11 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChun
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying
 from langgraph_once.events.vocabulary.growing_text import Growing
+from langgraph_once.stream.where import Where
 
-__all__ = ["Draft"]
+__all__ = ["OpenMessage"]
 
 TEXT_KEYS = ("text", "thinking", "reasoning")
 BLOCK_KINDS: Mapping[tuple[str, str], Literal["text", "reasoning"]] = {
@@ -35,7 +35,7 @@ NO_CALLS: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_t
 CALL_TEXT_KEYS = ("partial_json", "arguments", "args")
 
 
-class Draft:
+class OpenMessage:
     """One message that streams.
 
     Args:

@@ -9,7 +9,6 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.pregel.remote import RemoteException
 
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.reading.channels import ChannelEvents, node_updates
 from langgraph_once.events.reading.messages import MessageEvents
 from langgraph_once.events.reading.recent import Recent
@@ -27,6 +26,7 @@ from langgraph_once.events.vocabulary.event import (
     TaskStartedEvent,
 )
 from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, found_in_update
+from langgraph_once.stream.where import Where
 
 __all__ = ["PartReader"]
 

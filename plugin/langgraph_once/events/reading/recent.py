@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.events.namespace import Where
+from langgraph_once.stream.where import Where
 
 __all__ = ["History", "Recent"]
 

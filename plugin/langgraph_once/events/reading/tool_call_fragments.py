@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.reading.content_blocks import CallPiece
 from langgraph_once.events.vocabulary.event import (
     Event,
@@ -23,6 +22,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import Growing
+from langgraph_once.stream.where import Where
 
 __all__ = ["MessageCalls", "Source", "ToolCallState"]
 

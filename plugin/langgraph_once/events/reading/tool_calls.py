@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 from langchain_core.messages import AIMessage, BaseMessageChunk, ToolCallChunk, ToolMessage
 
-from langgraph_once.events.namespace import Where, akin
 from langgraph_once.events.reading.content_blocks import call_pieces, whole_calls
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls, Source, ToolCallState
+from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.events.vocabulary.event import (
     Event,
     ToolCallCompletedEvent,
@@ -17,6 +17,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
+from langgraph_once.stream.where import Where
 
 __all__ = ["ToolCallState", "ToolCallTracker"]
 

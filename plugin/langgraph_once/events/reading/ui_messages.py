@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.vocabulary.event import UIEvent
+from langgraph_once.stream.where import Where
 
 __all__ = ["UIMessages", "is_ui_message"]
 

@@ -10,9 +10,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from langgraph_once.events.namespace import Where, node_names
+from langgraph_once.stream.where import Where, node_names
 
-__all__ = ["Elsewhere", "Said"]
+__all__ = ["Said", "UnwatchedMessages"]
 
 
 class Said(NamedTuple):
@@ -30,7 +30,7 @@ class Said(NamedTuple):
         return Where(namespace, *node_names(said[depth:])[:1])
 
 
-class Elsewhere:
+class UnwatchedMessages:
     """The messages that are not told, by id.
 
     Args:

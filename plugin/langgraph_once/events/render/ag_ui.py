@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
 
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.render.sse import HIDDEN_ERROR, public_dict
 from langgraph_once.events.vocabulary.base import ToolCallEvent
 from langgraph_once.events.vocabulary.event import (
@@ -32,6 +31,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
+from langgraph_once.stream.where import Where
 
 if TYPE_CHECKING:
     from ag_ui.core import BaseEvent

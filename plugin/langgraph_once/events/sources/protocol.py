@@ -13,10 +13,10 @@ from typing import Any
 
 from langchain_core.messages import AIMessageChunk, ToolMessage
 
-from langgraph_once.events.namespace import NODE_KEY
 from langgraph_once.events.reading.channels import node_updates
 from langgraph_once.events.reading.recent import Recent
 from langgraph_once.stream import TASK_NS_KEY, EventReader, Part, found_in_update
+from langgraph_once.stream.where import NODE_KEY
 
 __all__ = ["ProtocolParts"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from langgraph_once.events.namespace import NOWHERE, Where
+from langgraph_once.stream.where import NOWHERE, Where
 
-__all__ = ["BaseEvent", "ToolCallEvent"]
+__all__ = ["BaseEvent", "ToolCallEvent", "akin"]
 
 SHOWN = frozenset({"seq", "key", "node", "index", "status", "tool_call_id", "message_id", "kind"})
 """The fields that `repr` shows: they name things and quote nothing."""
@@ -68,3 +68,9 @@ class ToolCallEvent(BaseEvent):
     """Its place among the calls of its message."""
 
     message_id: str | None
+
+
+def akin(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two graphs are the same, or one is inside the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]

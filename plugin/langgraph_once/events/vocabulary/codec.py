@@ -9,10 +9,10 @@ from typing import Any, Final
 from pydantic_core import to_jsonable_python
 
 from langgraph_once.errors import StreamError
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.vocabulary.event import EVENT_TYPES, Event
 from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream import revive
+from langgraph_once.stream.where import Where
 
 __all__ = ["EVENT_VERSION", "from_dict", "to_dict"]
 

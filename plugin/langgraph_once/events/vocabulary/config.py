@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeAlias
@@ -10,9 +11,16 @@ from pydantic import AfterValidator
 
 from langgraph_once.config import config, wrong_pattern
 from langgraph_once.errors import ConfigError
-from langgraph_once.events.namespace import Pattern
+from langgraph_once.stream.where import Pattern
 
-__all__ = ["ChannelConfig", "Include", "StreamMode", "TokenStreamingConfig", "checked_channels"]
+__all__ = [
+    "ChannelConfig",
+    "ChannelMode",
+    "Include",
+    "TokenStreamingConfig",
+    "checked_channels",
+    "renamed",
+]
 
 Include: TypeAlias = Literal["custom", "ui", "interrupts", "tasks", "tool_calls"]
 """What to watch besides channels and tokens: what nodes write to the stream (`custom`), UI
@@ -24,7 +32,7 @@ Names = Annotated[
 ]
 
 
-class StreamMode(StrEnum):
+class ChannelMode(StrEnum):
     """How a channel is watched."""
 
     VALUES_ONLY = "values"
@@ -39,7 +47,20 @@ class StreamMode(StrEnum):
     @property
     def modes(self) -> frozenset[str]:
         """The modes of a graph's stream that carry this."""
-        return frozenset({"values", "updates"}) if self is StreamMode.BOTH else frozenset({self})
+        return frozenset({"values", "updates"}) if self is ChannelMode.BOTH else frozenset({self})
+
+
+def renamed(module: str, name: str) -> Any:
+    """What `module` has under a name of before; for its `__getattr__`.
+
+    Raises:
+        AttributeError: It never had such a name.
+    """
+    if name != "StreamMode":
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    why = f"{module}.StreamMode is {module}.ChannelMode now; the old name goes with 0.2"
+    warnings.warn(why, DeprecationWarning, stacklevel=3)
+    return ChannelMode
 
 
 @config
@@ -49,7 +70,7 @@ class ChannelConfig:
     key: str
     """The key."""
 
-    stream_mode: StreamMode = StreamMode.VALUES_ONLY
+    stream_mode: ChannelMode = ChannelMode.VALUES_ONLY
     """Whether its values, the updates to it, or both are told."""
 
     artifact_type: str | None = None
@@ -151,7 +172,7 @@ def checked_channels(channels: Iterable[ChannelConfig]) -> tuple[ChannelConfig, 
     for place in places:
         if places.count(place) > 1:
             raise ConfigError(
-                "channels", f"has {place[0]!r} twice; join the two with StreamMode.BOTH"
+                "channels", f"has {place[0]!r} twice; join the two with ChannelMode.BOTH"
             )
     return found
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Literal
 
-from langgraph_once.events.namespace import Where
 from langgraph_once.events.vocabulary.event import TokenStreamEvent
 from langgraph_once.events.vocabulary.growing_text import SoFar
+from langgraph_once.stream.where import Where
 
 __all__ = ["token_event"]
 

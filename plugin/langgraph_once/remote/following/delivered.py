@@ -11,10 +11,10 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk
 from langgraph_once.remote.following.reconcile import State, lost_parts
 from langgraph_once.stream import TASK_NS_KEY, Part
 
-__all__ = ["Received"]
+__all__ = ["Delivered"]
 
 
-class Received:
+class Delivered:
     """Remembers who said what.
 
     Attributes:

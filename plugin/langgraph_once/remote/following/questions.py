@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, Final, TypeAlias, TypeVar
-
-import httpx
-from langgraph_sdk.errors import APIStatusError
+from typing import Any, TypeAlias, TypeVar
 
 from langgraph_once.remote.following.reconcile import State, next_page
 from langgraph_once.remote.following.run_reader import GONE, RunReader
 from langgraph_once.remote.shapes.snapshots import before_of
 
-__all__ = ["UNANSWERED", "Headers", "Outcome", "Question", "Questions", "outcome", "run_asked"]
+__all__ = ["Headers", "Outcome", "Question", "Questions", "outcome", "run_asked"]
 
 T = TypeVar("T")
 
@@ -26,9 +23,6 @@ Questions: TypeAlias = Generator[Question, Any, T]
 
 Outcome: TypeAlias = tuple[str, list[State]]
 """The status of a run, and its checkpoints, newest first, where they are needed."""
-
-UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
-"""How a question fails; a `ValueError` is no JSON, or another's, as of a proxy's page."""
 
 
 def run_asked(

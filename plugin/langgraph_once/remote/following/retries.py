@@ -8,12 +8,12 @@ from typing import Final
 from langgraph_once.config import RemoteConfig
 from langgraph_once.remote.following.backoff import Backoff
 
-__all__ = ["Tries"]
+__all__ = ["Retries"]
 
 MIN_HELD_S: Final = 0.1
 
 
-class Tries:
+class Retries:
     """Bounds the connections that say nothing new.
 
     Args:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import httpx
 from langgraph.pregel.remote import RemoteException
-from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.backoff import is_transient, may_begin_again
-from langgraph_once.remote.following.delivered import Received
+from langgraph_once.remote.following.delivered import Delivered
+from langgraph_once.remote.following.failures import (
+    UnknownRunError,
+    may_begin_again,
+    refusal,
+    says_unknown,
+)
+from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.following.reconcile import PAGE, State, failure, is_complete
-from langgraph_once.remote.following.retries import Tries
+from langgraph_once.remote.following.retries import Retries
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.shapes.request import wire_mode
-from langgraph_once.remote.wire.frames import Frame
 from langgraph_once.stream import GAP_MODE, Part
 
-__all__ = ["GONE", "RunReader", "UnknownRunError"]
+__all__ = ["GONE", "ResponseHead", "RunReader"]
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
 LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
@@ -37,12 +40,13 @@ ALL_MODES: Final = frozenset({"messages", "updates", "values"})
 FAILED: Final = frozenset({"error", "timeout"})
 
 
-class UnknownRunError(Exception):
-    """The server says that it does not know the run."""
+class ResponseHead(Protocol):
+    """What is looked at of the head of a response."""
 
-
-UNKNOWN: Final = (NotFoundError, UnknownRunError)
-"""What says that the server does not know the run."""
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def http_version(self) -> str: ...
 
 
 class RunReader:
@@ -85,8 +89,8 @@ class RunReader:
         self.is_resumable = resumable
         self.has_ended = False
         self.doubt: str | None = None
-        self._received = Received()
-        self._tries = Tries(config)
+        self._received = Delivered()
+        self._tries = Retries(config)
         self._is_clean = False
         self._tells_its_end = False
         self._passed_id: str | None = None
@@ -112,7 +116,7 @@ class RunReader:
         """
         return self.thread_id or self._received.thread_id
 
-    def opened(self, response: httpx.Response) -> float | None:
+    def opened(self, response: ResponseHead) -> float | None:
         """Take what the head of a response says of the run.
 
         Returns:
@@ -213,11 +217,8 @@ class RunReader:
             if not may_begin_again(error):
                 raise error
             return error
-        if isinstance(error, APIStatusError) and not (
-            isinstance(error, NotFoundError) or is_transient(error)
-        ):
-            why = f"the server refused with {error.status_code}"
-            raise self.interrupted(why) from error
+        if (status := refusal(error)) is not None:
+            raise self.interrupted(f"the server refused with {status}") from error
         return error
 
     def unanswered(self, error: Exception) -> None:
@@ -237,7 +238,7 @@ class RunReader:
         self._tries.error = error
         if isinstance(error, AmbiguousError) or self.must_begin_again:
             return
-        if isinstance(error, UNKNOWN):
+        if says_unknown(error):
             if not (self.thread_id is None and self._is_clean):  # that ends with its run
                 yield from self.doubted("the server no longer knows the run")
             return
@@ -252,7 +253,7 @@ class RunReader:
     @property
     def must_ask(self) -> bool:
         """Whether it is time to ask for the status of the run."""
-        if self.has_ended or not self.is_open or isinstance(self._tries.error, UNKNOWN):
+        if self.has_ended or not self.is_open or says_unknown(self._tries.error):
             return True
         if self._tries.error is not None:
             return False

@@ -9,16 +9,17 @@ else is the decoder's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from zlib import crc32
 
 import orjson
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 
 from langgraph_once.errors import StreamError
+from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.wire.tokens import TokenReader, read_line
 
-__all__ = ["Frame", "FrameReader"]
+__all__ = ["FrameReader"]
 
 LINE_END: Final = b"\r\n"
 END: Final = LINE_END * 2
@@ -28,18 +29,6 @@ ID: Final = LINE_END + b"id: "
 
 CHECKED: Final = (b"data", b"event")
 """How the lines begin that say something: `data` and `event`."""
-
-
-class Frame(NamedTuple):
-    """One event; or an id alone, the position behind what was left out."""
-
-    event: str
-    data: Any
-    id: str | None
-    """The id that a reader may go on after; None until the stream names one."""
-
-    check: int
-    """CRC-32 of its name and data, as they came; 0 of an id alone."""
 
 
 class FrameReader:

@@ -14,18 +14,22 @@ from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClien
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
-from langgraph_once.remote.following.questions import UNANSWERED, Headers, Questions, outcome
-from langgraph_once.remote.following.run_reader import RunReader, UnknownRunError
+from langgraph_once.remote.following.failures import UnknownRunError
+from langgraph_once.remote.following.frame import Frame
+from langgraph_once.remote.following.questions import Headers, Questions, outcome
+from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.wire.connection import Connection, SyncConnection
-from langgraph_once.remote.wire.frames import Frame
 from langgraph_once.stream import Part
 
-__all__ = ["aanswered", "answered", "aread_run", "read_run"]
+__all__ = ["UNANSWERED", "aanswered", "answered", "aread_run", "read_run"]
 
 T = TypeVar("T")
 
 ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
 """How a connection ends that does not end by itself."""
+
+UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
+"""How a question fails. A `ValueError` says that the answer is no JSON: a proxy's page, perhaps."""
 
 UNDER_WAY: Final = frozenset({"pending", "running"})
 
