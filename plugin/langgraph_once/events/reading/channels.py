@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from langgraph.types import Overwrite
 
 from langgraph_once.events.reading.artifacts import Artifact, ArtifactTracker
-from langgraph_once.events.reading.recent import Recent
+from langgraph_once.events.reading.recent import Bounded, Recent
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import ChannelConfig, ChannelMode
 from langgraph_once.events.vocabulary.event import (
@@ -37,14 +36,11 @@ class _Channel:
         self.config = config
         self.pattern: Pattern = config.accepts
         self.told: Recent[Namespace] = Recent(max_history)
-        self._max_history = max_history
-        self._artifacts: OrderedDict[Namespace, ArtifactTracker] = OrderedDict()
+        self._artifacts: Bounded[Namespace, ArtifactTracker] = Bounded(max_history)
 
     def tracker(self, namespace: Namespace) -> ArtifactTracker:
-        tracker = self._artifacts.pop(namespace, None) or ArtifactTracker(self._max_history)
-        self._artifacts[namespace] = tracker
-        while len(self._artifacts) > self._max_history:
-            self._artifacts.popitem(last=False)
+        tracker = self._artifacts.pop(namespace, None)
+        self._artifacts[namespace] = tracker = tracker or ArtifactTracker(self._artifacts.max_size)
         return tracker
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from langchain_core.messages import AIMessage, BaseMessageChunk, ToolCallChunk, ToolMessage
 
 from langgraph_once.events.reading.content_blocks import call_pieces, whole_calls
+from langgraph_once.events.reading.recent import Bounded
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls, Source, ToolCallState
 from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.events.vocabulary.event import (
@@ -38,7 +39,7 @@ class ToolCallTracker:
         self._open: dict[tuple[Where, str], MessageCalls] = {}
         self._ended: OrderedDict[int, ToolCallState] = OrderedDict()
         self._by_id: dict[str, list[ToolCallState]] = {}
-        self._messages: OrderedDict[str, list[Where]] = OrderedDict()
+        self._messages: Bounded[str, list[Where]] = Bounded(max_calls)
 
     @property
     def states(self) -> tuple[ToolCallState, ...]:
@@ -215,8 +216,6 @@ class ToolCallTracker:
         if where not in places:
             places.append(where)
             del places[: -self._max_calls]
-        while len(self._messages) > self._max_calls:
-            self._messages.popitem(last=False)
 
     def _remember(self, state: ToolCallState) -> None:
         self._ended[id(state)] = state

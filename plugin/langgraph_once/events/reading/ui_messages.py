@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from langgraph_once.events.reading.recent import Bounded
 from langgraph_once.events.vocabulary.event import UIEvent
 from langgraph_once.stream.where import Where
 
@@ -32,8 +32,7 @@ class UIMessages:
 
     def __init__(self, seq: Callable[[], int], *, max_messages: int) -> None:
         self._seq = seq
-        self._max_messages = max_messages
-        self._props: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._props: Bounded[str, dict[str, Any]] = Bounded(max_messages)
 
     def event(self, data: dict[str, Any], where: Where) -> UIEvent:
         """The event of one UI message."""
@@ -46,8 +45,6 @@ class UIMessages:
         if merges:
             props = {**self._props[ui_id], **props}
         self._props[ui_id] = props
-        while len(self._props) > self._max_messages:
-            self._props.popitem(last=False)
         return UIEvent(
             seq=self._seq(),
             where=where,

@@ -1,15 +1,16 @@
-"""Messages that were said where nobody watches, and then enter the state of a watched graph.
+"""Messages of graphs that nobody watches, which then enter the state of a watched graph.
 
-A stream that looks into graphs says a message once, in the graph that made it. Who watches only
-the graph around it has it from the state of that graph, as it would be without that look.
+A stream with subgraphs says a message once: in the graph that made it. A consumer who watches
+only the graph around it gets the message when it enters the state there, as in a stream without
+subgraphs.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from langgraph_once.events.reading.recent import Bounded
 from langgraph_once.stream.where import Where, node_names
 
 __all__ = ["Said", "UnwatchedMessages"]
@@ -34,12 +35,11 @@ class UnwatchedMessages:
     """The messages that are not told, by id.
 
     Args:
-        max_messages: The most to remember; the oldest are forgotten first.
+        max_messages: The most to remember.
     """
 
     def __init__(self, max_messages: int) -> None:
-        self._max_messages = max_messages
-        self._by_id: OrderedDict[str, Said] = OrderedDict()
+        self._by_id: Bounded[str, Said] = Bounded(max_messages)
 
     def __bool__(self) -> bool:
         """Whether there is any."""
@@ -49,8 +49,6 @@ class UnwatchedMessages:
         """Remember one; the empty id of a provider that gives none names nothing."""
         if message_id:
             self._by_id[message_id] = said
-        while len(self._by_id) > self._max_messages:
-            self._by_id.popitem(last=False)
 
     def get(self, message_id: str | None) -> Said | None:
         """Where it was said, if it was not told."""

@@ -7,14 +7,13 @@ that streams no updates, before the first state that has it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk, ToolMessage
 
 from langgraph_once.events.reading.channels import node_updates
-from langgraph_once.events.reading.recent import Recent
+from langgraph_once.events.reading.recent import Bounded, Recent
 from langgraph_once.stream import TASK_NS_KEY, EventReader, Part, found_in_update
 from langgraph_once.stream.where import NODE_KEY
 
@@ -58,7 +57,7 @@ class _ToolMessages:
         self._max_history = max_history
         self._begun: Recent[tuple[str, ...]] = Recent(max_history)
         self._ids: Recent[str] = Recent(max_history)
-        self._nameless: OrderedDict[int, ToolMessage] = OrderedDict()
+        self._nameless: Bounded[int, ToolMessage] = Bounded(max_history)
 
     def in_updates(self, part: Part) -> Iterator[Part]:
         """Those in what nodes wrote."""
@@ -84,8 +83,6 @@ class _ToolMessages:
         if message.id is not None:
             return self._ids.add(message.id) and not is_same
         self._nameless[id(message)] = message
-        while len(self._nameless) > self._max_history:
-            self._nameless.popitem(last=False)
         return not is_same
 
 
