@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import (
     AsyncGenerator,
     Callable,
@@ -25,11 +23,10 @@ from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event,
 from langgraph_once.remote.following.backoff import Backoff
 from langgraph_once.remote.following.consumer import Consumer, for_events, new_ledger
 from langgraph_once.remote.following.failures import is_transient
-from langgraph_once.remote.following.questions import Questions, run_asked
+from langgraph_once.remote.following.questions import Steps, Unanswered, run_asked
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import (
-    UNANSWERED,
     aanswered,
     answered,
     aread_run,
@@ -174,9 +171,16 @@ class _Stream:
         asked = self._asked
         return asked.create is None and asked.subgraphs is None and asked.thread_id is not None
 
-    def _run_asked(self) -> Questions[Mapping[str, Any] | None]:
-        asked = self._asked
-        return run_asked(asked.thread_id, asked.run_id, asked.headers)
+    def _modes_asked(self) -> Steps[None]:
+        """Ask for the modes of the run that is joined, where the caller named none."""
+        asked, tries = self._asked, Backoff(self._config)
+        while self._must_ask_modes:
+            try:
+                run = yield from run_asked(asked.thread_id, asked.run_id, asked.headers)
+            except Unanswered as failed:
+                yield self._wait_s(tries, failed.error)
+            else:
+                asked.take_modes_of(run)
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
@@ -229,17 +233,9 @@ class AsyncRunStream(_Stream, AsyncGenerator[Part, None]):
         self._prepare(processor)
         return processor.stream(self)
 
-    async def _take_modes(self) -> None:
-        tries = Backoff(self._config)
-        while self._must_ask_modes:
-            try:
-                self._asked.take_modes_of(await aanswered(self._client, self._run_asked()))
-            except UNANSWERED as error:
-                await asyncio.sleep(self._wait_s(tries, error))
-
     async def _read(self) -> AsyncGenerator[Part]:
         asked = self._asked
-        await self._take_modes()
+        await aanswered(self._client, self._modes_asked())
         reader, consumer = self._begin()
         parts = aread_run(self._client, reader, self._create(), asked.headers)
         with self._ending():
@@ -280,17 +276,9 @@ class RunStream(_Stream, Generator[Part, None, None]):
         self._prepare(processor)
         return processor.stream_sync(self)
 
-    def _take_modes(self) -> None:
-        tries = Backoff(self._config)
-        while self._must_ask_modes:
-            try:
-                self._asked.take_modes_of(answered(self._client, self._run_asked()))
-            except UNANSWERED as error:
-                time.sleep(self._wait_s(tries, error))
-
     def _read(self) -> Generator[Part]:
         asked = self._asked
-        self._take_modes()
+        answered(self._client, self._modes_asked())
         reader, consumer = self._begin()
         parts = read_run(self._client, reader, self._create(), asked.headers)
         with self._ending(), closing(parts):

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from contextlib import aclosing, closing
+from functools import partial
 from inspect import getattr_static
 from typing import Any, Final, TypeVar
 
@@ -16,12 +17,12 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.failures import UnknownRunError
 from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.questions import Headers, Questions, outcome
+from langgraph_once.remote.following.questions import Headers, Step, Steps, Unanswered, between
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.wire.connection import Connection, SyncConnection
 from langgraph_once.stream import Part
 
-__all__ = ["UNANSWERED", "aanswered", "answered", "aread_run", "read_run"]
+__all__ = ["aanswered", "answered", "aread_run", "read_run"]
 
 T = TypeVar("T")
 
@@ -30,8 +31,6 @@ ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousErr
 
 UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
 """How a question fails. A `ValueError` says that the answer is no JSON: a proxy's page, perhaps."""
-
-UNDER_WAY: Final = frozenset({"pending", "running"})
 
 
 def aread_run(
@@ -75,28 +74,18 @@ async def _aread(
     headers: Headers,
 ) -> AsyncGenerator[Part]:
     runs = RunsClient(Connection(client.http, reader.config, reader.opened))
+    connect = partial(_joined, reader, headers) if create is None else create
     if create is None:
         reader.rejoin()
-    frames = _joined(runs, reader, headers) if create is None else create(runs)
-    while True:
-        async with aclosing(_aconnection(reader, frames)) as parts:
+    outcome = None
+    while outcome is None:
+        async with aclosing(_aconnection(reader, connect(runs))) as parts:
             async for part in parts:
                 yield part
-        if create is not None and reader.must_begin_again:
-            await asyncio.sleep(reader.begin_again())
-            frames = create(runs)
-            continue
-        if reader.must_ask:
-            try:
-                status, states = await aanswered(client, outcome(reader, headers))
-            except UNANSWERED as error:
-                reader.unanswered(error)
-            else:
-                if status not in UNDER_WAY:
-                    break
-        await asyncio.sleep(reader.rejoin())
-        frames = _joined(runs, reader, headers)
-    for part in reader.settled(status, states):
+        if not reader.must_begin_again:
+            connect = partial(_joined, reader, headers)
+        outcome = await aanswered(client, between(reader, headers))
+    for part in reader.settled(*outcome):
         yield part
 
 
@@ -138,27 +127,17 @@ def _read(
     headers: Headers,
 ) -> Generator[Part]:
     runs = SyncRunsClient(SyncConnection(client.http, reader.config, reader.opened))
+    connect = partial(_joined, reader, headers) if create is None else create
     if create is None:
         reader.rejoin()
-    frames = _joined(runs, reader, headers) if create is None else create(runs)
-    while True:
-        with closing(_connection(reader, frames)) as parts:
+    outcome = None
+    while outcome is None:
+        with closing(_connection(reader, connect(runs))) as parts:
             yield from parts
-        if create is not None and reader.must_begin_again:
-            time.sleep(reader.begin_again())
-            frames = create(runs)
-            continue
-        if reader.must_ask:
-            try:
-                status, states = answered(client, outcome(reader, headers))
-            except UNANSWERED as error:
-                reader.unanswered(error)
-            else:
-                if status not in UNDER_WAY:
-                    break
-        time.sleep(reader.rejoin())
-        frames = _joined(runs, reader, headers)
-    yield from reader.settled(status, states)
+        if not reader.must_begin_again:
+            connect = partial(_joined, reader, headers)
+        outcome = answered(client, between(reader, headers))
+    yield from reader.settled(*outcome)
 
 
 def _connection(reader: RunReader, frames: Generator[Frame]) -> Generator[Part]:
@@ -183,7 +162,7 @@ def _frame(given: Any) -> Frame:
     return Frame(given.event, given.data, getattr(given, "id", None), 0)
 
 
-def _joined(runs: Any, reader: RunReader, headers: Headers) -> Any:
+def _joined(reader: RunReader, headers: Headers, runs: Any) -> Any:
     """One more connection to a run."""
     cursor = (reader.alignment.cursor or FIRST) if reader.is_resumable else None
     if reader.joined_thread_id is not None:
@@ -194,35 +173,43 @@ def _joined(runs: Any, reader: RunReader, headers: Headers) -> Any:
     return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
 
 
-async def aanswered(client: LangGraphClient, questions: Questions[T]) -> T:
-    """What becomes of questions that a client asks.
+async def aanswered(client: LangGraphClient, steps: Steps[T]) -> T:
+    """Take steps: ask by the client, and wait.
 
-    Raises:
-        Exception: One of `UNANSWERED`, if it is not answered.
+    Returns:
+        What the steps come to.
     """
     answer: Any = None
     try:
         while True:
-            ask = questions.send(answer)
+            step = _next(steps, answer)
             try:
-                answer = await ask(client)
+                answer = await (step(client) if callable(step) else asyncio.sleep(step))
             except NotFoundError:
                 answer = None
+            except UNANSWERED as error:
+                answer = Unanswered(error)
     except StopIteration as stop:
         found: T = stop.value
         return found
 
 
-def answered(client: SyncLangGraphClient, questions: Questions[T]) -> T:
+def answered(client: SyncLangGraphClient, steps: Steps[T]) -> T:
     """`aanswered`, sync."""
     answer: Any = None
     try:
         while True:
-            ask = questions.send(answer)
+            step = _next(steps, answer)
             try:
-                answer = ask(client)
+                answer = step(client) if callable(step) else time.sleep(step)  # type: ignore[func-returns-value]
             except NotFoundError:
                 answer = None
+            except UNANSWERED as error:
+                answer = Unanswered(error)
     except StopIteration as stop:
         found: T = stop.value
         return found
+
+
+def _next(steps: Steps[Any], answer: Any) -> Step:
+    return steps.throw(answer) if isinstance(answer, Unanswered) else steps.send(answer)
