@@ -133,11 +133,8 @@ class OnceRemoteGraph(RemoteThreads):
             RemoteException: The run failed on the server.
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
-        modes = _modes_in_force(stream_mode, config)
-        ledger = new_ledger(self.dedup) if ledger is None else ledger
-        wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
-        parts = self._parts(input, config, wanted, kwargs)
-        return filtered(parts, self._filter(modes, subgraphs, version, ledger))
+        wanted, chunks = self._wanted(stream_mode, config, subgraphs, version, ledger)
+        return filtered(self._parts(input, config, wanted, kwargs), chunks)
 
     def astream(  # type: ignore[override]
         self,
@@ -151,11 +148,8 @@ class OnceRemoteGraph(RemoteThreads):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`stream`, async; the arguments are the same."""
-        modes = _modes_in_force(stream_mode, config)
-        ledger = new_ledger(self.dedup) if ledger is None else ledger
-        wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
-        parts = self._aparts(input, config, wanted, kwargs)
-        return afiltered(parts, self._filter(modes, subgraphs, version, ledger))
+        wanted, chunks = self._wanted(stream_mode, config, subgraphs, version, ledger)
+        return afiltered(self._aparts(input, config, wanted, kwargs), chunks)
 
     def invoke(
         self,
@@ -228,6 +222,23 @@ class OnceRemoteGraph(RemoteThreads):
                 key: value for key, value in asked if not key.startswith(INNER_PREFIX)
             }
         return sanitized
+
+    def _wanted(
+        self,
+        stream_mode: StreamModes | None,
+        config: RunnableConfig | None,
+        subgraphs: bool,
+        version: Version,
+        ledger: Ledger | None,
+    ) -> tuple[Wanted, ChunkFilter]:
+        """What a stream is asked for, and what makes its chunks."""
+        modes = _modes_in_force(stream_mode, config)
+        ledger = new_ledger(self.dedup) if ledger is None else ledger
+        wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
+        chunks = chunk_filter(
+            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
+        )
+        return wanted, chunks
 
     def _parts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
@@ -302,17 +313,6 @@ class OnceRemoteGraph(RemoteThreads):
         call = {**asked, **options, "headers": headers}
         call["checkpoint"] = {**(call["checkpoint"] or {}), **READER_CHECKPOINT}
         return call
-
-    def _filter(
-        self,
-        modes: str | list[str],
-        subgraphs: bool,
-        version: Version,
-        ledger: Ledger,
-    ) -> ChunkFilter:
-        return chunk_filter(
-            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
-        )
 
 
 @contextmanager

@@ -199,15 +199,15 @@ class _Chunks:
                 yield chunk
 
 
-class OnceRunStream(_RemoteGraphRunStream):
-    """A v3 run of a remote graph; see this module.
+class _Once:
+    """A run of `RemoteGraph` with our channel.
 
     Args:
         run: The run as `RemoteGraph` makes it, which is not used any more.
         dedup: As `OnceChunks`.
     """
 
-    def __init__(self, run: _RemoteGraphRunStream, dedup: DedupConfig | None) -> None:
+    def __init__(self, run: Any, dedup: DedupConfig | None) -> None:
         vars(self).update(vars(run))
         self._dedup = dedup
 
@@ -215,23 +215,18 @@ class OnceRunStream(_RemoteGraphRunStream):
     def extensions(self) -> Mapping[str, Any]:
         """The projections by name; ours under `once`."""
         return _Extensions(self, self._dedup)
+
+
+class OnceRunStream(_Once, _RemoteGraphRunStream):
+    """A v3 run of a remote graph; see this module."""
 
     def __iter__(self) -> Iterator[Any]:
         """The events of this run, without those of earlier runs of the thread."""
         return of_run(self._sdk.events, self._run_id)
 
 
-class AsyncOnceRunStream(_AsyncRemoteGraphRunStream):
+class AsyncOnceRunStream(_Once, _AsyncRemoteGraphRunStream):
     """`OnceRunStream`, async."""
-
-    def __init__(self, run: _AsyncRemoteGraphRunStream, dedup: DedupConfig | None) -> None:
-        vars(self).update(vars(run))
-        self._dedup = dedup
-
-    @property
-    def extensions(self) -> Mapping[str, Any]:
-        """The projections by name; ours under `once`."""
-        return _Extensions(self, self._dedup)
 
     def __aiter__(self) -> AsyncIterator[Any]:
         """The events of this run, to its end."""
