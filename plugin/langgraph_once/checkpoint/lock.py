@@ -1,4 +1,4 @@
-"""One transaction at a time on a connection, ended whatever happens."""
+"""One transaction at a time on a connection. It is ended, whatever happens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TransactionLock(asyncio.Lock):
-    """An `AsyncSqliteSaver`'s lock: whoever leaves it by an exception has its transaction undone.
+    """The lock of an `AsyncSqliteSaver`. Leaving it by an exception undoes the transaction.
 
     A cancelled coroutine does not stop the statement it awaits, which runs in the
     connection's thread. Upstream's `aput` and `aput_writes`, cancelled there, leave the

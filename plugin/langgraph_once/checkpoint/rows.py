@@ -1,4 +1,4 @@
-"""Every stored value of a database, without writing to it; a server may be using it."""
+"""Every stored value of a database. Nothing is written; a server may be using it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""What happens in a stream, as typed events: say what to watch, in any source."""
+"""A graph or stream goes in; typed events of what happens there come out.
+
+processor.py     `ChannelStreamingProcessor`: say what to watch, get events
+event_stream.py  what it returns: events to iterate, to pick by type, to handle
+transcript.py    events folded to messages, tool calls, channels
+sources/         any source to parts
+reading/         parts to events
+vocabulary/      the events, and what can be watched
+render/          events as SSE, AG-UI, text
+"""
 
 from typing import TYPE_CHECKING, Any
 

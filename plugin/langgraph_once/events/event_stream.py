@@ -1,4 +1,4 @@
-"""Streams of events, and ways to take from them: by type, by handler, all at once."""
+"""Streams of events: iterate, pick by type, call handlers, collect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The face of the room: say what to watch, get typed events."""
+"""`ChannelStreamingProcessor`: say what to watch, get typed events."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Run(NamedTuple):
 
     @property
     def token(self) -> Callable[[Any], Event | None] | None:
-        """Reads tokens past all else, where chunks are well made and each comes once."""
+        """A short way for tokens, if chunks are well made and each comes once."""
         return self.reader.token if self.read is local_part else None
 
     def parts(self, chunk: Any) -> Iterable[Part]:
@@ -92,17 +92,17 @@ class _Run(NamedTuple):
 
 
 class ChannelStreamingProcessor:
-    """Watches channels and tokens of a graph, each independent of the other.
+    """Watches channels and tokens of a graph, independently of each other.
 
-    One processor serves any number of streams, also at a time. What it tells follows from the
-    stream alone; `Transcript` keeps what a consumer has over several.
+    One processor serves any number of streams, also at the same time. Its events depend on the
+    stream alone; `Transcript` keeps what a consumer has after several streams.
 
     Args:
         channels: Keys of the state to tell.
         token_streaming: Whose tokens to tell, with their messages and tool calls.
         dedup: What counts as a repetition; None for a source that says each thing once by itself.
-            A graph wrapped by `once` keeps its own. `state` is not looked at: of states the keys
-            that changed are told.
+            A graph wrapped by `once` keeps its own. `state` has no effect: events tell the keys
+            of a state that changed.
         include: What to tell besides: `custom`, `ui`, `interrupts`, `tasks`, `tool_calls`.
         max_history: The most finished messages and calls to remember, for what may still be said
             of them.
@@ -175,7 +175,7 @@ class ChannelStreamingProcessor:
             kwargs: As `graph.astream`, but for what follows from the configuration.
 
         Raises:
-            ConfigError: The graph lacks a key, or `kwargs` say what the configuration says.
+            ConfigError: The graph lacks a key, or `kwargs` name what the configuration decides.
         """
         return AsyncEvents(self._astreamed(self._run(graph, input, config, "astream", kwargs)))
 

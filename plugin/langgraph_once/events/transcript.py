@@ -1,4 +1,4 @@
-"""Events folded to what a consumer has: messages, tool calls, channels, and the rest."""
+"""Folds events to what a consumer has: messages, tool calls, channels, and the rest."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ class Transcript:
                 assert_never(event)
 
     def _begin(self) -> None:
-        """Another stream: what the graph waited for has been answered, or will be told again."""
+        """Begin another stream: its interrupts were answered, or will be told again."""
         self.is_ended = False
         self.interrupts = {}
         self._spent = self.usage
@@ -325,7 +325,7 @@ class Transcript:
             self._drop_calls(line)
 
     def _add_call(self, index: int, call: ToolCallRecord) -> None:
-        """Add a call; one that a message with an id makes again takes the place of the first."""
+        """Add a call. If the same message makes the call again, it takes the place of the first."""
         key = (call.where, call.message_id, index)
         if call.message_id and (old := self._call_by_key.get(key)) is not None:
             self._calls = [other for other in self._calls if other is not old]

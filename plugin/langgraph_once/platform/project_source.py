@@ -1,4 +1,4 @@
-"""The project's own source, as `langgraph.json` names it: what reading a checkpoint may import."""
+"""The project's own source, as `langgraph.json` names it. Reading a checkpoint may import it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the server starts with our components, and how a user's mistake stops it: in one line."""
+"""The start of a server with our components. A mistake of the user stops it with one line."""
 
 from __future__ import annotations
 

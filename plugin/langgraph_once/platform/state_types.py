@@ -1,7 +1,7 @@
 """The types in the states of the graphs that `langgraph.json` names.
 
 The server copies a graph before each run, and the copy forgets the types of its state
-(`Pregel.copy`, langgraph 1.2.22), so the serializer learns them here.
+(`Pregel.copy`, langgraph 1.2.22). So the serializer learns them from here.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def types_in_graphs() -> set[tuple[str, ...]]:
 def graph_types(value: Any) -> set[tuple[str, ...]]:
     """`(module, name)` of every type in the schemas of a graph or builder; none of another thing.
 
-    What an agent was asked to answer with (`create_agent(response_format=…)`) is among them,
-    though its state says no more than that there is an answer (langchain 1.x).
+    The type of an agent's answer (`create_agent(response_format=…)`) is among them, though the
+    agent's state does not name it (langchain 1.x).
     """
     found: set[tuple[str, ...]] = set()
     for graph in _with_subgraphs(value):

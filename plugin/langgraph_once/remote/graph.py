@@ -1,4 +1,4 @@
-"""`OnceRemoteGraph`: a `RemoteGraph` that cannot be told from a local graph."""
+"""`OnceRemoteGraph`: a `RemoteGraph` that behaves like a local graph."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ Options = Mapping[str, Any]
 class OnceRemoteGraph(RemoteThreads):
     """A `RemoteGraph` whose streams deliver each thing once, in the shapes of a local graph.
 
-    Messages, chunks, interrupts and snapshots are objects; as a node of a local graph it shares
-    that graph's streams, is interrupted and resumes with it. Works against any LangGraph server;
-    the graph there need not be wrapped by `once`.
+    Messages, chunks, interrupts and snapshots are objects. As a node of a local graph it shares
+    that graph's streams, and is interrupted and resumed with it. It works with any LangGraph
+    server; the graph there need not be wrapped by `once`.
 
     Args:
         assistant_id: As `RemoteGraph`.
@@ -67,8 +67,8 @@ class OnceRemoteGraph(RemoteThreads):
         url: As `RemoteGraph`, and so are the following.
         api_key: The key of the server.
         headers: To send with each request.
-        client: An SDK client, in place of one made for `url`. Where you have replaced its
-            `runs.stream`, that is called, and it alone comes back after a cut, or does not.
+        client: An SDK client, in place of one made for `url`. If you have replaced its
+            `runs.stream`, that is called; reconnecting after a cut is then up to it.
         sync_client: The same for sync calls.
         config: Defaults of the config of each call.
         name: The name of this graph; by default `assistant_id`.
@@ -210,11 +210,11 @@ class OnceRemoteGraph(RemoteThreads):
 
     @property
     def channels(self) -> Mapping[str, Any]:
-        """None that are known here; `once` asks each graph inside its own for them."""
+        """Empty: the channels are on the server. `once` asks every subgraph for them."""
         return {}
 
     def _sanitize_config(self, config: RunnableConfig) -> RunnableConfig:
-        """Also without what a graph around this one keeps there for itself."""
+        """As upstream's, and without the keys that a graph around this one keeps for itself."""
         sanitized = super()._sanitize_config(config)
         if "configurable" in sanitized:
             asked = sanitized["configurable"].items()
@@ -243,7 +243,7 @@ class OnceRemoteGraph(RemoteThreads):
     def _parts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
     ) -> Generator[Part]:
-        """What a run says, as a local graph would, and as it would told to the graphs around."""
+        """The parts of a run, as a local graph has them; they go to the graphs around as well."""
         caller = Caller.of(config, self.dedup)
         if caller is not None and caller.is_resuming:
             input = caller.resumed(input, self._state_now(config))
@@ -317,7 +317,7 @@ class OnceRemoteGraph(RemoteThreads):
 
 @contextmanager
 def _ending(reading: Recipients, wanted: Wanted) -> Iterator[None]:
-    """Tells errors as who reads the run is to get them."""
+    """Gives errors the form that the reader of the run is to get."""
     try:
         yield
     except ParentCommand as error:
@@ -330,7 +330,7 @@ def _ending(reading: Recipients, wanted: Wanted) -> Iterator[None]:
 def _modes_in_force(
     stream_mode: StreamModes | None, config: RunnableConfig | None
 ) -> str | list[str]:
-    """The modes in the form that tells one mode from a list, with a local graph's defaults."""
+    """One mode, or a list of modes; by default those of a local graph."""
     if stream_mode is None:
         return "values" if is_task(config) else "updates"
     return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
@@ -341,5 +341,5 @@ def _v3_input(input: Any) -> Any:
 
 
 def _announcing(config: RunnableConfig | None) -> RunnableConfig:
-    """A config that announces us in v3, which has no other place for it."""
+    """A config that announces us to the server; v3 has no other place for it."""
     return merge_configs(config, {"configurable": {**READER_CHECKPOINT}})

@@ -1,9 +1,9 @@
-"""A remote graph as a node: what it owes to the local graph around it.
+"""A remote graph as a node of a local graph: it behaves there as a local subgraph does.
 
-A local graph in a node shares its parent's streams, through the config: messages go to the
-handlers among the callbacks, all else to the stream under `__pregel_stream`, in namespaces
-that begin with the parent's task; an interrupt is raised, and a resume is found in the config
-too. Measured with langgraph 1.2.22; `test_node_keys` notices when a key changes.
+A local subgraph shares its parent's streams through the config. Messages go to the handlers among
+the callbacks; everything else goes to the stream under `__pregel_stream`. Namespaces begin with
+the parent's task. An interrupt is raised; a resume is found in the config. Measured with
+langgraph 1.2.22; `test_node_keys` notices when a key changes.
 """
 
 from __future__ import annotations
@@ -77,17 +77,17 @@ class Caller:
 
     @property
     def modes(self) -> frozenset[str]:
-        """What the graphs around want to hear of."""
+        """The modes that the graphs around want."""
         modes = frozenset(self._stream.modes if self._stream is not None else ()) - {"messages"}
         return modes | {"messages"} if self._listeners else modes
 
     @property
     def is_resuming(self) -> bool:
-        """Whether the graph around goes on where it was interrupted."""
+        """Whether the graph around is being resumed after an interrupt."""
         return bool(self._asked.get(RESUMING_KEY))
 
     def resumed(self, input: Any, state: Mapping[str, Any]) -> Any:
-        """What the remote thread is to run with: where it stopped halfway, an answer or nothing.
+        """The input of the remote run: an answer, or nothing, if its thread stopped halfway.
 
         Args:
             input: What the task runs it with.
@@ -105,7 +105,7 @@ class Caller:
         return None
 
     def placed(self, part: Part) -> Part:
-        """A part of the remote graph where the graphs around see it."""
+        """A part of the remote graph, in the namespace that the graphs around see."""
         ns = self.ns + part.ns
         if part.mode != "messages":
             return part._replace(ns=ns)
@@ -119,7 +119,7 @@ class Caller:
         return part._replace(ns=ns, meta=meta)
 
     def tell(self, part: Part) -> None:
-        """Pass a part, placed, on to the graphs around, as far as they want it."""
+        """Pass a placed part on to the graphs around, if they want it."""
         if part.mode == "messages":
             if self._listeners:
                 self._say(self._dedup.feed(part))
@@ -169,7 +169,7 @@ class _Listener:
         self._whole = WholeMessages() if isinstance(handler, StreamMessagesHandlerV2) else None
 
     def know(self, message: BaseMessage) -> None:
-        """Take a message for old; ours compares, upstream's goes by what went into its nodes."""
+        """Note a message as old. Our handler compares messages; upstream's goes by their ids."""
         if not isinstance(self._handler, OnceMessagesHandler) and message.id:
             self._handler.seen.add(message.id)
 
@@ -187,7 +187,7 @@ class _Listener:
 
 
 def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]:
-    """The handlers that want the messages of graphs inside their own."""
+    """The handlers that want messages of subgraphs."""
     callbacks: Any = config.get("callbacks")
     for handler in getattr(callbacks, "handlers", callbacks) or ():
         if isinstance(handler, StreamMessagesHandler) and handler.subgraphs:
@@ -195,7 +195,7 @@ def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]
 
 
 def _payload(part: Part) -> Any:
-    """The data as v1 has it, which graphs hand around."""
+    """The data in the form of v1, which graphs pass to each other."""
     interrupts = part.meta.get("interrupts")
     return {**part.data, INTERRUPT_KEY: interrupts} if interrupts else part.data
 

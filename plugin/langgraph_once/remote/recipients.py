@@ -1,4 +1,4 @@
-"""The parts of one remote run, for who asked for them and for the graphs around."""
+"""Who gets the parts of a remote run: the caller of `stream`, and the graphs around a node."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Wanted(NamedTuple):
     """What is asked for."""
 
     modes: frozenset[str]
-    """As a local graph names them."""
+    """The modes, as a local graph names them."""
 
     subgraphs: bool
-    """From the graphs inside too."""
+    """Whether from the graphs inside too."""
 
     ledger: Ledger | None = None
     """What the consumer has; None if it takes everything."""
 
     tells_gaps: bool = False
-    """A part may say that something may be missing; else only the log does."""
+    """Gaps are told as parts. They are logged in any case."""
 
 
 class Recipients:
-    """Reads one run.
+    """Passes the parts of one run to those who want them.
 
     Args:
         wanted: What was asked for.
@@ -65,8 +65,8 @@ class Recipients:
         if self._caller is not None:
             part = self._caller.placed(part)
             self._caller.tell(part)
-        # Where the graphs around want those inside too, the server says an inner message there
-        # and not once more at the root: it is told here rather than lost.
+        # If the graphs around want subgraphs, the server sends an inner message in its subgraph
+        # and not at the root as well. So messages pass from any depth, or they would be lost.
         is_near = len(part.ns) == self._depth or part.mode == "messages"
         is_wanted = part.mode in self._wanted.modes and (is_near or self._wanted.subgraphs)
         return (part,) if is_wanted else ()
@@ -88,6 +88,6 @@ class Recipients:
             self._caller.finish()
 
     def addressed(self, error: ParentCommand) -> ParentCommand:
-        """A command for the graph around the remote one, by the name that graph goes by."""
+        """The command, addressed to the graph around the remote one by its name."""
         graph = self._caller.task if self._caller else ""
         return ParentCommand(replace(error.args[0], graph=graph))

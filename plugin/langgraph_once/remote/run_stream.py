@@ -39,7 +39,7 @@ __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 
 @dataclass(slots=True, kw_only=True)
 class Asked:
-    """What a stream is asked for: a run to begin, or one to join."""
+    """The request for a stream: a run to begin, or one to join."""
 
     thread_id: str | None
     run_id: str | None = None
@@ -54,9 +54,9 @@ class Asked:
     """The arguments to begin the run with, apart from those above."""
 
     def take_modes_of(self, run: Mapping[str, Any] | None) -> None:
-        """Take the modes of the run that is joined, where the caller named none.
+        """Take the modes of the run that is joined, if the caller named none.
 
-        Of one that the server does not know there are none; reading it will say so.
+        A run that the server does not know has none. Reading it will say so.
         """
         kwargs = (run or {}).get("kwargs") or {}
         self.stream_mode = self.stream_mode or kwargs.get("stream_mode")
@@ -64,7 +64,7 @@ class Asked:
 
 
 class _Stream:
-    """What both kinds of streams have in common."""
+    """What sync and async streams have in common."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked

@@ -1,4 +1,4 @@
-"""What `inspect` and `help` show of methods that pass most of their arguments on."""
+"""Signatures for `inspect` and `help`, of methods that pass most of their arguments on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ C = TypeVar("C", bound=type)
 
 
 def shows_options(cls: C) -> C:
-    """Let the methods of `cls` show what their `**kwargs` may be: what upstream's name."""
+    """Let the methods of `cls` show the options that their `**kwargs` take: upstream's."""
     upstream = cls.__mro__[1]
     for name, method in vars(cls).items():
         if callable(method) and (theirs := getattr(upstream, name, None)) is not None:
@@ -21,7 +21,7 @@ def shows_options(cls: C) -> C:
 
 
 def _merged(ours: Any, theirs: Any) -> inspect.Signature:
-    """Our signature, and before its `**kwargs` the options of theirs that it lacks."""
+    """Our signature, with the options of theirs that it lacks put before `**kwargs`."""
     signature = inspect.signature(ours)
     own = list(signature.parameters.values())
     if own[-1].kind is not Parameter.VAR_KEYWORD:

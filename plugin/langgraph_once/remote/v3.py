@@ -1,17 +1,16 @@
-"""v3 of a remote graph: the runs of `RemoteGraph`, with our channel, and ending with the run.
+"""v3 of a remote graph: the runs of `RemoteGraph`, with our channel. They end with the run.
 
-`run.extensions["once"]` gives each part once, as v2 chunks with message objects, as it does of
-a local `once(graph)`. Where the server offers the channel, it is that: each message bears its
-id. Where it does not, the same chunks are made of the protocol events, with what these leave
-out:
+`run.extensions["once"]` gives each part once, as v2 chunks with message objects, like a local
+`once(graph)`. A server that offers the channel sends these chunks, and each message has its id.
+For any other server the chunks are made of the protocol events. These have limits:
 
-- Their deltas bear no id: two messages that are open at a time in one namespace run into one
-  another. `run.messages`, which is the SDK's, has this hole with any server.
-- Nothing tells a copy that a node returns from something new.
-- A message that no model streamed is in the states alone.
+- Deltas carry no id. Two messages that stream at the same time in one namespace get mixed.
+  `run.messages` of the SDK has this problem with any server.
+- A copy that a node returns cannot be told from something new.
+- A message that no model streamed appears only in the states.
 
-A sync run that is interrupted ends where the SDK sees the interrupt; states that the server says
-after it are not waited for.
+An interrupted sync run ends where the SDK sees the interrupt. It does not wait for the states that
+the server sends after it.
 """
 
 from __future__ import annotations
@@ -48,18 +47,18 @@ ENDS = frozenset({"completed", "failed"})
 RUN_ID = re.compile(r"^synth:([0-9a-f-]{36}):")
 
 SILENCE_S = 0.5
-"""After an interrupt the server still says a few states, and not when it has said the last."""
+"""After an interrupt the server still sends a few states, and does not say which is the last."""
 
 WIRE_KEYS = frozenset({"content", "id", "type"})
-"""What a message always has in the states of v3, where it has no empty fields."""
+"""What every message has in the states of v3, which leave empty fields out."""
 
 
 class OnceChunks:
     """Protocol events in, v2 chunks out, each thing once. No I/O.
 
     Args:
-        dedup: What counts as a repetition, where the server does not decide it; and what is
-            hidden in any case.
+        dedup: What counts as a repetition, unless the server decides that; and what is hidden
+            in any case.
     """
 
     def __init__(self, dedup: DedupConfig | None = None) -> None:
@@ -69,7 +68,7 @@ class OnceChunks:
         self._write = writer([], version="v2")
 
     def feed(self, event: Mapping[str, Any]) -> Iterator[Any]:
-        """What an event says that is not known yet."""
+        """The chunks of an event that are not known yet."""
         method, data = event["method"], event["params"].get("data")
         if method == "custom" and isinstance(data, Mapping) and data.get("name") == CHANNEL:
             self._is_offered = True  # it says each thing before the protocol does
@@ -105,7 +104,7 @@ def _said(chunk: Mapping[str, Any]) -> Part:
 
 
 def filled(value: Any) -> Any:
-    """A state of v3 with the empty fields of its messages, by which they are known."""
+    """A state of v3, with the empty fields of its messages put back; they mark a message."""
     if isinstance(value, list):
         return [filled(item) for item in value]
     if not isinstance(value, dict):
@@ -117,7 +116,7 @@ def filled(value: Any) -> Any:
 
 
 class RunEvents:
-    """Tells the events of one run among those of its thread, which the server says anew. No I/O.
+    """Picks the events of one run from those of its thread, which the server sends anew. No I/O.
 
     Args:
         run_id: The run.
@@ -146,7 +145,7 @@ class RunEvents:
 
 
 def of_run(events: Iterable[Any], run_id: str | None) -> Iterator[Any]:
-    """The events of a run, to its end, or to where the SDK takes it to have ended."""
+    """The events of a run, until it ends, or until the SDK believes so."""
     run = RunEvents(run_id)
     for event in events:
         if run.has(event):
@@ -156,7 +155,7 @@ def of_run(events: Iterable[Any], run_id: str | None) -> Iterator[Any]:
 
 
 async def aof_run(events: AsyncIterable[Any], run_id: str | None) -> AsyncIterator[Any]:
-    """The events of a run, to its end; the SDK's own iterator waits for more."""
+    """The events of a run, until it ends. The SDK's own iterator would wait for more."""
     run, source = RunEvents(run_id), aiter(events)
     while not run.has_ended:
         try:
@@ -181,7 +180,7 @@ class _Extensions(_ProjectionRegistry):
 
 
 class _Chunks:
-    """The chunks of a run, to be iterated as its client is: sync or async."""
+    """The chunks of a run; sync or async, as its client is."""
 
     def __init__(self, run: Any, dedup: DedupConfig | None) -> None:
         self._run = run

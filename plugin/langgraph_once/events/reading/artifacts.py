@@ -1,4 +1,4 @@
-"""What is new or changed in a value: by id where the elements have ids, else by content."""
+"""Which elements of a value are new or changed? They are known by id, else by content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Artifact(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """What tells an element."""
+    """What an element is known by."""
 
     own_id: str | None
     print: bytes
@@ -36,9 +36,9 @@ class _Mark(NamedTuple):
 class ArtifactTracker:
     """Compares the values of one key with those before.
 
-    Never by position or length: an edit, a removal or an insertion anywhere is told as what it
-    is. Of elements without ids each that the value before did not hold is new, so that two
-    equal ones count twice.
+    Position and length do not matter: an edit, a removal or an insertion anywhere is told as what
+    it is. An element without an id is new if the value before did not hold it; two equal ones
+    count twice.
 
     Args:
         max_known: The most elements to remember of what nodes wrote; of a whole value, all are.
@@ -65,7 +65,7 @@ class ArtifactTracker:
                 yield Artifact(mark.id, data)
 
     def update(self, written: Any) -> Iterator[Artifact]:
-        """What is new in what a node wrote, which may be the whole value or only more of it.
+        """What is new in what a node wrote: the whole value, or only an addition to it.
 
         An element without id that was written before counts as the same.
         """
@@ -110,7 +110,7 @@ def _own_id(element: Any) -> str | None:
 
 
 def _print_of(element: Any) -> bytes:
-    """The fingerprint of an element; of one that cannot be looked into, of how it prints."""
+    """The fingerprint of an element; for an opaque one, that of its text."""
     found = fingerprint(element)
     if found is None:
         plain = to_jsonable_python(element, serialize_unknown=True, bytes_mode="base64")

@@ -62,14 +62,14 @@ class ChannelEvents:
         self._updated = [c for c in channels if "updates" in c.config.stream_mode.modes]
 
     def seed(self, state: Any, namespace: Namespace = ()) -> None:
-        """Take the state that a stream starts from: its artifacts are not new."""
+        """Note the state that a stream starts from: its artifacts are not new."""
         for channel in (*self._valued, *self._updated):
             value = read_key(state, channel.config.key)
             if channel.config.artifact_type is not None and value is not MISSING:
                 list(channel.tracker(namespace).values(value))
 
     def values(self, part: Part) -> Iterator[Event]:
-        """The events of a state. Its keys are those that changed, as the engine cuts it."""
+        """The events of a state. It comes cut to the keys that changed."""
         where = Where(part.ns)
         for channel in self._valued:
             if channel.pattern.matches(where):

@@ -1,4 +1,7 @@
-"""What one chunk or message says, in whatever shape its provider says it."""
+"""Text, reasoning and tool calls in one chunk or message, in any provider's form.
+
+A new provider's form of content blocks belongs here.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def _block_sayings(block: Any) -> Iterator[tuple[Literal["text", "reasoning"], s
 
 
 def _thoughts(block: Mapping[str, Any]) -> Iterator[str]:
-    """The words of a block of reasoning: each provider keeps them under a key of its own."""
+    """The words of a block of reasoning. Each provider has a key of its own for them."""
     for key in ("reasoning", "thinking", "text", REASONING_KEY):
         said = block.get(key)
         if isinstance(said, Mapping):

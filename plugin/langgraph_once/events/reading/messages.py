@@ -1,4 +1,4 @@
-"""Parts of the mode `messages`: tokens, and what becomes of their messages."""
+"""Parts of mode `messages` to events: tokens, and the life of their messages."""
 
 from __future__ import annotations
 
@@ -83,10 +83,8 @@ class MessageEvents:
         return self._other(part) if event is None else (event,)
 
     def token(self, message: Any, meta: Any) -> Event | None:
-        """The event of the next token of the message that spoke last, or of the arguments that it
-        writes, as nearly all parts are.
-
-        None for anything else, which is for `feed`.
+        """A short way for nearly all parts: the event of the next token of the last message, or
+        of the arguments that it writes. None for anything else; `feed` takes that.
         """
         draft = self._last
         if draft is None or meta is not self._last_meta:
@@ -161,13 +159,13 @@ class MessageEvents:
 
     @property
     def has_elsewhere(self) -> bool:
-        """Whether something was said where nobody watches."""
+        """Whether a message was said in a graph that nobody watches."""
         return bool(self._elsewhere)
 
     def in_state(
         self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]
     ) -> Iterator[Event]:
-        """The messages in the state of a graph that were said inside it, where nobody watches."""
+        """The messages in the state of a graph that came from unwatched graphs inside it."""
         for message in messages:
             said = self._elsewhere.get(message.id)
             where = said.seen_from(namespace) if said is not None else None
@@ -176,7 +174,7 @@ class MessageEvents:
         yield from self._late_results()
 
     def _is_early(self, result: ToolMessage, where: Where) -> bool:
-        """Whether a result comes from a state whose message with the call is yet to be told."""
+        """Whether a tool result comes before the message with its call was told."""
         is_known = self._tracker.call_of(result.tool_call_id, where) is not None
         return bool(self._elsewhere) and not is_known and self._accepts(where)
 
@@ -242,7 +240,7 @@ class MessageEvents:
                 yield event
 
     def _calls(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Events of tool calls, if they are wanted; the calls are followed in any case."""
+        """Events of tool calls, if they are wanted. The calls are followed in any case."""
         for event in events:
             if self._config.include_tool_calls:
                 yield event
@@ -274,7 +272,7 @@ class MessageEvents:
         )
 
     def _late(self, chunk: BaseMessageChunk, where: Where) -> Iterator[Event]:
-        """A chunk of a message that was whole: what had been lost of it, or what it cost."""
+        """A chunk after its message was whole: it brings text that was lost, or the cost."""
         message_id = str(chunk.id)
         known = self._history.get(where, message_id)
         if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
@@ -319,8 +317,8 @@ class MessageEvents:
             self._removals.append(part)
 
     def _resolve(self, part: Part) -> Any:
-        """Tell the removals before a message, now that it shows what they are: whether the
-        message takes the place of one, as a new version of it or in a new run of its task.
+        """Tell the removals that came before a message. Only the message shows what they are:
+        it is a new version of a removed one, or said in a new run of its task, or neither.
 
         Returns:
             Whether it replaces one.

@@ -1,7 +1,7 @@
-"""A message while it streams: its chunks in little room, and the message they add up to.
+"""A message while it streams: its chunks, kept small, and the message they add up to.
 
-Chunks that differ in nothing but their text are kept as text, so that a long message costs
-its length and not a chunk object for each token, and adding it up does not copy it each time.
+Chunks that differ only in their text are kept as text. So a long message takes the room of its
+text, not of a chunk object for each token, and adding it up does not copy it each time.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ class OpenMessage:
         self._run_text: list[str] = []
 
     def goes_on(self, meta: Any) -> bool:
-        """Whether a chunk that is nothing but text, with this response metadata, is like the one
-        before it; then it need not be added, its text alone is enough."""
+        """Whether a chunk of text alone, with this response metadata, is like the one before it.
+        Then its text is enough, and it need not be added."""
         return bool(meta == self._run_meta)
 
     def next_of_block(self, content: Any, meta: Any) -> Saying | None:
-        """What a chunk of content blocks says, if it is one block like that of the chunk before
-        it; then it need not be added, `keep` is enough for its text."""
+        """What a chunk says that is one content block, like the chunk before it. Then `keep` is
+        enough for its text, and it need not be added. None for any other chunk."""
         run = self._run
         if run is None or meta != self._block_meta:
             return None
@@ -109,8 +109,8 @@ class OpenMessage:
         self._run_text.append(text)
 
     def add(self, chunk: BaseMessageChunk) -> None:
-        """Keep a chunk, whose text is added to what it said next, without its tool calls, of
-        which the tracker keeps book."""
+        """Keep a chunk. Its text joins that of the next ones; its tool calls are left to the
+        tracker."""
         place, said = _only_text(chunk)
         if place is not None and place == self._run:
             self._run_text.append(said)

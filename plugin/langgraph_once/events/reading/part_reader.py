@@ -1,4 +1,4 @@
-"""Parts in, events out: one stream of one consumer."""
+"""Parts of one stream in, events for one consumer out."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from langgraph_once.stream.where import Where
 __all__ = ["PartReader"]
 
 READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MODE})
-"""Besides `messages`. A mode of another name, which nobody asked for, says nothing, nor that what
-was said before it is over."""
+"""Besides `messages`. Parts of any other mode, which nobody asked for, are passed over; they do not
+even end what was said before."""
 
 
 class PartReader:
@@ -43,7 +43,7 @@ class PartReader:
         tokens: Whose tokens to tell.
         include: What to tell besides.
         max_history: The most finished messages and calls to remember.
-        states: Whether to tell of states more than the messages that they take over.
+        states: Whether to tell states; if not, only the messages that they take over.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class PartReader:
         self._channels.seed(state)
 
     def token(self, chunk: Any) -> Event | None:
-        """The event of a v2 chunk that is the next token of a message: a way around parts for
-        nearly all chunks. None for any other chunk."""
+        """A short way, around parts, for nearly all chunks: the event of a v2 chunk that is the
+        next token of a message. None for any other chunk."""
         if self._messages is None or chunk["type"] != "messages":
             return None
         message, meta = chunk["data"]
@@ -118,7 +118,7 @@ class PartReader:
         yield from self._waits(waiting or (), part.ns)
 
     def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
-        """The messages in a state or update that were said only where nobody watches."""
+        """The messages in a state or update that were said only in unwatched graphs."""
         if self._messages is not None and self._messages.has_elsewhere:
             found = found_in_update(state, lambda _: False).messages
             yield from self._messages.in_state(found, namespace)
@@ -184,7 +184,7 @@ class PartReader:
             )
 
     def _tool(self, part: Part) -> Iterator[Event]:
-        """News of a tool from the mode `tools`, for those who see no message of it first."""
+        """Events of the mode `tools`, for a consumer who has not seen a message of the call."""
         data, where = part.data, Where(part.ns)
         is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
         if not self._wants_call(where, is_known=is_known):
@@ -236,7 +236,7 @@ def _tool_message(tool_call_id: str, output: Any, *, status: Any = "success") ->
 
 
 def _text(error: Any) -> str | None:
-    """The text of an error; a server writes it as a mapping, and clients may wrap that."""
+    """The text of an error. A server writes it as a mapping, which clients may wrap."""
     said = error.args[0] if isinstance(error, RemoteException) and error.args else error
     if isinstance(said, Mapping) and "message" in said:
         said = said["message"]

@@ -1,9 +1,9 @@
-"""Fragments of tool calls in, each stage of each call once: the calls of one message.
+"""The tool calls of one message while it streams: fragments in, each stage of a call once out.
 
-The first fragment of a call bears its id and name, the others only arguments and an index, so
-fragments are linked by message and index. That arguments can be read does not mean that they
-are whole: a call ends with its message, or where the next one begins and its arguments are a
-JSON object, to which nothing can be added.
+The first fragment of a call has its id and name; the others have only arguments and an index. So
+fragments are linked by message and index. Arguments that can be parsed need not be complete. A
+call ends with its message, or when the next call begins and the arguments are a JSON object, to
+which nothing can be added.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chunks of streams under way, read into parts."""
+"""Chunks of a stream under way to parts, whatever their shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs, local and remote: what to ask them for, and what they know before they run."""
+"""Graphs, local and remote: what they are asked for, and their state before the run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ MODES = ("messages", "updates", "values", "custom", "tasks")
 
 
 NO_STATE: tuple[type[Exception], ...] = (NotFoundError, TypeError)
-"""What `RemoteGraph` raises for a thread that a server does not know, and for one that has no
-checkpoint yet."""
+"""What `RemoteGraph` raises for a thread that is unknown to the server or has no checkpoint."""
 
 
 class Asked(NamedTuple):
@@ -43,8 +42,7 @@ class Asked(NamedTuple):
     modes: list[str]
     subgraphs: bool
     for_messages: bool = False
-    """Whether states are asked for only because they may take over messages that were said where
-    nobody watches."""
+    """Whether states are asked for only because they may take over messages of unwatched graphs."""
 
 
 def asked(
@@ -52,7 +50,7 @@ def asked(
     tokens: TokenStreamingConfig | None,
     include: Collection[str],
 ) -> Asked:
-    """The fewest modes that the configuration needs, and whether it looks into subgraphs."""
+    """The fewest modes that the configuration needs, and whether it needs subgraphs."""
     wanted = {mode for channel in channels for mode in channel.stream_mode.modes}
     places = [channel.accepts.only_root for channel in channels]
     if tokens is not None:
@@ -74,7 +72,7 @@ def asked(
 
 
 def is_graph(source: Any) -> bool:
-    """Whether it is to be run, and not a stream already."""
+    """Whether it is a graph to run, not a stream under way."""
     return hasattr(source, "astream") or hasattr(source, "stream")
 
 
@@ -127,7 +125,7 @@ def is_once_remote(graph: Any) -> bool:
 def seeded(
     graph: Any, config: RunnableConfig | None, channels: Iterable[ChannelConfig]
 ) -> SeededBy | None:
-    """Where the state is that tells which artifacts are old, if the stream is to start from one."""
+    """The state that tells which artifacts are old; None if none is needed, or there is none."""
     own = getattr(graph, "config", None) or {}
     given = {**own.get("configurable", {}), **(config or {}).get("configurable", {})}
     has_state = isinstance(graph, RemoteGraph) or bool(

@@ -1,8 +1,8 @@
-"""Parts of v3: what models say as chunks, and the tool messages that v3 keeps out of `messages`.
+"""Parts of v3 to parts like those of v2.
 
-In v3 the result of a tool is in the update of its node, and in the state after it, alone. To a
-consumer of messages it is a message like any other, so it is told before that update; of a run
-that streams no updates, before the first state that has it.
+v3 keeps tool messages out of `messages`: the result of a tool is only in the update of its node,
+and in the state after it. A consumer of messages wants it like any other message. So it is told
+before that update; in a run without updates, before the first state that has it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of the user that see events: what they raise is told with the event."""
+"""Calls functions of the user with events; an error of theirs comes with the event."""
 
 from __future__ import annotations
 

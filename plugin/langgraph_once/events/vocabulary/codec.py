@@ -1,4 +1,4 @@
-"""Events to plain dicts of JSON values, and back."""
+"""Events to dicts of JSON values, and back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TUPLES = frozenset({"triggers", "interrupts"})
 def to_dict(event: Event, *, accumulated: bool = True) -> dict[str, Any]:
     """An event as JSON values.
 
-    Messages become mappings as the server writes them. What JSON has no form for becomes text.
+    Messages become mappings as the server writes them. Values that JSON cannot hold become text.
 
     Args:
         event: The event.

@@ -1,4 +1,4 @@
-"""What a consumer wants to watch: channels, tokens, or both; each may be absent."""
+"""What a consumer wants to watch: channels, tokens, or both."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Text that grows by pieces, and views of it as it was after each of them.
+"""A text that grows piece by piece, and views of it as it was after each piece.
 
-A view costs the same whatever the length of the text; the text is joined when it is read.
+Making a view costs the same for any length of text. The text is joined when a view is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`TokenStreamEvent`s made fast, since there is one for each token."""
+"""Makes `TokenStreamEvent`s fast: there is one for each token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Event streams on their way out: each thing once, and compressed. Pure ASGI."""
+"""A server's event streams go in; each thing once, in fewer bytes, comes out. Pure ASGI.
+
+deduplication.py  leaves out what the reader has
+compression.py    compresses, event by event
+encodings.py      which encoding a client likes best, and the encoders
+frames.py         bytes to frames and back
+headers.py        which responses may be rewritten
+"""
 
 from langgraph_once.platform.sse.compression import SseCompression
 from langgraph_once.platform.sse.deduplication import SseDeduplication

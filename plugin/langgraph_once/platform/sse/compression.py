@@ -1,7 +1,7 @@
-"""`SseCompression`: event streams in fewer bytes, none of them later.
+"""`SseCompression`: event streams in fewer bytes, without delay.
 
-The server does not compress event streams. A token of four bytes takes a thousand, most of
-which are the metadata of its run, again with each token.
+The server does not compress event streams. A token of four bytes takes a thousand bytes, because
+the metadata of its run comes again with each token.
 
 The package `starlette-compress` 2.0 flushes per event as well. It is not used because it
 compresses every other response too, follows its own order instead of the client's weights,

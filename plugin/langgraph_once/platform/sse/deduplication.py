@@ -1,7 +1,7 @@
 """`SseDeduplication`: the event streams of graphs that are not wrapped, each thing once.
 
-It knows one connection, and takes nothing for granted that an earlier one delivered: who
-re-joins a run may see again what came before the cut. `OnceRemoteGraph` does not.
+It knows one connection only, and does not assume that an earlier one delivered anything. A client
+that re-joins a run may see again what came before the cut; `OnceRemoteGraph` does not.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class _Response:
 class FrameFilter:
     """Turns the bytes of an event stream into those that its reader lacks.
 
-    The id of a frame that is left out must not be lost, or a reader that re-joins is sent it
-    again. A frame that holds only an id would tell it at once, and the JavaScript SDK hands
-    such a frame to the user as an empty event (2.0.0). So the id waits for the next frame
-    that has none of its own, at the latest the next heartbeat, and nobody sees a thing.
+    The id of a frame that is left out must not be lost, or a reader that re-joins gets the frame
+    again. A frame that holds only an id would tell it at once, but the JavaScript SDK (2.0.0)
+    shows such a frame to the user as an empty event. So the id waits for the next frame without
+    one, at the latest the next heartbeat, and no user sees it.
 
     Args:
         dedup: Decides what the reader lacks.

@@ -1,8 +1,8 @@
 """Content encodings: which one to use, and the objects that do it, event by event.
 
-Each keeps little for a stream, since a server has many of them open at once: gzip about 0.2 MB,
-zstd 0.6, Brotli 1.9. A window that holds some hundred tokens is enough, as what repeats is the
-metadata beside each.
+A server has many streams open at once, so each encoder keeps little: gzip about 0.2 MB, zstd 0.6,
+Brotli 1.9. A window of some hundred tokens is enough, because what repeats is the metadata of
+each token.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def chosen_encoding(accepted: Iterable[str], offered: Sequence[str]) -> str | No
         offered: What there is, best first.
 
     Returns:
-        One of `offered`: that of the highest weight, the first of several. None where the
-        client takes none of them, or rather none at all.
+        The one of `offered` with the highest weight; the first, if several have it. None if the
+        client accepts none of them, or prefers no encoding.
     """
     weights = dict(_weights(accepted))
     others = weights.get("*", 0.0)

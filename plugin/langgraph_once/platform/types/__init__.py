@@ -1,4 +1,9 @@
-"""Which types a project stores, and which of them need a setting."""
+"""A `langgraph.json` goes in; a report of the types that the project stores comes out.
+
+graph_types.py  the types in the states of the graphs
+report.py       the types in the database as well, and which of them need a setting
+show.py         the report as text and as JSON
+"""
 
 from langgraph_once.platform.types.graph_types import types_of_code
 from langgraph_once.platform.types.report import Finding, Report, report_types

@@ -1,16 +1,15 @@
-"""Where in the log of a run its reader is, so that it can go on after a cut.
+"""After a cut: which of the events that the server repeats do we have already?
 
-A server that can resume a run keeps a log of its events, and a client that comes back names
-the id after which it wants them. On `langgraph dev` an id is the millisecond, so several
-events may share one, and asking for what comes after the last id received loses its others.
-So we ask for what comes after an id before that: the answer begins with events that we have,
-which must come in the order and with the payloads we know. That they do is also the proof that
-nothing lies between.
+A server that can resume a run keeps a log of its events. A client that comes back names an id
+and gets the events after it. On `langgraph dev` an id is a millisecond, so several events may
+share one: asking for the events after the last id would lose the others with that id. So we ask
+from an earlier id. The answer then begins with events that we have, in the order and with the
+payloads that we know. This overlap also proves that nothing between is missing.
 
-While such a server repeats its log to us, it already collects what the run says in the
-meantime, and sends that again behind the log. Such an echo is told by its ids, which go back;
-but within one millisecond it looks like a run that says the same thing twice. Then we come
-back once more: of events that are older than the connection there is no echo.
+While the server repeats its log, it collects what the run says in the meantime, and sends that
+once more behind the log. The ids of such an echo go back, which tells it from new events. Within
+one millisecond they do not: there an echo looks like a run that says the same thing twice. Then
+we connect once more, because events that are older than a connection have no echo in it.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ Logged = tuple[str, int, bool]
 
 
 class AmbiguousError(Exception):
-    """Whether an event is new can only be told by another connection."""
+    """Only another connection can tell whether an event is new."""
 
 
 class Alignment:
     """The events of a run that its reader has, in the order of the log.
 
     Attributes:
-        has_overlap: The connection has repeated an event that we have, or need not.
+        has_overlap: The connection has repeated an event that we have, or has no need to.
     """
 
     def __init__(self) -> None:
@@ -66,10 +65,10 @@ class Alignment:
         return self._log[start - 1][0] if start else FIRST
 
     def rejoin(self, *, verifies: bool = False) -> None:
-        """Note that a connection begins, which was asked for what comes after `cursor`.
+        """Note that a new connection begins after `cursor`.
 
         Args:
-            verifies: It is made because an event was ambiguous.
+            verifies: It was made because an event was ambiguous.
         """
         self._expected = self._overlap_start()
         self._has_repeated = False
@@ -85,7 +84,7 @@ class Alignment:
 
         Args:
             event_id: Its id; an event without one cannot be told from another.
-            check: What its payload is told by.
+            check: The checksum of its payload.
             logged: Whether the server keeps it in its log.
 
         Raises:

@@ -17,7 +17,7 @@ __all__ = ["Backoff"]
 
 
 class Backoff:
-    """Counts tries in vain.
+    """Counts failed tries.
 
     Args:
         config: How many there may be, and how long to wait before each.
@@ -32,7 +32,7 @@ class Backoff:
         self.reset()
 
     def reset(self) -> None:
-        """Note that a try was not in vain."""
+        """Note that a try succeeded."""
         self._state = RetryCallState(self._strategy, None, (), {})
 
     @property
@@ -44,7 +44,7 @@ class Backoff:
         """How long to wait before the next; None if there have been enough.
 
         Args:
-            error: What the last ended with; in it the server may say when to come back.
+            error: What the last try ended with. The server may say in it when to come back.
         """
         if self._strategy.stop(self._state):
             return None

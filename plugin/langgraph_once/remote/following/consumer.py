@@ -20,8 +20,8 @@ class Consumer:
         config: What counts as a repetition.
         ledger: What the consumer has from before.
         modes: The modes of the stream.
-        goes_on: The ledger was written by an earlier part of the same stream, so what it knows
-            to be said was not said by another.
+        goes_on: The ledger was written by an earlier part of the same stream. What it holds was
+            said by this stream, not by another.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Consumer:
         return self._dedup.close()
 
     def ran_again(self) -> None:
-        """Take what comes for said anew: the run goes on from its last checkpoint."""
+        """Note that the run goes on from its last checkpoint, so what comes is said anew."""
         self._begun = set()
         self.ledger.begin()
 
@@ -66,7 +66,7 @@ def new_ledger(config: DedupConfig | None) -> Ledger:
 
 
 def _said_again(ledger: Ledger) -> set[str]:
-    """Note what the stream has said as said by it: a ledger that begins a stream forgets that.
+    """Mark what the stream has said as its own. A ledger that begins a stream forgets that.
 
     Returns:
         The ids of the messages.
@@ -83,5 +83,5 @@ def _said_again(ledger: Ledger) -> set[str]:
 
 
 def for_events(config: DedupConfig | None) -> DedupConfig:
-    """The configuration whose states come with the keys that changed, as events need them."""
+    """The configuration for events: states come as the keys that changed."""
     return replace(config or DedupConfig(), state="changed")

@@ -1,4 +1,4 @@
-"""What came of a run, by which the state of its thread tells what did not. No I/O."""
+"""What a run has delivered so far. With it, `reconcile` tells what is missing. No I/O."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Delivered"]
 
 
 class Delivered:
-    """Remembers who said what.
+    """Remembers which task said which message.
 
     Attributes:
-        last_id: That of the message that was noted last: its other tokens need no note.
-        updates: The checks of the updates of the root graph.
-        thread_id: The thread that the messages say they are of.
+        last_id: The id of the message that was noted last. Its other tokens need no note.
+        updates: The checksums of the updates of the root graph.
+        thread_id: The thread that the messages name in their metadata.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Delivered:
         """What the checkpoints of the run prove to be missing.
 
         Args:
-            states: They, newest first.
+            states: The checkpoints, newest first.
             modes: The modes that the run streams.
         """
         return lost_parts(states, modes, self.updates, self._said, self._unfinished)

@@ -1,7 +1,7 @@
-"""What the checkpoints of a run prove that it said: the parts that a cut may have lost.
+"""What do the checkpoints of a run prove that it said? The answer repairs what a cut lost.
 
-Each checkpoint tells what the tasks after it wrote, so it is known which task said a message,
-and a ledger can tell what of it is new as if the stream had said it.
+Each checkpoint holds what the tasks after it wrote. So each message is known with its task, and
+a ledger can tell what of it is new, as if the stream had said it.
 """
 
 from __future__ import annotations
@@ -89,9 +89,8 @@ def lost_parts(
 def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
     """The tasks that a run began and the thread knows nothing of.
 
-    A server that starts anew goes on from the last checkpoint that was written, and what came
-    after it is done again, by tasks with other ids. That can only be told of a run whose
-    checkpoints are all there.
+    A server that starts anew goes on from the last checkpoint. What came after it is done again,
+    by tasks with other ids. This can only be told if all checkpoints of the run are there.
 
     Args:
         states: The checkpoints of the run, newest first.

@@ -1,4 +1,4 @@
-"""The connections to one run: how the last one went, and when the next may be made. No I/O."""
+"""May we connect to a run again, and when? No I/O."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ MIN_HELD_S: Final = 0.1
 
 
 class Retries:
-    """Bounds the connections that say nothing new.
+    """Counts connections that bring nothing new, and bounds them.
 
     Args:
-        config: How many there may be in turn, and how long to wait before each.
+        config: How many there may be in a row, and how long to wait before each.
 
     Attributes:
-        error: What cut the last; None if it ended by itself.
-        is_first: It is the first.
-        has_told: It has said something new.
+        error: What cut the last connection; None if it ended by itself.
+        is_first: The connection is the first.
+        has_told: The connection has brought something new.
     """
 
     def __init__(self, config: RemoteConfig) -> None:
@@ -46,7 +46,7 @@ class Retries:
         """How long to wait before the next; None if there have been enough.
 
         Args:
-            may_be_silent: The last was no try in vain though it said nothing, if it has held.
+            may_be_silent: A connection that held but brought nothing does not count as failed.
         """
         if self.has_told:
             self._backoff.reset()
@@ -66,8 +66,8 @@ class Retries:
     def _has_held(self) -> bool:
         """Whether the connection was open for as long as anyone waits for another.
 
-        Some proxies end each connection after a time; who comes back no more often than after
-        the longest wait does no harm to a server, however long a node is silent.
+        Some proxies end every connection after a time. A client that comes back only after the
+        longest wait does a server no harm, however long a node is silent.
         """
         if self._opened_at is None:
             return False

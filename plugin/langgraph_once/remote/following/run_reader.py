@@ -1,4 +1,4 @@
-"""What a client knows of a run that it reads, over as many connections as that takes. No I/O."""
+"""Frames of a run in, parts out, over as many connections as it takes. No I/O."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ResponseHead(Protocol):
 
 
 class RunReader:
-    """Makes parts of the frames of a run, each once, whatever cuts lie between.
+    """Makes parts of the frames of a run, each once, whatever cuts there are.
 
     Args:
         config: How often to try, and how long to wait.
@@ -112,15 +112,15 @@ class RunReader:
     def joined_thread_id(self) -> str | None:
         """The thread to join the run by.
 
-        Of a run without one it is that which the server made for it, and which ends with it.
+        A run without a thread has one that the server made for it, and that ends with it.
         """
         return self.thread_id or self._received.thread_id
 
     def opened(self, response: ResponseHead) -> float | None:
-        """Take what the head of a response says of the run.
+        """Read what the head of a response says of the run.
 
         Returns:
-            How long its body may be silent; None where silence must not end it, as what the
+            How long its body may be silent. None if silence must not end it, because what the
             server says afterwards would be lost.
         """
         self._tries.opened()
@@ -132,8 +132,8 @@ class RunReader:
             "HTTP/2",
             "HTTP/3",
         )
-        # By this header servers offer to join the run again; the SDK goes by it, too. That of
-        # JavaScript (2.0.0) does not, and sends no heartbeats either.
+        # With this header a server offers to join the run again; the SDK relies on it, too. The
+        # server of JavaScript (2.0.0) does not send it, nor heartbeats.
         can_come_back = self.is_resumable and "location" in response.headers
         return self.config.idle_timeout_s if can_come_back else None
 
@@ -207,11 +207,11 @@ class RunReader:
             yield Part((), GAP_MODE, reason)
 
     def survives(self, error: Exception) -> Exception:
-        """The error that ended a connection, if the run may be read on after it.
+        """The error that ended a connection, if the run can be read on after it.
 
         Raises:
-            StreamInterrupted: It may not, since the server refuses.
-            Exception: The error itself, if no run is known to have begun, and one may have.
+            StreamInterrupted: It cannot: the server refuses.
+            Exception: The error itself, if a run may have begun that we do not know.
         """
         if not self.is_open:
             if not may_begin_again(error):
@@ -252,7 +252,7 @@ class RunReader:
 
     @property
     def must_ask(self) -> bool:
-        """Whether it is time to ask for the status of the run."""
+        """Whether the status of the run is to be asked for now."""
         if self.has_ended or not self.is_open or says_unknown(self._tries.error):
             return True
         if self._tries.error is not None:
@@ -263,18 +263,18 @@ class RunReader:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether a first response that ended by itself is taken for whole, if the run is over.
+        """Whether a first response that ended by itself counts as whole, if the run is over.
 
-        That it is over the server says when it is asked; so a proxy that ends responses as if
-        they were whole is found out as long as the run goes on. What is joined once more before
-        that question: a run that was cut before, one without a thread, which cannot be asked
-        for, and one of whose response nobody told the length, so that a cut looks like its end.
+        The server is asked whether the run is over. This exposes a proxy that ends responses as
+        if they were whole, as long as the run goes on. Three kinds of runs are joined once more
+        before that question: one that was cut before; one without a thread, which cannot be
+        asked for; and one whose response had no length, so that a cut looks like its end.
         """
         has_begun = self.alignment.last_id is not None and self.alignment.has_overlap
         return self._tells_its_end and has_begun and self.thread_id is not None
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
-        """End the stream: what the state of the thread proves to be missing.
+        """End the stream with what the state of the thread proves to be missing.
 
         Args:
             status: That of the run; `GONE` where the server does not know it.
@@ -297,7 +297,7 @@ class RunReader:
 
     @property
     def known_status(self) -> str | None:
-        """The status of the run, where the server need not or cannot be asked for it."""
+        """The status of the run, if the server need not or cannot be asked for it."""
         if self.has_ended:
             return "success"
         if not self.is_open:
@@ -332,10 +332,10 @@ class RunReader:
         return wait_s or 0
 
     def rejoin(self) -> float:
-        """How long to wait before the next connection, which is taken for made after that.
+        """How long to wait before the next connection; it counts as made from then on.
 
         Raises:
-            StreamInterrupted: There have been too many in vain.
+            StreamInterrupted: Too many brought nothing.
         """
         is_verification = isinstance(self._tries.error, AmbiguousError)
         wait_s = VERIFICATION_S if is_verification else self._wait_s()

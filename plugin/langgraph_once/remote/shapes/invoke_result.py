@@ -1,4 +1,4 @@
-"""What `invoke` returns: the parts of a run, folded as a local graph folds them."""
+"""The result of `invoke`: the parts of a run, folded as a local graph folds them."""
 
 from __future__ import annotations
 

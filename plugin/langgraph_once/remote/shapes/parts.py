@@ -1,4 +1,4 @@
-"""Server-sent events as the parts that a local graph streams."""
+"""An event of a run, from JSON, as the part that a local graph would stream."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ TUPLES = ("langgraph_path", "langgraph_triggers")
 """Keys of the metadata of a message whose values are tuples."""
 
 ROLES = frozenset({"ai", "assistant", "developer", "human", "system", "user"})
-"""What a message that is written as a pair begins with."""
+"""The first half of a message that is written as a pair."""
 
 COMMAND_KEY = "command"
-"""Where the error of a run that hands over to a parent tells the command, if the graph does."""
+"""The key of the command in the error of a run that hands over to a parent."""
 
 
 def local_parts(event: Any) -> Iterator[Part]:
-    """The part that an event of `client.runs.stream` says, if it says one.
+    """The part in an event of `client.runs.stream`, if there is one.
 
     Raises:
         RemoteException: The run failed.
         ParentCommand: The run hands over to the graph around it.
-        StreamError: The event has another shape than those of a server.
+        StreamError: No server writes events of this shape.
     """
     part = sdk_part(event)
     if part is None:
@@ -65,7 +65,7 @@ def as_local(part: Part) -> Part:
 
 
 def put_tuples(meta: dict[str, Any]) -> None:
-    """Put tuples into the metadata of a message, just read, where a local graph has them."""
+    """Turn lists in the metadata of a message into the tuples that a local graph has there."""
     for key in TUPLES:
         if type(value := meta.get(key)) is list:
             meta[key] = as_tuples(value)
@@ -162,7 +162,7 @@ def _debug(event: Any) -> Any:
 
 
 def _updates(data: Any) -> Any:
-    """Updates with the messages that a node says as pairs: JSON has them as lists of two."""
+    """Updates, with messages that a node wrote as pairs; JSON has lists of two for them."""
     if not isinstance(data, dict):
         return data
     return {node: _paired(update) for node, update in data.items()}

@@ -1,4 +1,4 @@
-"""What a server is asked for: the arguments of `stream` as those of `client.runs.stream`."""
+"""The request for a run: arguments of `stream` as arguments of `client.runs.stream`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ CHECKPOINT_KEYS = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_ma
 def wire_modes(modes: Collection[str]) -> list[str]:
     """The modes as the server names them.
 
-    `updates` is always among them: without it the server says interrupts in a `values` of its
-    own, which no local graph streams.
+    `updates` is always among them. Without it the server tells an interrupt by an extra `values`
+    event, which no local graph streams.
     """
     return sorted(({*map(wire_mode, modes)} | {"updates"}) - {"events"})
 
 
 def wire_mode(mode: str) -> str:
-    """A mode as the server names it: what it calls `messages` is another form."""
+    """A mode as the server names it. The server's own `messages` has another form."""
     return "messages-tuple" if mode == "messages" else mode
 
 
@@ -50,11 +50,11 @@ def stepped(input: Any) -> dict[str, Any]:
 
 
 def sent(value: Any) -> Any:
-    """A value with its messages as the server reads them best.
+    """A value, with its messages in the form that the server reads best.
 
-    It reads a message by `convert_to_messages`, which takes what it does not know of, be it
-    empty, for additional arguments, and refuses a chunk. The keys by which `revive` knows a
-    message stay, as the server tells the input again.
+    The server reads a message with `convert_to_messages`. That function refuses chunks, and takes
+    every field that it does not know, even an empty one, for an additional argument. The keys by
+    which `revive` knows a message stay, because the server sends the input back.
     """
     if isinstance(value, BaseMessageChunk):
         value = message_chunk_to_message(value)

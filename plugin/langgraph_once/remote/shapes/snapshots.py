@@ -1,4 +1,4 @@
-"""Threads of a server as the state snapshots of a local graph."""
+"""A thread of the server as the state snapshots of a local graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def snapshot(state: Mapping[str, Any]) -> StateSnapshot:
 
 
 def as_config(checkpoint: Mapping[str, Any] | None) -> RunnableConfig | None:
-    """The config that names a checkpoint, without what the server does not know of it."""
+    """The config that names a checkpoint, without the keys that the server left empty."""
     if not checkpoint:
         return None
     return {"configurable": {key: value for key, value in checkpoint.items() if value is not None}}
@@ -57,7 +57,7 @@ def interrupts_of(value: Any) -> tuple[Interrupt, ...]:
 
 
 def error_of(error: Any) -> Exception | None:
-    """What a task failed with; the server tells its class by name only."""
+    """The error of a task. The server sends only the name of its class."""
     return RemoteException(error) if error else None
 
 
@@ -98,7 +98,7 @@ class Pages:
 
 
 def before_of(checkpoint: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A checkpoint as the API names it and, beside that, as `langgraph dev` looks for it."""
+    """A checkpoint as the API names it, and also as `langgraph dev` looks it up."""
     return {**checkpoint, "configurable": {**checkpoint}} if checkpoint else None
 
 

@@ -12,7 +12,7 @@ __all__ = ["WholeMessages"]
 
 
 class WholeMessages:
-    """Puts chunks together; a v3 stream tells tokens as events, and whole messages as they are."""
+    """Puts chunks together. v3 wants whole messages; its tokens are events of their own."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[tuple[str, ...], str | None], Part] = {}

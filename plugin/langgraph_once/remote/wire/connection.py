@@ -1,8 +1,9 @@
 """One connection of a user's SDK client: its headers, its authentication, its timeouts.
 
-The SDK's own streams come back after a cut by themselves, with the last id, which on
-`langgraph dev` repeats events and loses some. Given to the SDK's `RunsClient` in place of its
-HTTP client, these connect once and say when they end; what is asked for stays the SDK's.
+The SDK's own streams reconnect by themselves after a cut, with the last id; on `langgraph dev`
+that repeats events and loses some. The streams here connect once and end when the connection
+does. They take the place of the HTTP client in the SDK's `RunsClient`, which still makes the
+requests.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ ASKED = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 Noted = Callable[[httpx.Response], None]
 
 Opened = Callable[[httpx.Response], float | None]
-"""Notes that a stream begins, and says how long it may be silent; None: as the client has it."""
+"""Notes that a stream begins. Returns how long it may be silent; None for the client's timeout."""
 
 
 class NoEventStreamError(httpx.TransportError):
-    """The answer is no event stream: that of a proxy, perhaps, in place of the server."""
+    """The answer is no event stream. Perhaps a proxy answered in place of the server."""
 
 
 class Connection(HttpClient):
@@ -121,7 +122,7 @@ def _request(
     headers: Mapping[str, str] | None,
     timeout: httpx.Timeout,
 ) -> dict[str, Any]:
-    """The arguments of a request for an event stream: of its headers the caller's win."""
+    """The arguments of a request for an event stream. The caller's headers win."""
     content_headers, content = encoded
     return {
         "content": content,
@@ -131,7 +132,7 @@ def _request(
 
 
 def _timeout_of_head(method: str, timeout: httpx.Timeout, config: RemoteConfig) -> httpx.Timeout:
-    """How long to wait for the head of a response: a server may take long to begin a run."""
+    """How long to wait for the head of a response. A server may take long to begin a run."""
     if method != "GET":
         return timeout
     read_s = _shorter(timeout.read, config.idle_timeout_s)
@@ -145,8 +146,8 @@ def _set_read_timeout(
 ) -> None:
     """Bound the silence in the body of a response by the client's timeout, and by `idle_s`.
 
-    `httpcore` looks that up when it begins to read the body (1.0.9); if it did not, what held
-    for the head would hold on.
+    `httpcore` (1.0.9) looks it up when it begins to read the body. Otherwise the timeout of the
+    head would apply to the body, too.
     """
     response.request.extensions.get("timeout", {})["read"] = _shorter(timeout.read, idle_s)
 

@@ -1,9 +1,8 @@
 """Bytes into frames of an event stream, within bounds.
 
-The SDK's decoder reads any event stream, a line at a time, and takes more than half of what a
-client pays for a token. Frames as a LangGraph server writes them, an `event`, a line of `data`
-and an `id`, need no such care where they come whole: they are cut out and read at once. All
-else is the decoder's.
+A frame as a LangGraph server writes it (`event`, one line of `data`, `id`) is cut out and read at
+once. Everything else goes to the SDK's decoder. The decoder reads any event stream, line by line,
+and would take more than half of the time that a client spends on a token.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ CHECKED: Final = (b"data", b"event")
 
 
 class FrameReader:
-    """Reads frames; what is left at the end of a connection is no frame.
+    """Reads frames. What is left at the end of a connection is dropped: it is no frame.
 
     Args:
         max_bytes: The longest frame to take.
@@ -75,7 +74,7 @@ class FrameReader:
             self._is_within = True
 
     def _usual(self, text: bytes) -> Frame | None:
-        """The frame that this is, without its end, if it is as servers write them."""
+        """The frame in this text (without its end), if a LangGraph server wrote it."""
         if not text.startswith(self._begin) and not self._is_begun(text):
             return None
         end = text.rfind(ID)
@@ -93,7 +92,7 @@ class FrameReader:
         return Frame(self._name, found, event_id, crc32(data, self._begin_check))
 
     def _is_begun(self, text: bytes) -> bool:
-        """Whether it begins with the name of an event and data, as the frames to come, too."""
+        """Whether it begins with an event's name and data; the next frames likely begin so, too."""
         event, mark, _ = text.partition(LINE_END + DATA)
         name = event[len(EVENT) :].decode(errors="replace")
         if not mark or not event.startswith(EVENT) or not name.isprintable():

@@ -1,4 +1,7 @@
-"""Reads a run to its end through every cut: sync and async, the same but for the waiting."""
+"""Reads a run to its end through every cut: connect, read, ask, wait, connect again.
+
+Sync and async differ only in how they wait.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ __all__ = ["aanswered", "answered", "aread_run", "read_run"]
 T = TypeVar("T")
 
 ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
-"""How a connection ends that does not end by itself."""
+"""The errors that end a connection."""
 
 UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
 """How a question fails. A `ValueError` says that the answer is no JSON: a proxy's page, perhaps."""
@@ -41,9 +44,8 @@ def aread_run(
 ) -> AsyncGenerator[Part]:
     """The parts of a run, each once, until it ends.
 
-    Where a user has put a method of his own in the place of the client's `runs.stream`, to trace
-    or to test, it is called, and what it gives is all there is: it may end as it likes, and
-    whether it comes back after a cut is its own affair.
+    If a user has replaced the client's `runs.stream`, to trace or to test, that method is called
+    and its frames are all there is. It may end as it likes; whether it reconnects is up to it.
 
     Args:
         client: The user's client.
@@ -158,7 +160,7 @@ def _is_replaced(runs: Any, sdk: type) -> bool:
 
 
 def _frame(given: Any) -> Frame:
-    """A part that the SDK gives, or who stands in for it."""
+    """The frame of a part that the SDK, or its replacement, gives."""
     return Frame(given.event, given.data, getattr(given, "id", None), 0)
 
 

@@ -1,8 +1,8 @@
-"""The messages that a run streams, from JSON: nearly all are tokens, each like the one before.
+"""The tokens of a run, from JSON to messages. Nearly every token is like the one before it.
 
-What comes again is not read again: of a token after another of the same message only the text,
-of any message only what stands before its metadata. Validation would leave these tokens as they
-are, so they are made without it. All else stays JSON, for those who read with more care.
+What repeats is not read again. Of a token that follows another of the same message only the text
+is read; of any other message only the part before its metadata. The tokens are made without
+validation, which would not change them. Everything else stays JSON and is read elsewhere.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TokenReader:
         self._last: _Token | None = None
 
     def read(self, line: bytes) -> Any:
-        """A token and its metadata, as a local graph says them; what is none, as it is in JSON.
+        """A token and its metadata as a local graph has them; anything else stays JSON.
 
         Raises:
             ValueError: It is no JSON, or not on one line.
@@ -89,11 +89,11 @@ class TokenReader:
 
 
 class _Token(NamedTuple):
-    """A token, to make others of that have another text."""
+    """A token; the next ones are made of it, with another text."""
 
     fields: Mapping[str, Any]
     containers: Mapping[str, Any]
-    """Those of the fields that another token must have for itself."""
+    """The fields that are copied for each token."""
 
     fields_set: frozenset[str]
     metadata: Any
@@ -102,7 +102,7 @@ class _Token(NamedTuple):
 
     @classmethod
     def of(cls, token: AIMessageChunk, metadata: Any, end: bytes) -> Self | None:
-        """What tokens are made of; None if this is more than a text with plain fields.
+        """What the next tokens are made of; None if this one is more than text with plain fields.
 
         Args:
             token: The token.
