@@ -104,6 +104,7 @@ class ProtocolForm:
         self._runs: dict[str, _Shown] = {}
         self._held: dict[str, _Held] = {}
         self._gone: dict[str, list[_Shown]] = {}
+        self._moved: dict[str, _Shown] = {}
         self._in_state: set[str] = set()
         self._has_state = False  # which the first one of a stream shows to have been before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
@@ -148,6 +149,8 @@ class ProtocolForm:
 
     def _copied(self, message_id: str) -> News:
         """Begin anew with nothing what streamed, in this stream or one before, under another id."""
+        if message_id in self._moved:
+            yield from self._emptied(self._moved.pop(message_id), ())
         for entry in self._ledger.entries(message_id):
             if entry.is_model and entry.id != message_id:
                 yield from self._emptied(self._shown.get(entry.id) or _shown(entry, ()), ())
@@ -282,6 +285,10 @@ class ProtocolForm:
                 yield from self._unsaid(str(message.id))
         elif isinstance(message, AIMessage):
             self._answered.add(task)
+            for entry in self._ledger.entries(str(message.id)):
+                copied = self._shown.get(entry.id)
+                if copied is not None and entry.id != message.id:
+                    self._moved[str(message.id)] = copied  # an edit makes the ledger forget it
 
     def _unsaid(self, message_id: str) -> News:
         """Begin anew with nothing what a client shows, unless a state tells that it is gone."""
