@@ -38,7 +38,7 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import SoFar
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["ToolCallRecord", "Transcript"]
 

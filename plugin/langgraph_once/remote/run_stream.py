@@ -26,13 +26,9 @@ from langgraph_once.remote.following.failures import is_transient
 from langgraph_once.remote.following.questions import Steps, Unanswered, run_asked
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
-from langgraph_once.remote.wire.reconnect import (
-    aanswered,
-    answered,
-    aread_run,
-    read_run,
-)
-from langgraph_once.stream import GAP_MODE, Ledger, Part, StreamModes, mode_set
+from langgraph_once.remote.wire.reconnect import aanswered, answered, aread_run, read_run
+from langgraph_once.stream import GAP_MODE, Ledger, Part
+from langgraph_once.stream.part.intake import StreamModes, mode_set
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 

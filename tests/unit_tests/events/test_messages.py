@@ -19,7 +19,7 @@ from langgraph_once.events import (
 )
 from langgraph_once.events.reading.recent import History
 from langgraph_once.stream import Part
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 from tests.corpus.graphs import chain, nested, returns, says
 from tests.corpus.scenario import ASKED
 

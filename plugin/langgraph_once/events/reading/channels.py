@@ -18,7 +18,7 @@ from langgraph_once.events.vocabulary.event import (
     Event,
 )
 from langgraph_once.stream import Part
-from langgraph_once.stream.where import Pattern, Where
+from langgraph_once.stream.part.where import Pattern, Where
 
 __all__ = ["ChannelEvents", "node_updates", "read_key"]
 

@@ -33,7 +33,7 @@ from langgraph_once.events.vocabulary.event import (
 )
 from langgraph_once.events.vocabulary.token_event import token_event
 from langgraph_once.stream import Part, annotation_of
-from langgraph_once.stream.where import Pattern, Where, where_of
+from langgraph_once.stream.part.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
 

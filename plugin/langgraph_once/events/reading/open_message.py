@@ -15,7 +15,7 @@ from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying
 from langgraph_once.events.vocabulary.growing_text import Growing
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["OpenMessage"]
 

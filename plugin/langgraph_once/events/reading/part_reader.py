@@ -25,8 +25,10 @@ from langgraph_once.events.vocabulary.event import (
     TaskFinishedEvent,
     TaskStartedEvent,
 )
-from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, found_in_update
-from langgraph_once.stream.where import Where
+from langgraph_once.stream import GAP_MODE, Part
+from langgraph_once.stream.part.envelope import INTERRUPT_KEY
+from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["PartReader"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["Bounded", "History", "Recent"]
 

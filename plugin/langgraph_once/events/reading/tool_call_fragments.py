@@ -22,7 +22,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import Growing
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["MessageCalls", "Source", "ToolCallState"]
 

@@ -18,7 +18,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["ToolCallState", "ToolCallTracker"]
 

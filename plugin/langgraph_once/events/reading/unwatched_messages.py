@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from langgraph_once.events.reading.recent import Bounded
-from langgraph_once.stream.where import Where, node_names
+from langgraph_once.stream.part.where import Where, node_names
 
 __all__ = ["Said", "UnwatchedMessages"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.vocabulary.event import UsageEvent
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["UsageTotals"]
 

@@ -31,7 +31,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 if TYPE_CHECKING:
     from ag_ui.core import BaseEvent

@@ -11,8 +11,8 @@ from pydantic_core import to_jsonable_python
 from langgraph_once.errors import StreamError
 from langgraph_once.events.vocabulary.event import EVENT_TYPES, Event
 from langgraph_once.events.vocabulary.growing_text import SoFar
-from langgraph_once.stream import revive
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["EVENT_VERSION", "from_dict", "to_dict"]
 

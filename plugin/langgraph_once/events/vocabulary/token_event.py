@@ -7,7 +7,7 @@ from typing import Literal
 
 from langgraph_once.events.vocabulary.event import TokenStreamEvent
 from langgraph_once.events.vocabulary.growing_text import SoFar
-from langgraph_once.stream.where import Where
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["token_event"]
 
