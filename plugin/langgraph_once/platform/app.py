@@ -1,12 +1,10 @@
-"""SOCKET `http.app`: routes of ours, and event streams that are compressed.
+"""`http.app` in `langgraph.json`: our routes, and event streams that are compressed.
 
     "http": {"app": "langgraph_once.platform.app:app"}
 
-The server wraps its own routes, too, in the middleware of this app.
-
-The server runs custom routes without its authentication unless
-`http.enable_custom_route_auth` is set, so nothing here shows a secret or a value of a thread.
-It reads what follows `---` in a docstring as OpenAPI.
+The server wraps its own routes in the middleware of this app, too. It runs custom routes without
+authentication unless `http.enable_custom_route_auth` is set, so nothing here shows a secret or a
+value of a thread. It reads what follows `---` in a docstring as OpenAPI.
 """
 
 from __future__ import annotations

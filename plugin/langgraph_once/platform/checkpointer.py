@@ -1,4 +1,4 @@
-"""SOCKET `checkpointer.path`: threads in SQLite, values by our serializer.
+"""`checkpointer.path` in `langgraph.json`: threads in SQLite, values by our serializer.
 
 "checkpointer": {
   "path": "langgraph_once.platform.checkpointer.saver",

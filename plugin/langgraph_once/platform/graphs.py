@@ -1,4 +1,4 @@
-"""SOCKET `graphs`: your graphs, each streaming every thing once.
+"""`graphs` in `langgraph.json`: your graphs, each of which streams everything once.
 
     "graphs": {
       "agent": {
