@@ -1,8 +1,7 @@
 """ROOM 1: objects to tagged bytes and back."""
 
-from langgraph_once.serde.audit import Audit
-from langgraph_once.serde.messages import rebuild_message
-from langgraph_once.serde.once1 import (
+from langgraph_once.serde.codecs.langgraph.read.messages import rebuild_message
+from langgraph_once.serde.codecs.once1 import (
     Adapter,
     CyclicFamily,
     EditableFamily,
@@ -15,7 +14,8 @@ from langgraph_once.serde.once1 import (
     UnwritableError,
 )
 from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.storable import storable
+from langgraph_once.serde.trust.audit import Audit
+from langgraph_once.serde.trust.storable import storable
 
 __all__ = [
     "Adapter",

@@ -10,10 +10,10 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.once1 import Decoder, Opaque, Registry
-from langgraph_once.serde.once1.fast import FastEncoder
-from langgraph_once.serde.once1.plans import GiveUpError
-from langgraph_once.serde.once1.wire import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry
+from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from langgraph_once.serde.codecs.once1.write.by_class import GiveUpError
 
 from .core_samples import loader, read
 from .sameness import difference

@@ -1,0 +1,101 @@
+"""How the instances of a class are written by a `Packer`: found out once, then called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import ormsgpack
+
+from langgraph_once.serde.codecs.once1.format.layout import Ext, array
+from langgraph_once.serde.codecs.once1.write.nodes import int_bytes, is_flat, pack_flat
+
+if TYPE_CHECKING:
+    from langgraph_once.serde.codecs.once1.registry.registry import Writer
+    from langgraph_once.serde.codecs.once1.write.one_pass import Packer
+    from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
+
+__all__ = ["GiveUpError", "Plan", "plan_of"]
+
+_MAX_MEMBERS: Final = 4096
+
+Plan = Callable[["Packer", Any], ormsgpack.Ext]
+"""Returns the extension that stands for an instance."""
+
+
+class GiveUpError(Exception):
+    """The value is not of the simple kind."""
+
+
+def plan_of(cls: type, writer: Writer | None, shape: Shape | None) -> Plan:
+    """Return how to write instances of `cls`."""
+    if cls in NATIVE:
+        return NATIVE[cls]
+    if writer is None or issubclass(cls, type):
+        return _give_up
+    general = _of_any(writer)
+    if shape is not None:
+        return lambda packer, obj: packer.model(obj, shape) or general(packer, obj)
+    if issubclass(cls, Enum) and writer.by_value and not writer.reported:
+        return _of_members(general)
+    return general
+
+
+def _of_any(writer: Writer) -> Plan:
+    code, head, encode = writer.code, writer.head, writer.encode
+
+    def plan(packer: Packer, obj: Any) -> ormsgpack.Ext:
+        data = encode(obj)
+        if writer.by_value and is_flat(data):
+            return pack_flat(writer, data)
+        packer.kept.append(data)  # the ids of what is in it were noted
+        if code is Ext.FAMILY and type(data) is tuple:
+            packer.ids.append(id(obj))
+            return ormsgpack.Ext(Ext.RECORD, head + packer.items(data))
+        return packer.object(obj, code, head, data)
+
+    return plan
+
+
+def _of_members(general: Plan) -> Plan:
+    # By `id`: an enum member is slow to hash. It is kept, so that its `id` stays its own.
+    known: dict[int, tuple[Any, ormsgpack.Ext]] = {}
+
+    def plan(packer: Packer, member: Any) -> ormsgpack.Ext:
+        found = known.get(id(member))
+        if found is None:
+            if len(known) >= _MAX_MEMBERS:
+                known.clear()
+            found = known[id(member)] = member, general(packer, member)
+        return found[1]
+
+    return plan
+
+
+def _give_up(_packer: Packer, _value: Any) -> ormsgpack.Ext:
+    raise GiveUpError
+
+
+def _tuple(packer: Packer, value: tuple[Any, ...]) -> ormsgpack.Ext:
+    if value:
+        packer.ids.append(id(value))
+    return ormsgpack.Ext(Ext.TUPLE, packer.items(value))
+
+
+def _set(packer: Packer, value: Any) -> ormsgpack.Ext:
+    is_set = type(value) is set
+    if value or is_set:
+        packer.ids.append(id(value))
+    packed = sorted([packer.nested(item) for item in value])
+    code = Ext.SET if is_set else Ext.FROZENSET
+    return ormsgpack.Ext(code, array(packed))
+
+
+NATIVE: Final[dict[type, Plan]] = {
+    int: lambda _packer, value: ormsgpack.Ext(Ext.INT, int_bytes(value)),
+    tuple: _tuple,
+    set: _set,
+    frozenset: _set,
+}
+"""What ormsgpack does not write by itself, or not so that it comes back the same."""
