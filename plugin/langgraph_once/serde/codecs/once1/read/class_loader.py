@@ -9,9 +9,6 @@ from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.bounds.budget import Budget
-from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers, tree_maker
-from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, makers_of
-from langgraph_once.serde.codecs.once1.read.threads import Head
 from langgraph_once.serde.codecs.once1.registry.class_names import (
     MAX_NAME_CHARS,
     class_names,
@@ -35,10 +32,6 @@ from langgraph_once.serde.trust.class_code import hash_hook, hook_of, making_hoo
 __all__ = ["Loader"]
 
 _MAX_KNOWN: Final = 4096
-
-_MAX_HEADS: Final = 1024
-_MAX_HEAD_BYTES: Final = 1024
-"""Of the heads of short threads, many are the same."""
 
 _MAX_PARAMETRISED: Final = 2048
 """Making such a class takes a millisecond and 20 KB, and bytes could name ever new ones. So many
@@ -78,14 +71,10 @@ class Loader:
         self.allowlist = allowlist
         self.upstream = upstream or _no_upstream
         self._known: dict[tuple[str, str], tuple[Family, type, int]] = {}
-        self.known_makers: dict[bytes, list[Maker]] = {}
-        """What `makers` has returned, by the kinds."""
-        self.known_trees: dict[bytes, Maker] = {}
-        """What makes trees without indices, by the form."""
-        self.known_heads: dict[bytes, Head] = {}
-        """What `head` has returned, by the content."""
         self.members: dict[bytes, Enum] = {}
         """Enum members, by the content of the `FAMILY` that stands for them."""
+        self.memories: list[dict[Any, Any]] = [self._known]
+        """What may hold a parametrised class, to be cleared when those are forgotten."""
         self._parametrised: dict[str, tuple[Any, Trust]] = {}
         self._parts = 0
         self._named = _Named()
@@ -150,37 +139,6 @@ class Loader:
                 self._known.clear()
             self._known[name, class_name] = found
         return found
-
-    def makers(self, kinds: Any, tag: str) -> list[Maker]:
-        """Return what makes items of these kinds; errors are those of `makers_of`."""
-        if type(kinds) is bytes and kinds in self.known_makers:
-            return self.known_makers[kinds]
-        makers, listed = makers_of(kinds, self, tag=tag)
-        if listed:
-            if len(self.known_makers) >= _MAX_KNOWN:
-                self.known_makers.clear()
-            self.known_makers[kinds] = makers
-        return makers
-
-    def head(self, content: bytes, kinds: Any, indices: bytes, tag: str) -> Head:
-        """Return what a `HEAD` stands for; errors are those of `makers_of`."""
-        head = Head(self.makers(kinds, tag), indices)
-        if kinds in self.known_makers and len(content) <= _MAX_HEAD_BYTES:
-            if len(self.known_heads) >= _MAX_HEADS:
-                self.known_heads.clear()
-            self.known_heads[content] = head
-        return head
-
-    def tree_maker(self, form: bytes, makers: TreeMakers, *, reusable: bool) -> Maker:
-        """Return what makes the value of a `TREE`; errors are those of `TreeMakers.part`."""
-        if reusable and form in self.known_trees:
-            return self.known_trees[form]
-        maker = tree_maker(form, makers)
-        if reusable and makers.are_listed:
-            if len(self.known_trees) >= _MAX_KNOWN:
-                self.known_trees.clear()
-            self.known_trees[form] = maker
-        return maker
 
     def remember(self, member: Enum, class_name: str, content: bytes) -> None:
         """Note what `content` stands for, if the allowlist lists the class."""
@@ -278,7 +236,7 @@ class Loader:
     def _forget(self) -> None:
         """Forget all that may hold a parametrised class; the others are soon found again."""
         self._parts = 0
-        for memory in (self._known, self.known_makers, self.known_trees, self.known_heads):
+        for memory in self.memories:
             memory.clear()
         self._parametrised.clear()
 

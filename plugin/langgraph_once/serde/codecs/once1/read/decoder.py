@@ -24,6 +24,11 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     unpack,
     unpack_one,
 )
+from langgraph_once.serde.codecs.once1.format.object_forms import (
+    MODEL_CODES,
+    head_parts,
+    tree_parts,
+)
 from langgraph_once.serde.codecs.once1.format.scan import (
     VALUES_IN,
     WEIGHTS,
@@ -36,10 +41,11 @@ from langgraph_once.serde.codecs.once1.read.entries import Table, split
 from langgraph_once.serde.codecs.once1.read.error_path import locate
 from langgraph_once.serde.codecs.once1.read.extension_values import Rebuilder, is_kept
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
-from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers, tree_parts
+from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
+from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
 from langgraph_once.serde.codecs.once1.read.reference_growth import may_outgrow
-from langgraph_once.serde.codecs.once1.read.simple_objects import MODEL_CODES, rebuild_models
-from langgraph_once.serde.codecs.once1.read.threads import Head, ThreadReader, head_parts, placed
+from langgraph_once.serde.codecs.once1.read.simple_objects import rebuild_models
+from langgraph_once.serde.codecs.once1.read.threads import Head, ThreadReader, placed
 from langgraph_once.serde.trust.hash_guard import GuardedError
 
 __all__ = ["Decoder", "decode"]
@@ -97,10 +103,8 @@ class Decoder:
         self.opaque = on_unavailable == "opaque"
         self.free_bytes = WEIGHTS.free_bytes(max_objects)
         self._small_bytes = min(_SMALL_BYTES, self.free_bytes)
-        self._makers = loader.known_makers
-        self._heads = loader.known_heads
-        self._trees = loader.known_trees
-        self._threads = ThreadReader(self._heads)
+        self.makers = KnownMakers(loader)
+        self._threads = ThreadReader(self.makers.heads)
         self._is_cautious = False
 
     def decode(self, data: bytes, tag: str) -> Any:
@@ -181,7 +185,7 @@ class Decoder:
         Most small values are that. Their models hold no extension, as a rule.
         """
         heads: list[Head] = []
-        known, trees = self._heads, self._trees
+        known, trees, by_kinds = self.makers.heads, self.makers.trees, self.makers.by_kinds
 
         def rebuild(code: int, content: bytes) -> Any:
             if code == _HEAD:
@@ -195,7 +199,7 @@ class Decoder:
             if code not in MODEL_CODES:
                 raise ValueError
             array = unpackb(content)
-            return rebuild_models(array, self._makers[array[0]])
+            return rebuild_models(array, by_kinds[array[0]])
 
         value = unpack_one(data, rebuild)
         return placed(value, len(heads)) if heads else value
@@ -270,7 +274,7 @@ class _Reader:
         """What makes values of extensions."""
         if self._rebuilder is None:
             of = self.decoder
-            self._rebuilder = Rebuilder(self.table, of.loader, opaque=of.opaque, tag=self.tag)
+            self._rebuilder = Rebuilder(self.table, of.makers, opaque=of.opaque, tag=self.tag)
         return self._rebuilder
 
     def read(self, data: bytes) -> Any:
@@ -343,13 +347,13 @@ class _Reader:
 
     def _tree(self, array: Any) -> Any:
         form, indices, value = tree_parts(array)
-        loader = self.decoder.loader
+        known = self.decoder.makers
         reusable = not (indices or self.linked)
-        if not reusable or form not in loader.known_trees:
+        if not reusable or form not in known.trees:
             self.budget.take(_WORK_OF_A_KIND + _WORK_OF_A_FORM * len(form))
         take = self.budget.take if self.linked else None
-        makers = TreeMakers(loader, indices, self.tag, take=take)
-        return loader.tree_maker(form, makers, reusable=reusable)(value)
+        makers = TreeMakers(known.loader, indices, self.tag, take=take)
+        return known.of_tree(form, makers, reusable=reusable)(value)
 
     def _head(self, content: bytes) -> Head:
         if self.in_entries:
@@ -357,7 +361,7 @@ class _Reader:
         kinds, indices = head_parts(content)
         self.rebuilder.makers(kinds)
         self.heads += 1
-        return self.decoder.loader.head(content, kinds, indices, self.tag)
+        return self.decoder.makers.head(content, kinds, indices, self.tag)
 
     def _rebuild_careful(self, code: int, content: bytes, index: int) -> Any:
         count = _COUNTS.get(code)

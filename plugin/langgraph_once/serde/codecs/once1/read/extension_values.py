@@ -12,11 +12,12 @@ from langgraph_once.serde.bounds.hashing import Hashing
 from langgraph_once.serde.bounds.ip_networks import hold, is_network
 from langgraph_once.serde.bounds.patterns import pattern_units
 from langgraph_once.serde.codecs.once1.format.layout import Ext
+from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 from langgraph_once.serde.codecs.once1.read.c_stack import Nesting
-from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.read.entries import Table, text_at
-from langgraph_once.serde.codecs.once1.read.simple_objects import MODEL_CODES, Maker, rebuild_linked
+from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
+from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, rebuild_linked
 from langgraph_once.serde.codecs.once1.registry.upgrades import upgraded
 from langgraph_once.serde.codecs.once1.types.base.protocol import (
     CyclicFamily,
@@ -59,18 +60,19 @@ class Rebuilder:
     """Makes values of extensions, for one blob."""
 
     __slots__ = (
-        *("_budget", "_hashing", "_loader", "_nesting", "_opaque", "_table", "_tag"),
+        *("_budget", "_hashing", "_known", "_loader", "_nesting", "_opaque", "_table", "_tag"),
         "networks",
     )
 
-    def __init__(self, table: Table, loader: Loader, *, opaque: bool, tag: str) -> None:
+    def __init__(self, table: Table, makers: KnownMakers, *, opaque: bool, tag: str) -> None:
         self.networks: list[IPv4Network | IPv6Network] = []
         """Those that nothing may walk through until the whole value stands."""
         self._table = table
         self._budget = table.budget
-        self._hashing = Hashing(table.budget, loader.allowlist.guard)
+        self._hashing = Hashing(table.budget, makers.loader.allowlist.guard)
         self._nesting = Nesting(tag)
-        self._loader = loader
+        self._known = makers
+        self._loader = makers.loader
         self._opaque = opaque
         self._tag = tag
 
@@ -90,9 +92,8 @@ class Rebuilder:
 
     def makers(self, kinds: Any) -> list[Maker]:
         """Return what makes items of these kinds; errors are those of `makers_of`."""
-        known = self._loader.known_makers
-        is_known = type(kinds) is bytes and kinds in known
-        makers = self._loader.makers(kinds, self._tag)
+        is_known = type(kinds) is bytes and kinds in self._known.by_kinds
+        makers = self._known.of_kinds(kinds, self._tag)
         if not is_known:
             self._budget.take(_WORK_OF_A_KIND * len(makers))
         return makers

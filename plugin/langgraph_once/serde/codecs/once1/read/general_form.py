@@ -22,6 +22,13 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     pack,
     table,
 )
+from langgraph_once.serde.codecs.once1.format.object_forms import (
+    KindParts,
+    head_parts,
+    kind_of_form,
+    kind_parts,
+    tree_parts,
+)
 from langgraph_once.serde.codecs.once1.format.scan import (
     VALUES_IN,
     Kind,
@@ -30,9 +37,6 @@ from langgraph_once.serde.codecs.once1.format.scan import (
     read_token,
 )
 from langgraph_once.serde.codecs.once1.read.entries import split
-from langgraph_once.serde.codecs.once1.read.nested_objects import kind_of_form, tree_parts
-from langgraph_once.serde.codecs.once1.read.simple_objects import KindParts, kind_parts
-from langgraph_once.serde.codecs.once1.read.threads import head_parts
 from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 

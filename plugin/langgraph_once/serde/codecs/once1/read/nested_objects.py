@@ -3,53 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ormsgpack import unpackb
 
-from langgraph_once.serde.codecs.once1.format.layout import MARK, MAX_KINDS_BYTES
-from langgraph_once.serde.codecs.once1.read.simple_objects import (
-    KindParts,
-    Maker,
-    maker_of,
-    units_of_a_map,
-)
+from langgraph_once.serde.codecs.once1.format.object_forms import kind_of_form
+from langgraph_once.serde.codecs.once1.read.class_loader import Loader
+from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, maker_of, units_of_a_map
 
-if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.read.class_loader import Loader
-
-__all__ = ["TreeMakers", "kind_of_form", "tree_maker", "tree_parts"]
+__all__ = ["TreeMakers", "tree_maker"]
 
 _Part = tuple[type, Maker]
 """What makes a value, if it is of this type."""
-
-
-def tree_parts(array: Any) -> tuple[bytes, list[bytes], Any]:
-    """Return the packed form, the indices, and the value.
-
-    Raises:
-        ValueError: This is not the content of a `TREE`.
-    """
-    match array:
-        case [bytes(form), list(indices), value, bytes(mark)] if mark == MARK:
-            if len(form) <= MAX_KINDS_BYTES and all(type(each) is bytes for each in indices):
-                return form, indices, value
-    raise ValueError("a tree without all of its parts")
-
-
-def kind_of_form(form: Any) -> tuple[KindParts, dict[str, Any]]:
-    """Return the kind of an object, and the forms of its fields.
-
-    Raises:
-        ValueError: It is not the form of an object.
-    """
-    match form:
-        case [str(name), dict(parts)]:
-            return KindParts(name, is_model=False), parts
-        case [str(name), (None | list()) as names, bool(extra), dict(parts)]:
-            if names is None or all(type(field) is str for field in names):
-                return KindParts(name, True, names, extra), parts
-    raise ValueError("no form where one belongs")
 
 
 class TreeMakers:

@@ -7,26 +7,22 @@ families.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final
 
 import ormsgpack
 from pydantic import BaseModel
 
-from langgraph_once.serde.codecs.once1.format.layout import MARK, MAX_KINDS_BYTES, Ext, unpack
+from langgraph_once.serde.codecs.once1.format.layout import MARK
+from langgraph_once.serde.codecs.once1.format.object_forms import KindParts, kind_parts
+from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
 from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily, model_plan
 from langgraph_once.serde.codecs.once1.types.models.without_validation import Blank, becomes
 
-if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.read.class_loader import Loader
-
 __all__ = [
-    "MODEL_CODES",
-    "KindParts",
     "Maker",
     "NotSimpleError",
-    "kind_parts",
     "maker_of",
     "makers_of",
     "rebuild_linked",
@@ -40,44 +36,7 @@ Maker = Callable[[Any], Any]
 It raises `NotSimpleError` where they do not fit the class as it is today.
 """
 
-MODEL_CODES: Final = frozenset({int(Ext.MODEL), int(Ext.MODELS)})
-"""Ordinary integers: members of `Ext` take their time to look up and to compare."""
-
 _new: Final = object.__new__
-
-
-class KindParts(NamedTuple):
-    """A kind as it was stored."""
-
-    class_name: str
-    is_model: bool
-    fields_set: list[str] | None = None
-    has_extra: bool = False
-
-
-def kind_parts(kinds: Any) -> list[KindParts]:
-    """Return what each of the kinds says that were stored.
-
-    Raises:
-        ValueError: That is not what was stored.
-    """
-    if type(kinds) is not bytes or len(kinds) > MAX_KINDS_BYTES:
-        raise ValueError("no kinds where some belong")
-    parts = []
-    listed = unpack(kinds, 1)[0]
-    if type(listed) is not list:
-        raise ValueError("no array of kinds where one belongs")
-    for kind in listed:
-        match kind:
-            case [str(name)]:
-                parts.append(KindParts(name, is_model=False))
-            case [str(name), (None | list()) as names, bool(extra)]:
-                if names is not None and not all(type(field) is str for field in names):
-                    raise ValueError("a field that has no name")
-                parts.append(KindParts(name, True, names, extra))
-            case _:
-                raise ValueError("no kind where one belongs")
-    return parts
 
 
 class NotSimpleError(Exception):

@@ -6,17 +6,15 @@ become messages when the whole value has been read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ormsgpack import unpackb
 
-from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, unpack_items
+from langgraph_once.serde.codecs.once1.format.layout import Ext, unpack_items
 from langgraph_once.serde.codecs.once1.format.scan import Kind, read_token
+from langgraph_once.serde.codecs.once1.read.simple_objects import Maker
 
-if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.read.simple_objects import Maker
-
-__all__ = ["Head", "ThreadReader", "head_parts", "placed"]
+__all__ = ["Head", "ThreadReader", "placed"]
 
 _MAP_OF_ONE: Final = 0x81
 _ARRAY: Final = 0x90
@@ -53,18 +51,6 @@ class Head:
     def lone(self) -> Maker | None:
         """What makes the only item; None if there are others."""
         return self._makers[0] if len(self._makers) == 1 else None
-
-
-def head_parts(content: bytes) -> tuple[Any, bytes]:
-    """Return the kinds and the indices that a `HEAD` holds.
-
-    Raises:
-        ValueError: It holds something else.
-    """
-    match unpackb(content):
-        case [bytes(kinds), bytes(indices), bytes(mark)] if mark == MARK:
-            return kinds, indices
-    raise ValueError("a head without all of its parts")
 
 
 def placed(value: Any, count: int) -> Any:
@@ -111,7 +97,7 @@ class ThreadReader:
         return thread if key is None else {key: thread}
 
 
-class _Starts(dict[bytes, tuple[str | None, int, Head, "Maker | None"]]):
+class _Starts(dict[bytes, tuple[str | None, int, Head, Maker | None]]):
     """What stands before the first message: key, number of messages, what makes them or it."""
 
     def __init__(self, heads: dict[bytes, Head]) -> None:

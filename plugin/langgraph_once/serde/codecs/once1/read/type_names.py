@@ -9,11 +9,14 @@ from typing import Any, Final
 import ormsgpack
 
 from langgraph_once.serde.codecs.once1.format.layout import Ext
+from langgraph_once.serde.codecs.once1.format.object_forms import (
+    KindParts,
+    kind_of_form,
+    kind_parts,
+)
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_extension
 from langgraph_once.serde.codecs.once1.format.scan import Kind, Token, next_opening, read_token
 from langgraph_once.serde.codecs.once1.read.entries import text_at
-from langgraph_once.serde.codecs.once1.read.nested_objects import kind_of_form
-from langgraph_once.serde.codecs.once1.read.simple_objects import KindParts, kind_parts
 from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 

@@ -15,7 +15,6 @@ from langgraph_once.serde.trust.module_owner import in_brackets
 from langgraph_once.serde.trust.proposed_setting import environment_line, proposed
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.registry.registry import Registry
     from langgraph_once.serde.trust.allowlist import Allowlist, Trust
 
 __all__ = ["WriterTrust", "family_without_code", "refusing_hook", "weakest"]
@@ -50,9 +49,9 @@ def refusing_hook(family: Family, cls: type, trust: Trust) -> str:
 class WriterTrust:
     """What writing knows of reading: of one serializer."""
 
-    def __init__(self, allowlist: Allowlist, registry: Registry) -> None:
+    def __init__(self, allowlist: Allowlist, current_name: Callable[[str], str]) -> None:
         self._allowlist = allowlist
-        self._registry = registry
+        self._current_name = current_name
 
     def check(self, target: Any, name: str, family: Family | None) -> Callable[[], None] | None:
         """Refuse, or warn of, what reading may refuse.
@@ -70,7 +69,7 @@ class WriterTrust:
             UnwritableError: Strict enforcement would refuse to read it.
         """
         enforcement = self._allowlist.enforcement
-        parts = [self._registry.current_name(part) for part in class_names(name)]
+        parts = [self._current_name(part) for part in class_names(name)]
         unlisted = [part for part in parts if not is_allowed(part, self._allowlist)]
         is_found = leads_to(name, target)
         if enforcement == "safe":

@@ -140,7 +140,7 @@ class Registry:
         if allowlist.enforcement == "open":
             return self
         bound = copy.copy(self)
-        bound._base, bound._trust = self, WriterTrust(allowlist, self)  # noqa: SLF001
+        bound._base, bound._trust = self, WriterTrust(allowlist, self.current_name)  # noqa: SLF001
         bound._writers = {}  # noqa: SLF001
         return bound
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.registry.registry import Registry, Writer
-from langgraph_once.serde.codecs.once1.write.by_class import Plan, plan_of
-from langgraph_once.serde.codecs.once1.write.one_pass import Known, Packer
+from langgraph_once.serde.codecs.once1.write.by_class import plan_of
+from langgraph_once.serde.codecs.once1.write.one_pass import Known, Packer, Plan
 from langgraph_once.serde.codecs.once1.write.shared_parts import CarefulPacker
 from langgraph_once.serde.codecs.once1.write.simple_objects import Shape, shape_of
 from langgraph_once.serde.codecs.once1.write.threads import Straight

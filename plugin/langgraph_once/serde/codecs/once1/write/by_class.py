@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,22 +9,16 @@ import ormsgpack
 
 from langgraph_once.serde.codecs.once1.format.layout import Ext, array
 from langgraph_once.serde.codecs.once1.write.nodes import int_bytes, is_flat, pack_flat
+from langgraph_once.serde.codecs.once1.write.one_pass import Packer, Plan
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.registry.registry import Writer
-    from langgraph_once.serde.codecs.once1.write.one_pass import Packer
     from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
 
-__all__ = ["GiveUpError", "Plan", "plan_of"]
+__all__ = ["plan_of"]
 
 _MAX_MEMBERS: Final = 4096
-
-Plan = Callable[["Packer", Any], ormsgpack.Ext]
-"""Returns the extension that stands for an instance."""
-
-
-class GiveUpError(Exception):
-    """The value is not of the simple kind."""
 
 
 def plan_of(cls: type, writer: Writer | None, shape: Shape | None) -> Plan:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ormsgpack
 
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS, MAX_TREE_LEVELS
-from langgraph_once.serde.codecs.once1.write.by_class import GiveUpError
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape

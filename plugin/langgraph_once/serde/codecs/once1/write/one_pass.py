@@ -6,10 +6,10 @@ notes: the ids in `Packer.ids` tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import ormsgpack
 from ormsgpack import packb
@@ -30,14 +30,15 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     table,
 )
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
-from langgraph_once.serde.codecs.once1.write.by_class import GiveUpError
 from langgraph_once.serde.codecs.once1.write.nested_objects import Columns
-from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, MessageShape, Shape
+from langgraph_once.serde.codecs.once1.write.simple_objects import (
+    GiveUpError,
+    Kind,
+    MessageShape,
+    Shape,
+)
 
-if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.write.by_class import Plan
-
-__all__ = ["Known", "Packer", "ref"]
+__all__ = ["Known", "Packer", "Plan", "ref"]
 
 _MAX_KINDS: Final = 4096
 _VALUES: Final = attrgetter("__dict__")
@@ -45,6 +46,10 @@ _TEXT: Final = frozenset({str})
 _BUFFERS: Final[dict[type, Ext]] = {bytearray: Ext.BYTEARRAY, memoryview: Ext.MEMORYVIEW}
 _NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
 """What needs the graph, and what ormsgpack would write without asking."""
+
+
+Plan = Callable[["Packer", Any], ormsgpack.Ext]
+"""Returns the extension that stands for an instance of a class."""
 
 
 class Known(NamedTuple):

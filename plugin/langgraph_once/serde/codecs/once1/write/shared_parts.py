@@ -12,9 +12,9 @@ import ormsgpack
 from ormsgpack import packb
 
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS, OPTIONS, entry
-from langgraph_once.serde.codecs.once1.write.by_class import GiveUpError
 from langgraph_once.serde.codecs.once1.write.nodes import is_text, pack_atom
 from langgraph_once.serde.codecs.once1.write.one_pass import Known, Packer, ref
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 
 __all__ = ["CarefulPacker"]
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.registry.registry import Writer
 
 __all__ = [
+    "GiveUpError",
     "Kind",
     "MessageShape",
     "Shape",
@@ -42,6 +43,10 @@ _MAX_KINDS: Final = 256
 """Bounds the memory of a process that sets ever new combinations of fields."""
 
 _MESSAGES: Final = "langchain_core.messages."
+
+
+class GiveUpError(Exception):
+    """The value is not of the simple kind."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,8 +23,7 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     array,
     pack,
 )
-from langgraph_once.serde.codecs.once1.write.by_class import GiveUpError
-from langgraph_once.serde.codecs.once1.write.simple_objects import MessageShape
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, MessageShape
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
