@@ -50,9 +50,6 @@ _SIZED: Final = {
 _COUNTED: Final = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
 """Large arrays and maps: width of the count that follows, values for each that it counts."""
 
-_STEPS: Final = [_FIXED.get(first, 0) for first in range(256)]
-"""The same; 0 where it does not tell."""
-
 _CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
 """What starts an array or a map that is not empty; text may hold these bytes too."""
 

@@ -202,7 +202,6 @@ class _Reader:
     error: BaseException | None = None
     constructors: Mapping[tuple[int, str, str, str], Callable[[Any], Any]] = MappingProxyType({})
     networks: list[IPv4Network | IPv6Network] | None = None
-    may_be_flat = True
     levels_left = _MAX_LEVELS
     max_open_bytes = 0
     open_bytes = 0
@@ -228,9 +227,6 @@ class _Reader:
 
         Unpacking happens in this very frame: Python's recursion limit bounds the nesting, and
         upstream spends one frame on each level too.
-
-        Most messages are flat: they hold no extensions and no keys but text. ormsgpack is sooner
-        done with these without a hook and options; that is tried until it first fails.
         """
         try:
             levels = None
@@ -238,13 +234,6 @@ class _Reader:
                 levels, framed = self.enter(code, data)
             else:
                 framed = b"".join((_START, data, _END))
-                if code == EXT_PYDANTIC_V2 and self.may_be_flat:
-                    try:
-                        content, mark = unpackb(framed)
-                        if mark == _MARK and (message := rebuild_message(content)) is not None:
-                            return message
-                    except ValueError:
-                        self.may_be_flat = False
             if framed is not data:
                 content, mark = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
                 if type(mark) is not bytes or mark != _MARK:

@@ -54,7 +54,6 @@ __all__ = [
     "pack",
     "table",
     "unpack",
-    "unpack_items",
     "unpack_one",
 ]
 
@@ -245,15 +244,6 @@ def unpack_one(content: bytes, ext_hook: Any) -> Any:
     if type(mark) is not bytes or mark != _MARK:
         raise ValueError("bytes after the end of the value")
     return value
-
-
-def unpack_items(content: bytes, count: int) -> list[Any]:
-    """Return the values of a sequence of up to 14, and one behind them; without extensions."""
-    items: list[Any] = ormsgpack.unpackb(b"".join((_HEADERS[count], content, _END)))
-    mark = items[-1]
-    if type(mark) is not bytes or mark != _MARK:
-        raise ValueError("a sequence with the wrong number of values")
-    return items
 
 
 _PAIR: Final = b"\x92"

@@ -45,7 +45,7 @@ from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
 from langgraph_once.serde.codecs.once1.read.reference_growth import may_outgrow
 from langgraph_once.serde.codecs.once1.read.simple_objects import rebuild_models
-from langgraph_once.serde.codecs.once1.read.threads import Head, ThreadReader, placed
+from langgraph_once.serde.codecs.once1.read.threads import Head, placed
 from langgraph_once.serde.trust.hash_guard import GuardedError
 
 __all__ = ["Decoder", "decode"]
@@ -104,7 +104,6 @@ class Decoder:
         self.free_bytes = WEIGHTS.free_bytes(max_objects)
         self._small_bytes = min(_SMALL_BYTES, self.free_bytes)
         self.makers = KnownMakers(loader)
-        self._threads = ThreadReader(self.makers.heads)
         self._is_cautious = False
 
     def decode(self, data: bytes, tag: str) -> Any:
@@ -116,18 +115,12 @@ class Decoder:
             PayloadError: It is damaged, or holds an object that cannot be rebuilt.
         """
         if len(data) <= self._small_bytes:
-            mark = data.find(MARKED)
             try:
-                if mark < 0:
-                    return unpack_one(data, None)  # plain data, or no objects of the common kinds
-                return self._threads.read(data, mark + len(MARKED))
-            except Exception:  # noqa: S110  (it is something else)
-                pass
-            if mark >= 0:
-                try:
+                if MARKED in data:
                     return self._read_known(data)
-                except Exception:  # noqa: S110  (read with care, it is told what is wrong)
-                    pass
+                return unpack_one(data, None)  # plain data, or no objects of the common kinds
+            except Exception:  # noqa: S110  (read with care, it is told what is wrong)
+                pass
         return self._decode_carefully(data, tag)
 
     def _decode_carefully(self, data: bytes, tag: str) -> Any:

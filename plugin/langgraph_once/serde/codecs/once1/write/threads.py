@@ -50,12 +50,11 @@ _NEVER_MET: Final = (None, 0)
 class Straight:
     """Writes threads. Thread-safe."""
 
-    __slots__ = ("_classes", "_heads", "_numbered", "_starts", "by_type")
+    __slots__ = ("_classes", "_heads", "_numbered", "by_type")
 
     def __init__(self, shapes: dict[type, Shape | None]) -> None:
         self._classes = _Classes(shapes)
         self._numbered = _Numbered()
-        self._starts = self._numbered.heads
         self._heads = _Heads(self._numbered.kinds)
         self.by_type = _ByType(self, shapes)
         """What writes values of a type. It raises an exception of any kind where it does not."""
@@ -74,12 +73,6 @@ class Straight:
         Raises:
             Exception: Of any kind, where it takes a `Packer` to write it.
         """
-        if len(value) == 1:  # no other value is as common as a thread under its key
-            [(key, items)] = value.items()
-            if type(items) is list and items and type(items[0]) in self._classes:
-                lone = len(items) == 1
-                thread = self._lone(items[0], self._starts) if lone else self._thread(items)
-                return packb({key: thread}, None, OPTIONS)
         held: list[Any] = []
         written = self._map(value, held)
         if len(held) > 1:
@@ -92,7 +85,11 @@ class Straight:
         Raises:
             Exception: Of any kind, where it takes a `Packer` to write it.
         """
-        packed = packb([*self._lone(message, self._numbered.alone), MARK], None, OPTIONS)
+        *_, shape = self._classes[type(message)]
+        kind = shape.own_kind_of(message)
+        if kind is None:
+            raise GiveUpError
+        packed = packb([kind.alone, message.__dict__, MARK], None, OPTIONS)
         return packb(Extension(_MODEL, packed), None, OPTIONS)
 
     def _map(self, value: dict[Any, Any], held: list[Any], level: int = 0) -> dict[Any, Any]:
@@ -120,8 +117,6 @@ class Straight:
     def _list(self, items: list[Any]) -> list[Any]:
         """Return what msgpack writes in the place of a list."""
         if items and type(items[0]) not in ATOMS:
-            if len(items) == 1:
-                return self._lone(items[0], self._starts)
             return self._thread(items)
         if not ATOMS.issuperset(map(type, items)):
             raise GiveUpError
@@ -160,27 +155,6 @@ class Straight:
             raise GiveUpError
         written[0] = self._heads[bytes(numbers)]
         return written
-
-    def _lone(self, item: Any, starts: dict[int, Any]) -> list[Any]:
-        """Return the values of a message, behind what `starts` has for its kind.
-
-        It asks what `_thread` asks, and takes little more than half of the time.
-        """
-        sizes, size, own, shape = self._classes[type(item)]
-        values = item.__dict__
-        extra = item.__pydantic_extra__
-        fields_set = item.__pydantic_fields_set__
-        fields, number = sizes[len(fields_set)]
-        if fields != fields_set or extra or extra is None or len(values) != size:
-            number = self._number_of(item, shape, sizes)
-        elif (
-            type(values["content"]) is not str
-            or values["additional_kwargs"]
-            or values["response_metadata"]
-            or (values[own] and not (shape.has_calls and _are_flat(values[own])))
-        ) and not shape.holds_plain(values):
-            raise GiveUpError
-        return [starts[number], values]
 
     def _number_of(self, item: Any, shape: MessageShape, sizes: list[Any]) -> int:
         """Look at a message that is not as the last one was; return the number of its kind."""
@@ -231,10 +205,6 @@ class _Numbered:
 
     def __init__(self) -> None:
         self.kinds: dict[int, Kind] = {}
-        self.alone: dict[int, bytes] = {}
-        """The content of the `bin` that holds the kind alone."""
-        self.heads: dict[int, Extension] = {}
-        """The `HEAD` of a thread that is one message of the kind."""
         self._numbers: dict[Kind, int] = {}
         self._lock = Lock()
 
@@ -249,9 +219,7 @@ class _Numbered:
             if number > _MAX_KINDS:
                 raise GiveUpError
             self.kinds[number] = kind
-            self.alone[number] = kind.alone
-            self.heads[number] = _head(kind.alone, b"\x01")
-            # Last: whoever finds it finds the others, too.
+            # Last: whoever finds it finds the kind, too.
             return self._numbers.setdefault(kind, number)
 
 
@@ -278,14 +246,6 @@ class _Heads(dict[bytes, Extension]):
 
 def _head(kinds: bytes, indices: bytes) -> Extension:
     return Extension(_HEAD, array([pack(kinds), pack(indices), pack(MARK)]))
-
-
-def _are_flat(calls: list[Any]) -> bool:
-    for call in calls:
-        for argument in call["args"].values():
-            if type(argument) not in ATOMS:
-                return False
-    return True
 
 
 def _check_differ(held: list[Any]) -> None:
