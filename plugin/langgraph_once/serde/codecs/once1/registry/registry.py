@@ -42,6 +42,12 @@ NATIVE: Final = ATOMS | {
 }
 """The types that the codec itself writes; no adapter can take them over."""
 
+_MOVED: Final = {
+    f"langgraph_once.serde.once1.unstored:{name}": f"langgraph_once.serde:{name}"
+    for name in ("Unstored", "UnstoredError")
+}
+"""What rows up to 0.1.0 call our own classes."""
+
 _MAX_WRITERS: Final = 4096
 """Bounds the memory of a process that writes instances of ever new classes."""
 
@@ -93,7 +99,8 @@ class Registry:
             if extension.name == NumpyFamily.name and object_arrays == "raise":
                 extension = NumpyFamily(object_arrays=False)
             self._add(extension, but=own_types)
-        self._aliases = {old: _follow(old, aliases or {}) for old in aliases or {}}
+        renamed = _MOVED | {**(aliases or {})}
+        self._aliases = {old: _follow(old, renamed) for old in renamed}
         self._base: Registry | None = None
         self._trust: WriterTrust | None = None
         self._writers: dict[type, Writer | None] = {}

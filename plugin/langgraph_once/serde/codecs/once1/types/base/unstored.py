@@ -18,6 +18,8 @@ class Unstored:
         type_name: What it was an instance of, as `module:Qual.Name`.
     """
 
+    __module__ = "langgraph_once.serde"  # rows of codec `msgpack` hold it: not where this file is
+
     type_name: str
 
     def __repr__(self) -> str:
@@ -34,6 +36,8 @@ class UnstoredError(Exception):
         type_name: The class, as `module:Qual.Name`.
         text: What `str()` of the exception said, cut short at 20,000 characters.
     """
+
+    __module__ = "langgraph_once.serde"
 
     def __init__(self, type_name: str, text: str) -> None:
         super().__init__(type_name, text)
