@@ -22,6 +22,7 @@ from langgraph_once.serde.bounds.patterns import PatternTooLargeError
 from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
 from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json
 from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
+from langgraph_once.serde.codecs.langgraph.read.pickle_rows import pickle_refusal
 from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import (
     encode_msgpack,
     met_types,
@@ -38,7 +39,7 @@ from langgraph_once.serde.codecs.once1 import (
 )
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import KeyRing
-from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher, pickle_refusal
+from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
 from langgraph_once.serde.layers.tag import Layer, Tag
 from langgraph_once.serde.trust.allowlist import Allowlist
 
@@ -223,7 +224,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._quick_encoders = (
             {dict: quick_encode, list: quick_encode}
             if self._codec == "msgpack"
-            else self._encoder.straight
+            else self._encoder.quick
         )
 
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:

@@ -1,7 +1,7 @@
-"""Combinations of flags. Python keeps every one that was ever asked for, for ever.
+"""Combinations of flags, which Python keeps for ever once they were asked for.
 
-Bytes could ask for 2**64 of them. Those that came from bytes, and that nobody holds any more, are
-let go when they have become many; the next that asks for one gets a new one, and cannot tell.
+Bytes could ask for 2**64 of them. So those that came from bytes, and that nobody holds any more,
+are dropped when they have become many. Whoever asks next gets a new one, and cannot tell.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What codec `once1` cannot write and LangGraph's own serializer can: written as that writes it.
+"""What codec `once1` cannot write and LangGraph's own serializer can: written as LangGraph does.
 
 LangGraph leaves out what it does not know: private attributes, excluded fields, attributes that
-`__post_init__` adds, the factory of a `defaultdict`. A run must not fail because of a lock in one
-of these. So the innermost object around such a part is written as LangGraph writes it, and read as
-LangGraph reads it. Where it would not write an object at all, an `Opaque` stands for the part.
+`__post_init__` adds, the factory of a `defaultdict`. A run must not fail because one of these
+holds a lock. So the innermost object around such a part is written, and read, as LangGraph does
+it. Where LangGraph would not write an object at all, an `Opaque` stands for the part.
 """
 
 from __future__ import annotations

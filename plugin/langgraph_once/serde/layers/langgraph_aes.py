@@ -1,4 +1,4 @@
-"""What upstream's serializers wrote in other ways: AES-EAX and pickle. Read only."""
+"""The `aes` layer: rows that LangGraph's `EncryptedSerializer` encrypted (AES-EAX). Read only."""
 
 from __future__ import annotations
 
@@ -6,25 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from langgraph_once.errors import ConfigError, EncryptionError, PayloadError
+from langgraph_once.errors import ConfigError, EncryptionError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import CipherProtocol
     from pydantic import SecretStr
 
-__all__ = ["UpstreamCipher", "pickle_refusal"]
+__all__ = ["UpstreamCipher"]
 
 _KEY_NAME: Final = "LANGGRAPH_AES_KEY"
-
-
-def pickle_refusal(tag: str) -> PayloadError:
-    """Return the error that says why, and what to do instead."""
-    return PayloadError(
-        "pickle is refused: loading it can run any code that whoever wrote to the database "
-        "wishes. If you trust every row, read them once with "
-        "`JsonPlusSerializer(pickle_fallback=True)` and write them back with `OnceSerializer`",
-        tag=tag,
-    )
 
 
 class UpstreamCipher:

@@ -1,4 +1,4 @@
-"""In which channel of a checkpoint something stands, by its place in the bytes."""
+"""In which channel of a checkpoint something stands, told by its place in the bytes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What reading and writing met: which types were refused, or would be, and the allowlist that
-follows."""
+"""Which types were refused or reported so far, on reading and writing, and the allowlist that
+would let them in.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 def straight(value: Any) -> bytes | None:
     """What is written at once; nothing where care is needed."""
     try:
-        return FAST.straight.by_type[type(value)](value)
+        return FAST.threads.by_type[type(value)](value)
     except Exception:
         return None
 

@@ -1,4 +1,4 @@
-"""Reading msgpack only as far as to know what it takes, or where it ends."""
+"""LangGraph's msgpack, read only as far as to know what it takes, or where it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Codec `once1`: every value comes back equal and of the same types, or is not written."""
+"""Codec `once1`: every value comes back equal and of the same types, or is not written.
+
+In: an object. Out: the bytes that `format/layout.py` describes. And back.
+
+    format/    what the bytes are: extensions, tables, headers. No class is known here
+    types/     what each type is made of, and how it is made again: one file for a kind of type
+    registry/  which type is written and read by whom, and under which name
+    write/     objects to bytes; start at `encoder.py`
+    read/      bytes to objects; start at `decoder.py`
+"""
 
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader

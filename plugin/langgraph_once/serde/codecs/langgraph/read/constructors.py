@@ -1,4 +1,4 @@
-"""Turning what a msgpack extension holds into the value that it stands for."""
+"""From what a msgpack extension holds to the value that it stands for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Refusing keys of one hash: a dict of many takes time in proportion to the square of them.
+"""Refusing maps with many keys of one hash: they take time in proportion to the square.
 
-Strings and bytes hash by a secret of the process. Tuples do not, and arrays as keys become
-tuples; ormsgpack makes the dicts, so blobs with large maps are looked through beforehand.
+The hashes of strings and bytes depend on a secret of the process. Those of tuples do not, and
+arrays as keys become tuples. ormsgpack makes the dicts, so blobs with large maps are looked
+through first.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Messages rebuilt without validation, where validation would change nothing.
+"""LangChain messages, rebuilt without validation where validation would change nothing.
 
-A dump of a message is validated on reading, at several times the cost of unpacking it. Of a
-dump that has all the fields in order, each of the very type that it is declared with,
-validation would make an equal message; so one is made around the dump itself. This is known
-of the classes whose fingerprints are listed, and of no others: when langchain-core changes how
-its messages are validated, the fingerprint does not match, and they are validated.
+Validating a message takes several times as long as unpacking it. If a dump has all the fields in
+order, each of the very type that is declared, validation would make an equal message. So the
+message is made around the dump itself. This is known of the classes whose fingerprints are listed
+here, and of no others: when langchain-core changes how its messages are validated, the
+fingerprint no longer matches, and they are validated.
 """
 
 from __future__ import annotations

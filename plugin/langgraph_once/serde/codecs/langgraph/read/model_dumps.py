@@ -1,9 +1,9 @@
-"""Dumps of pydantic models, taken back to what was dumped, by what the schema says of each field.
+"""The dump of a pydantic model, taken back to what was dumped, by the schema of each field.
 
-No validator runs, nor any other code of the class. A dump is what a valid model held, so what is of
-the very type that its field declares is that value. A model in a model was dumped as a dictionary,
-an enum member as its value: the schema says what to make of them. Where it says more than this file
-knows, or leaves a choice, nothing is guessed.
+No validator runs, and no other code of the class. A dump is of a valid model: a value of the very
+type that its field declares is that value. A model inside was dumped as a dictionary, an enum
+member as its value; the schema says which. Where the schema leaves a choice, or says more than
+this file knows, nothing is guessed.
 """
 
 from __future__ import annotations

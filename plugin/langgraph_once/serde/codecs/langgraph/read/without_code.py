@@ -1,9 +1,9 @@
-"""Upstream's rows of classes that are not listed: objects made of their parts, without their code.
+"""LangGraph's rows of classes that are not listed: objects made of their parts, without their code.
 
-Upstream writes a model as its dump and reads it with the constructor, which runs validators,
+LangGraph writes a model as its dump and reads it with the constructor, which runs validators,
 `__post_init__` and whatever else the class has. Here the same object is made of the dump alone,
-where that is known to be the same: the class is one that keeps what it is given, and each value is
-of the very type that its field declares, or becomes it in only one way. All else takes the list.
+where that is known to be the same: the class keeps what it is given, and each value is of the very
+type that its field declares, or can become it in only one way. Any other class must be listed.
 """
 
 from __future__ import annotations

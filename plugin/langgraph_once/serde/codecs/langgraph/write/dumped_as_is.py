@@ -1,7 +1,7 @@
 """Which pydantic classes dump their fields as they are, told from their core schema.
 
-Of such a class, `model_dump()` holds the very values that the instance holds, nested models of
-such classes aside, which become dictionaries. Whatever this file does not know is not plain.
+For such a class, `model_dump()` holds the very values that the instance holds. Only nested models
+of such classes become dictionaries. What this file does not know is taken to be different.
 """
 
 from __future__ import annotations

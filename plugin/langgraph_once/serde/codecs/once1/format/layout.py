@@ -18,12 +18,12 @@ the value contains itself: the entry is a list, dict, set or `UNKNOWN`, or an ob
 **Kinds** are a `bin` of at most `MAX_KINDS_BYTES`: msgpack of an array with an array for each. It
 holds the class of an object, and for a pydantic model the names of the fields set (nil where
 those are the fields that have a value) and whether it has extra values, of which there are none.
-`plain` tells how `RECORD` and `FAMILY` say the same, which are for objects that are not as
-simple. **A mark** is `MARK`: nothing was lost on the way to it.
+`RECORD` and `FAMILY` can say the same of any object, simple or not: `read/general_form.py` tells
+how. **A mark** is `MARK`: nothing was lost on the way to it.
 
-**Classes and functions** are named `module:Qual.Name`; `parametrised` tells how generic ones are.
-A reader loads one only if its allowlist names it. **Families and adapters** are named by the name
-they are registered under.
+**Classes and functions** are named `module:Qual.Name`; for generic ones with parameters, see
+`registry/parametrised.py`. A reader loads one only if its allowlist names it. **Families and
+adapters** are named by the name they are registered under.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Opaque:
 
     Attributes:
         type_name: The class as `module:Qual.Name`, or the name of an adapter.
-        raw: The bytes, as `wire` describes the content of the extension. Where they refer to
+        raw: The bytes, as `layout` describes the content of the extension. Where they refer to
             the table of the blob they come from, the numbers are those of `parts` instead.
         kind: What could not be rebuilt.
         parts: The values that `raw` refers to, in the order in which it does.

@@ -1,4 +1,4 @@
-"""Msgpack, looked at without building anything: how much it takes, how deep, where what is."""
+"""The headers of msgpack, read without building anything: how much, how deep, what stands where."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Values that Python frees on the C stack: so many in each other would end the process.
+"""Objects that Python frees on the C stack: too many inside each other would end the process.
 
-Lists, tuples, dicts, sets and objects are freed with care, however deep they are. What holds
-another directly, and is of the types here, is not.
+Lists, tuples, dicts, sets and instances are freed safely at any depth. The types here are not
+when one directly holds another.
 """
 
 from __future__ import annotations

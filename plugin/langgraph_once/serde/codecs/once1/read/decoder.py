@@ -1,8 +1,8 @@
-"""Codec `once1`, reading. `wire` tells the format.
+"""`Decoder`: bytes to objects. `format/layout.py` describes the bytes.
 
-An extension is rebuilt the moment ormsgpack meets it, which nests: the content of one may hold
-others. ormsgpack hides what goes wrong in there behind "ext_hook failed", so the first error
-is kept aside, and which extension it came from.
+ormsgpack hands over each extension the moment it meets it, so calls nest: the content of one may
+hold others. It hides what goes wrong in there behind "ext_hook failed". So the first error is
+kept aside, with the extension that it came from.
 """
 
 from __future__ import annotations

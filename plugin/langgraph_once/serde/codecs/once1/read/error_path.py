@@ -1,4 +1,4 @@
-"""Where in a blob an extension stands, as a path. Only looked for once something went wrong."""
+"""Where in the value an extension stands, as a path. Only asked once something went wrong."""
 
 from __future__ import annotations
 

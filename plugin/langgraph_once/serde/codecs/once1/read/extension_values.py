@@ -1,4 +1,4 @@
-"""The content of an extension, read already, becomes the value that it stands for."""
+"""The value of an extension whose content has been read already."""
 
 from __future__ import annotations
 

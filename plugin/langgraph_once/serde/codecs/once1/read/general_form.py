@@ -1,7 +1,7 @@
-"""What `MODEL`, `MODELS`, `HEAD` and `TREE` say, in the form that can say it of any object.
+"""Bytes without `MODEL`, `MODELS`, `HEAD` and `TREE`: rewritten as `RECORD` and `FAMILY`.
 
-Reading falls back on this where a class has changed since, may not be loaded, or is gone: what
-has to be done then is known for `RECORD` and `FAMILY`.
+These two can say the same of any object. Reading falls back on them where a class has changed, is
+refused, or is gone: `extension_values` knows what to do then.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What makes the objects of the kinds, heads and trees that were met: found once, remembered.
+"""The makers of the kinds, heads and trees that were met before.
 
-Remembered is only what the allowlist lists. All else is asked for, and reported, each time.
+Only what the allowlist lists is remembered. Everything else is looked up, and reported, each time.
 """
 
 from __future__ import annotations

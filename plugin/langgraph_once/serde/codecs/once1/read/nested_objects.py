@@ -1,4 +1,4 @@
-"""Codec `once1`, reading a `TREE`: objects that hold objects, made of maps in maps."""
+"""Reading a `TREE`: maps in maps become objects that hold objects."""
 
 from __future__ import annotations
 

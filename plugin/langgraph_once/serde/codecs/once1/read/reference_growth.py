@@ -1,4 +1,4 @@
-"""Tables whose entries refer to each other so often that reading might take too much."""
+"""Tables whose entries refer to each other so often that reading them might take too much."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEEP: Final = re.compile(
 )
 """What has to be in a blob that is too deep: something that hashes, or is freed without care."""
 
-assert _FEW * (MAX_OBJECTS + 2) <= 500, "see `hashing` and `nesting`"  # noqa: S101  (an invariant)
+assert _FEW * (MAX_OBJECTS + 2) <= 500, "see `hashing` and `c_stack`"  # noqa: S101  (an invariant)
 
 
 def may_outgrow(data: bytes, entries: Sequence[bytes | memoryview], limit: int) -> bool:

@@ -1,7 +1,6 @@
-"""Codec `once1`, reading `MODEL` and `MODELS`: objects made of kinds and values.
+"""Reading `MODEL` and `MODELS`: a maker for each kind turns the values of an object into it.
 
-No code of their classes runs. Where a class is no longer what it was, this leaves it to the
-families.
+No code of the classes runs. Where a class has changed since, the family of the class does it.
 """
 
 from __future__ import annotations

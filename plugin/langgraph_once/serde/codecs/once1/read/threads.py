@@ -1,7 +1,7 @@
-"""Codec `once1`, reading threads: arrays whose first item is a `HEAD`.
+"""Reading threads: arrays whose first item is a `HEAD`.
 
-Their messages are native maps, so that all of a thread is written, and read, in one go. They
-become messages when the whole value has been read.
+Their messages are native maps, so a whole thread is unpacked in one call. The maps become
+messages when the whole value has been read.
 """
 
 from __future__ import annotations

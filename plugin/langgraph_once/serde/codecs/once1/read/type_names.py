@@ -1,4 +1,4 @@
-"""Codec `once1`: which classes and functions a blob names, found in its bytes. Nothing is built."""
+"""Which classes and functions the bytes of codec `once1` name. Nothing is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codec `once1`: which classes a reader may rebuild, and which a writer has to warn of."""
+"""Which classes a reader may rebuild, and which ones a writer warns of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adapters for types and all that is derived from them: which one is nearest to a class."""
+"""Adapters for base classes: which of them is nearest to a class."""
 
 from __future__ import annotations
 

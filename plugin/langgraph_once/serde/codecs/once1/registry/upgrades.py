@@ -1,8 +1,8 @@
 """Rows of classes that have changed since: what upgrade functions get, and must return.
 
-A class says with `__once_version__` which version of its data it writes; where it does not, that
-is version 0. A row of an older version goes through the upgrade function of the class, which gets
-the data and that version. So one function takes rows of every age to the class of today.
+A class says in `__once_version__` which version of its data it writes; without one, that is 0. A
+row of an older version goes through the upgrade function of the class, which gets the data and
+that version. So one function takes rows of every age to the class of today.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Codec `once1`, writing quickly what is not too unusual: nearly all values.
+"""The order in which the quick ways are tried, and what they found out about each class.
 
-The first attempt knows nothing but the simple and common. Where that fails, or finds parts that
-occur more than once, the second or third one does it with care. For cycles, great depth, opaque
-values, and all that cannot be written, there is `encode_slow`. Property tests hold the three to
-the same results.
+1  `threads`       offered to the serializer by type; knows messages and plain data only
+2  `one_pass`      any simple value; notes the id of each part
+3  `shared_parts`  if an id occurred twice, or the value holds something unusual
+4  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.registry.registry import Registry, Writer
-from langgraph_once.serde.codecs.once1.write.by_class import plan_of
-from langgraph_once.serde.codecs.once1.write.one_pass import Known, Packer, Plan
-from langgraph_once.serde.codecs.once1.write.shared_parts import CarefulPacker
+from langgraph_once.serde.codecs.once1.write.by_class import class_writer_of
+from langgraph_once.serde.codecs.once1.write.one_pass import ClassWriter, Known, OnePassWriter
+from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
 from langgraph_once.serde.codecs.once1.write.simple_objects import Shape, shape_of
-from langgraph_once.serde.codecs.once1.write.threads import Straight
+from langgraph_once.serde.codecs.once1.write.threads import ThreadWriter
 
 __all__ = ["FastEncoder"]
 
@@ -26,37 +26,37 @@ _MAX_CLASSES: Final = 4096
 
 
 class FastEncoder:
-    """Writes what a `Packer` can, and remembers how it wrote each class. Thread-safe."""
+    """Writes what a `OnePassWriter` can, and remembers how it wrote each class. Thread-safe."""
 
     def __init__(self, registry: Registry) -> None:
         shapes: dict[type, Shape | None] = _Memo(lambda cls: shape_of(cls, _writer(registry, cls)))
-        plans: dict[type, Plan] = _Memo(
-            lambda cls: plan_of(cls, _writer(registry, cls), shapes[cls])
+        class_writers: dict[type, ClassWriter] = _Memo(
+            lambda cls: class_writer_of(cls, _writer(registry, cls), shapes[cls])
         )
-        self._known = Known(shapes, plans, {})
-        self.straight = Straight(shapes)
+        self._known = Known(shapes, class_writers, {})
+        self.threads = ThreadWriter(shapes)
         """For the most common values."""
 
     def encode(self, value: Any) -> bytes | None:
         """Return the bytes of `value`; None where it takes `encode_slow` to write or refuse it."""
-        packer = Packer(self._known)
+        attempt = OnePassWriter(self._known)
         try:
-            data = packer.packed(value)
+            data = attempt.packed(value)
         except Exception:
             return self._encode_carefully(value)
         # An id that occurs twice may mean that an object does: all are alive.
-        if len(set(packer.ids)) == len(packer.ids):
+        if len(set(attempt.ids)) == len(attempt.ids):
             return data
-        return self._encode_shared(value, Counter(packer.ids), is_simple=True)
+        return self._encode_shared(value, Counter(attempt.ids), is_simple=True)
 
     def _encode_carefully(self, value: Any) -> bytes | None:
-        packer = CarefulPacker(self._known, {}, is_simple=False)
+        attempt = SharedPartsWriter(self._known, {}, is_simple=False)
         try:
-            data = packer.packed(value)
+            data = attempt.packed(value)
         except Exception:
             return None
-        counts = Counter(packer.ids)
-        if len(counts) == len(packer.ids):
+        counts = Counter(attempt.ids)
+        if len(counts) == len(attempt.ids):
             return data
         return self._encode_shared(value, counts, is_simple=False)
 
@@ -64,7 +64,7 @@ class FastEncoder:
         self, value: Any, counts: Mapping[int, int], *, is_simple: bool
     ) -> bytes | None:
         try:
-            return CarefulPacker(self._known, counts, is_simple=is_simple).packed(value)
+            return SharedPartsWriter(self._known, counts, is_simple=is_simple).packed(value)
         except Exception:
             return None
 

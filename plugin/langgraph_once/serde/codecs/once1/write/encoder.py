@@ -1,4 +1,8 @@
-"""Codec `once1`, writing. `wire` tells the format."""
+"""`Encoder`: objects to bytes. And the general way to write, which takes every value there is.
+
+The general way walks the value as a graph and decides what is right: what is written in place,
+what becomes an entry of the table. Tests hold the quick ways to the same results.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ class Encoder:
         self._registry = registry
         self._on_unknown: Literal["raise", "opaque"] = on_unknown
         self._fast = FastEncoder(registry)
-        self.straight: dict[type, Callable[[Any], bytes]] = self._fast.straight.by_type
+        self.quick: dict[type, Callable[[Any], bytes]] = self._fast.threads.by_type
         """What does for values of a type what `encode` does, or raises any exception."""
 
     def encode(self, value: Any) -> bytes:

@@ -1,8 +1,8 @@
-"""Codec `once1`, writing objects that hold objects as native maps: the form of a `TREE`.
+"""Writing objects that hold objects as native maps: the form of a `TREE`.
 
-What all objects of a list have in common is found out for all of them at once: their classes,
-the fields set, and field by field the types of the values. So the work on each object is done
-in C. Then msgpack writes each as the map of its values.
+What the objects of a list have in common is found for all of them at once, column by column:
+their classes, the fields set, the types of the values of each field. So the work for each object
+is done in C, and msgpack writes each object as the map of its values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
 
-__all__ = ["Columns"]
+__all__ = ["NestedForm"]
 
 _LIST: Final = frozenset({list})
 _DICT: Final = frozenset({dict})
@@ -28,10 +28,10 @@ _UNSAFE: Final = frozenset({bytearray, memoryview, ormsgpack.Ext, ormsgpack.Frag
 _MAX_KINDS: Final = 255
 
 Form = Any
-"""What `wire` says of `TREE`; None for what holds no objects."""
+"""What `layout` says of `TREE`; None for what holds no objects."""
 
 
-class Columns:
+class NestedForm:
     """The form of one value, and what was met on the way."""
 
     def __init__(self, shapes: dict[type, Shape | None]) -> None:

@@ -1,4 +1,4 @@
-"""The nodes of the graph that a value is, and the values that need no node."""
+"""The nodes of a value's graph, and the values that need no node."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Codec `once1`, writing in one go: msgpack is written while the value is walked.
+"""Writing a value in one pass: ormsgpack writes while this walks.
 
-Whatever this cannot write rightly makes it give up. What occurs twice, it writes twice, and
-notes: the ids in `Packer.ids` tell.
+What it cannot write rightly, it gives up on. A part that occurs twice is written twice here, and
+noted in `OnePassWriter.ids`: then `shared_parts` writes the value again, with a table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     table,
 )
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
-from langgraph_once.serde.codecs.once1.write.nested_objects import Columns
+from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
     GiveUpError,
     Kind,
@@ -38,7 +38,7 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
     Shape,
 )
 
-__all__ = ["Known", "Packer", "Plan", "ref"]
+__all__ = ["ClassWriter", "Known", "OnePassWriter", "ref"]
 
 _MAX_KINDS: Final = 4096
 _VALUES: Final = attrgetter("__dict__")
@@ -48,7 +48,7 @@ _NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
 """What needs the graph, and what ormsgpack would write without asking."""
 
 
-Plan = Callable[["Packer", Any], ormsgpack.Ext]
+ClassWriter = Callable[["OnePassWriter", Any], ormsgpack.Ext]
 """Returns the extension that stands for an instance of a class."""
 
 
@@ -56,12 +56,12 @@ class Known(NamedTuple):
     """What packers find out about classes, for those after them."""
 
     shapes: dict[type, Shape | None]
-    plans: dict[type, Plan]
+    class_writers: dict[type, ClassWriter]
     kinds: dict[tuple[Kind, ...], bytes]
     """The content of the `bin` for the kinds that occurred together."""
 
 
-class Packer:
+class OnePassWriter:
     """Writes one value, which is simple."""
 
     plain: frozenset[type] = ATOMS
@@ -80,7 +80,7 @@ class Packer:
     """Of the table."""
 
     def __init__(self, known: Known) -> None:
-        self.shapes, self.plans, self.kinds = known
+        self.shapes, self.class_writers, self.kinds = known
         self.ids: list[int] = []
         """Of all parts that others may refer to; those that occur twice are in it twice."""
         self.kept: list[Any] = []
@@ -92,7 +92,7 @@ class Packer:
         """Return the blob.
 
         Raises:
-            Exception: Of any kind, if this is not for a packer to write.
+            Exception: Of any kind, if it cannot be written in one pass.
         """
         data = packb(self.prepared(value, 0), self.hook, OPTIONS)
         return table([*self.pieces, *entry(data)]) if self.pieces else data
@@ -103,7 +103,7 @@ class Packer:
 
     def hook(self, value: Any) -> Any:
         """Return the extension for a value that is not native; asked by msgpack."""
-        return self.plans[type(value)](self, value)
+        return self.class_writers[type(value)](self, value)
 
     def prepared(self, value: Any, level: int) -> Any:
         """Return what msgpack writes rightly without asking: `value`, or a copy of it.
@@ -245,7 +245,7 @@ class Packer:
 
     def _tree(self, value: Any, level: int) -> ormsgpack.Ext | None:
         """Return the `TREE` for an object, or a list of objects; None if there is none for it."""
-        found = Columns(self.shapes)
+        found = NestedForm(self.shapes)
         levels, objects = self.levels, self.objects
         known = len(self.ids), len(self.pieces), self.entries
         try:

@@ -1,9 +1,9 @@
-"""An exception that holds what cannot be written: all of it that can be.
+"""Writing an exception that holds something that cannot be written: the rest of it is kept.
 
-LangGraph stores what a task failed with. Such an exception may hold anything, a response with its
-socket, and a checkpoint must not be lost for it. So what cannot be written is replaced, and
+LangGraph stores what a task failed with, and that may hold anything: a response with its socket,
+say. The checkpoint must not be lost for it. So a part that cannot be written is replaced, and
 visibly: an argument or attribute by an `Unstored`, an exception whose class cannot be written by
-an `UnstoredError`. The class, the other parts, the notes and the links to other exceptions stay.
+an `UnstoredError`. The class, the other parts, the notes and the linked exceptions stay.
 """
 
 from __future__ import annotations

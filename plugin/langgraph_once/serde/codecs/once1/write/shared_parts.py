@@ -1,6 +1,6 @@
-"""Codec `once1`, writing what is unusual, or occurs more than once.
+"""Writing a value that has unusual parts, or parts that occur more than once.
 
-What occurs more than once becomes an entry of the table when it is met first.
+A part that occurs more than once becomes an entry of the table when it is met first.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ormsgpack import packb
 
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS, OPTIONS, entry
 from langgraph_once.serde.codecs.once1.write.nodes import is_text, pack_atom
-from langgraph_once.serde.codecs.once1.write.one_pass import Known, Packer, ref
+from langgraph_once.serde.codecs.once1.write.one_pass import Known, OnePassWriter, ref
 from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 
-__all__ = ["CarefulPacker"]
+__all__ = ["SharedPartsWriter"]
 
 _UNSURE: Final = ATOMS - {int, str}
 """Without integers and strings, some of which need an extension."""
 
 
-class CarefulPacker(Packer):
+class SharedPartsWriter(OnePassWriter):
     """Writes one value."""
 
     seen = 1
@@ -31,12 +31,12 @@ class CarefulPacker(Packer):
     has_trees = False
 
     def __init__(self, known: Known, counts: Mapping[int, int], *, is_simple: bool) -> None:
-        """Take what a packer needs.
+        """Take what one attempt needs.
 
         Args:
-            known: As `Packer`.
+            known: As `OnePassWriter`.
             counts: How often each part occurs, by id, once that is known.
-            is_simple: A `Packer` can write it, but for what occurs more than once.
+            is_simple: A `OnePassWriter` can write it, but for what occurs more than once.
         """
         super().__init__(known)
         self.counts = counts
@@ -51,7 +51,7 @@ class CarefulPacker(Packer):
         return self._ref(value) if self.is_shared(value) else super().hook(value)
 
     def prepared(self, value: Any, level: int) -> Any:
-        """Return what msgpack writes rightly without asking; as `Packer.prepared`."""
+        """Return what msgpack writes rightly without asking; as `OnePassWriter.prepared`."""
         kind = type(value)
         if kind in ATOMS:
             return pack_atom(value)

@@ -1,8 +1,8 @@
-"""The objects that codec `once1` writes and reads quickly: as `MODEL` and `MODELS`.
+"""Simple objects and their kinds: what is written as `MODEL`, `MODELS`, `HEAD` and `TREE`.
 
-They are pydantic models, dataclasses and attrs instances that hold nothing but the values of
-their fields: no extra values, no private attributes, no cached properties, no slots. All that
-one has besides its values is its kind: the class, and of a model the names of the fields set. A
+Simple are pydantic models, dataclasses and attrs instances that hold nothing but the values of
+their fields: no extra values, no private attributes, no cached properties, no slots. Besides its
+values, such an object has a kind: its class and, for a model, the names of the fields set. A
 thread of a thousand messages has a handful of kinds.
 """
 

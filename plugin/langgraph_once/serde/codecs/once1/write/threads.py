@@ -1,8 +1,8 @@
-"""Codec `once1`, writing the most common values at once: threads, and plain data around them.
+"""Writing the most common values: threads of LangChain messages, and plain data around them.
 
-A thread is a list of LangChain messages that hold nothing but plain data. It takes neither a
-walk nor a hook to write one: the messages are written as the maps of their values, behind a
-`HEAD`. All else is left to the `Packer`: any other object or container, and what occurs twice.
+A thread is a list of messages that hold nothing but plain data. Its messages are written as the
+maps of their values, behind a `HEAD`, in one call of ormsgpack: no walk, no hook. Anything else
+is left to `one_pass`: other objects and containers, and parts that occur twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
 
-__all__ = ["Straight"]
+__all__ = ["ThreadWriter"]
 
 _HELD: Final = ATOMS | {list, dict}
 _MAX_LEVELS: Final = 16
@@ -47,7 +47,7 @@ _HEAD: Final = int(Ext.HEAD)
 _NEVER_MET: Final = (None, 0)
 
 
-class Straight:
+class ThreadWriter:
     """Writes threads. Thread-safe."""
 
     __slots__ = ("_classes", "_heads", "_numbered", "by_type")
@@ -63,7 +63,7 @@ class Straight:
         """Return the bytes of a thread, or a list of scalars.
 
         Raises:
-            Exception: Of any kind, where it takes a `Packer` to write it.
+            Exception: Of any kind, where it takes a `OnePassWriter` to write it.
         """
         return packb(self._list(items), None, OPTIONS)
 
@@ -71,7 +71,7 @@ class Straight:
         """Return the bytes of a dictionary of threads, scalars, lists of these, and such.
 
         Raises:
-            Exception: Of any kind, where it takes a `Packer` to write it.
+            Exception: Of any kind, where it takes a `OnePassWriter` to write it.
         """
         held: list[Any] = []
         written = self._map(value, held)
@@ -83,7 +83,7 @@ class Straight:
         """Return the bytes of a message.
 
         Raises:
-            Exception: Of any kind, where it takes a `Packer` to write it.
+            Exception: Of any kind, where it takes a `OnePassWriter` to write it.
         """
         *_, shape = self._classes[type(message)]
         kind = shape.own_kind_of(message)
@@ -167,12 +167,12 @@ class Straight:
 
 
 class _ByType(dict[type, Callable[[Any], bytes]]):
-    def __init__(self, straight: Straight, shapes: dict[type, Shape | None]) -> None:
+    def __init__(self, threads: ThreadWriter, shapes: dict[type, Shape | None]) -> None:
         super().__init__()
-        self._encode_message = straight.encode_message
+        self._encode_message = threads.encode_message
         self._shapes = shapes
-        self[dict] = straight.encode_dict
-        self[list] = straight.encode_list
+        self[dict] = threads.encode_dict
+        self[list] = threads.encode_list
         self |= dict.fromkeys((str, bool, int, float), pack)
 
     def __missing__(self, cls: type) -> Callable[[Any], bytes]:

@@ -1,8 +1,8 @@
 """The order of the entries where a tuple contains itself.
 
-A tuple cannot be made before what is in it. So the list, dict or object through which it contains
-itself stands behind it in the table: the tuple holds it while it is empty, and it is filled later.
-What else is in the cycle must be of these kinds, too: an adapter may copy or hash what it is given.
+A tuple can only be made after its items. So the list, dict or object through which it contains
+itself comes after it in the table: the tuple holds it empty, and it is filled later. All else in
+the cycle must be a tuple, list, dict or object, too: an adapter may copy or hash what it is given.
 """
 
 from __future__ import annotations

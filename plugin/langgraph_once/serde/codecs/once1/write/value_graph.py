@@ -1,7 +1,7 @@
 """A value as a graph of nodes: one for each container and object in it.
 
-The walk is iterative, so no value is too deep for it, and it finds what a reader has to know:
-which parts occur more than once, and which contain themselves.
+The walk is iterative, so no value is too deep for it. It finds what a reader has to know: which
+parts occur more than once, and which contain themselves.
 """
 
 from __future__ import annotations
