@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from langgraph_once.serde.bounds.msgpack_headers import HEADERS, Header, Kind, starts_of
+
 __all__ = ["Weights"]
 
 _OF_A_SCALAR: Final = 1
@@ -25,27 +27,25 @@ _FEW: Final = 256
 _EXT8: Final = 0xC7
 
 
-def _step(first: int) -> int:
-    """Return how far the next header is from one that begins with `first`; 0 if it does not tell.
+def _step(header: Header) -> int:
+    """Return how far the next header is from this one; 0 if it does not tell.
 
     What is in an array or a map comes next.
     """
-    if 0xA0 <= first <= 0xBF:
-        return 1 + first - 0xA0
-    sizes = {0xCA: 5, 0xCB: 9, 0xCC: 2, 0xCD: 3, 0xCE: 5, 0xCF: 9, 0xD0: 2, 0xD1: 3, 0xD2: 5}
-    sizes |= {0xD3: 9, 0xDC: 3, 0xDD: 5, 0xDE: 3, 0xDF: 5}
-    return sizes.get(first, 0 if 0xC4 <= first <= 0xDB else 1)
+    if header.kind in (Kind.ARRAY, Kind.MAP):
+        return 1 + header.width
+    return 0 if header.width or header.kind is Kind.EXT else 1 + header.size
 
 
-_ARRAYS: Final = frozenset({*range(0x90, 0xA0), 0xDC, 0xDD})
-_MAPS: Final = frozenset({*range(0x80, 0x90), 0xDE, 0xDF})
-_EXTENSIONS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
-_WIDTHS: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
-"""Of the length field, where there is one before scalars and extensions."""
+_ARRAYS: Final = starts_of(Kind.ARRAY)
+_MAPS: Final = starts_of(Kind.MAP)
+_EXTENSIONS: Final = starts_of(Kind.EXT)
+_WIDTHS: Final = [header.width for header in HEADERS]
+"""Of the length field, where there is one."""
 
 _BYTE_SIZED: Final = (0xD9, 0xC4)
 
-_STEPS: Final = [*map(_step, range(256))]
+_STEPS: Final = [*map(_step, HEADERS)]
 _COSTS: Final = [
     _OF_AN_ARRAY if b in _ARRAYS else _OF_A_MAP if b in _MAPS else _OF_A_SCALAR for b in range(256)
 ]
@@ -169,7 +169,7 @@ class Weights:
         if first == _EXT8:
             code = data[at + 2]
             return at + (3 if self._nested[code] else 3 + data[at + 1]), self._of[code]
-        width = _WIDTHS.get(first, 0)
+        width = _WIDTHS[first]
         body = at + 1 + width
         size = int.from_bytes(data[at + 1 : body], "big") if width else 1 << (first - 0xD4)
         if first not in _EXTENSIONS:

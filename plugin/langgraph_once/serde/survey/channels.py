@@ -6,8 +6,13 @@ from typing import Final
 
 from langgraph_once.serde.codecs.langgraph.scan import end_of_value
 from langgraph_once.serde.codecs.once1.format.layout import Ext
-from langgraph_once.serde.codecs.once1.format.scan import Kind, read_token, ref_positions
-from langgraph_once.serde.codecs.once1.read.entries import split, text_at
+from langgraph_once.serde.codecs.once1.format.scan import (
+    Kind,
+    read_token,
+    ref_positions,
+    split,
+    text_at,
+)
 from langgraph_once.serde.layers.tag import Codec
 
 __all__ = ["channel_at"]

@@ -19,9 +19,14 @@ from langgraph.checkpoint.serde.jsonplus import (
     EXT_PYDANTIC_V2,
 )
 
-from langgraph_once.serde.codecs.once1.format.scan import Kind, next_opening, read_token
+from langgraph_once.serde.codecs.once1.format.scan import (
+    Kind,
+    next_opening,
+    read_token,
+    split,
+    text_at,
+)
 from langgraph_once.serde.codecs.once1.read import type_names as once1
-from langgraph_once.serde.codecs.once1.read.entries import split, text_at
 from langgraph_once.serde.layers.tag import Codec
 
 __all__ = ["MAX_NAME_CHARS", "Mention", "mentions_in"]

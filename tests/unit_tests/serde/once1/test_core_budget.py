@@ -16,8 +16,8 @@ from langgraph_once.serde.codecs.once1.format.scan import (
     Kind,
     next_opening,
     read_token,
+    split,
 )
-from langgraph_once.serde.codecs.once1.read.entries import split
 
 from .core_samples import REGISTRY, TREES, Knot, read
 

@@ -14,6 +14,7 @@ from langgraph.checkpoint.serde.jsonplus import (
     EXT_PYDANTIC_V2,
 )
 
+from langgraph_once.serde.bounds.msgpack_headers import HEADERS, Kind, starts_of
 from langgraph_once.serde.bounds.weight import Weights
 
 __all__ = ["WEIGHTS", "depth", "end_of_value", "keys_of_large_maps", "may_nest", "most_open_bytes"]
@@ -23,44 +24,37 @@ WEIGHTS: Final = Weights(
 )
 """What reading takes."""
 
+_CONTAINERS: Final = (Kind.ARRAY, Kind.MAP)
+
 _FIXED: Final[dict[int, int]] = {
-    **dict.fromkeys((*range(0xA1), 0xC0, 0xC1, 0xC2, 0xC3, *range(0xE0, 0x100)), 1),
-    **{0xA0 + n: 1 + n for n in range(1, 32)},
-    **dict.fromkeys((0xCC, 0xD0), 2),
-    **dict.fromkeys((0xCD, 0xD1, 0xDC, 0xDE), 3),
-    **dict.fromkeys((0xCA, 0xCE, 0xD2, 0xDD, 0xDF), 5),
-    **dict.fromkeys((0xCB, 0xCF, 0xD3), 9),
-    **{0xD4 + n: 2 + 2**n for n in range(5)},
+    first: 1 + width + (0 if kind in _CONTAINERS else size) + (kind is Kind.EXT)
+    for first, (kind, width, size) in enumerate(HEADERS)
+    if kind in _CONTAINERS or not width
 }
 """The length of what this byte starts, where it alone tells; of containers, of the head."""
 
 _SIZED: Final = {
-    0xC4: (1, 0),
-    0xC5: (2, 0),
-    0xC6: (4, 0),
-    0xC7: (1, 1),
-    0xC8: (2, 1),
-    0xC9: (4, 1),
-    0xD9: (1, 0),
-    0xDA: (2, 0),
-    0xDB: (4, 0),
+    first: (width, int(kind is Kind.EXT))
+    for first, (kind, width, _) in enumerate(HEADERS)
+    if width and kind not in _CONTAINERS
 }
 """Strings, bytes and extensions: width of the length that follows, further bytes of head."""
 
-_COUNTED: Final = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
-"""Large arrays and maps: width of the count that follows, values for each that it counts."""
-
-_CONTAINER_STARTS: Final = bytes([*range(0x81, 0x90), *range(0x91, 0xA0), *range(0xDC, 0xE0)])
+_CONTAINER_STARTS: Final = bytes(
+    first
+    for first, (kind, width, size) in enumerate(HEADERS)
+    if kind in _CONTAINERS and (width or size)
+)
 """What starts an array or a map that is not empty; text may hold these bytes too."""
 
-_ARRAY_STARTS: Final = bytes([*range(0x90, 0xA0), 0xDC, 0xDD])
+_ARRAY_STARTS: Final = bytes(sorted(starts_of(Kind.ARRAY)))
 
 _MOST_BYTES_OF_SHORT: Final = 500 << 16
 """Of those in each other that are no longer than 64 KB: Python writes no more than 500 levels."""
 
 _LONG_EXTENSION: Final = re.compile(rb"(?:\xc8(..)|\xc9(....))[\0-\x07]", re.DOTALL)
 
-_EXTENSIONS: Final = frozenset({*range(0xC7, 0xCA), *range(0xD4, 0xD9)})
+_EXTENSIONS: Final = starts_of(Kind.EXT)
 
 _FEW_HEADERS: Final = 256
 
@@ -211,13 +205,11 @@ def _length(data: bytes, at: int) -> int:
 
 def _children(data: bytes, at: int) -> int:
     """Return how many values follow inside the container at `at`."""
-    first = data[at]
-    if first in _COUNTED:
-        width, each = _COUNTED[first]
-        return int.from_bytes(data[at + 1 : at + 1 + width]) * each
-    if first >> 4 == 0x8:
-        return (first & 15) * 2
-    return first & 15 if first >> 4 == 0x9 else 0
+    kind, width, size = HEADERS[data[at]]
+    if kind not in _CONTAINERS:
+        return 0
+    count = int.from_bytes(data[at + 1 : at + 1 + width]) if width else size
+    return count if kind is Kind.ARRAY else 2 * count
 
 
 @functools.cache

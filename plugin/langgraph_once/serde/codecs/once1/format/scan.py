@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from langgraph_once.serde.bounds.msgpack_headers import HEADERS, Kind, starts_of
 from langgraph_once.serde.bounds.weight import Weights
 from langgraph_once.serde.codecs.once1.format.layout import NESTED, REF_PREFIX, Ext
 
@@ -24,16 +24,9 @@ __all__ = [
     "next_opening",
     "read_token",
     "ref_positions",
+    "split",
+    "text_at",
 ]
-
-
-class Kind(IntEnum):
-    """What stands behind a header."""
-
-    SCALAR = 0
-    ARRAY = 1
-    MAP = 2
-    EXT = 3
 
 
 class Token(NamedTuple):
@@ -90,7 +83,7 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
         ValueError: Nothing does, or less than its header promises.
     """
     try:
-        kind, width, size = _HEADERS[data[at]]
+        kind, width, size = HEADERS[data[at]]
         at += 1
         if width:
             size = int.from_bytes(data[at : at + width], "big")
@@ -104,6 +97,38 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
     if size > len(data) - at:  # every item of an array takes a byte, too
         raise ValueError("a header promises more than there is")
     return Token(kind, size, code, at)
+
+
+def split(data: bytes) -> list[bytes | memoryview]:
+    """Return the entries of a blob; the blob itself where it has no table.
+
+    Raises:
+        ValueError: The bytes are damaged.
+    """
+    top = read_token(data, 0)
+    if top.code != Ext.TABLE:
+        return [data]
+    if top.body + top.size != len(data) or not top.size:
+        raise ValueError("an empty table, or bytes after it")
+    view = memoryview(data)
+    entries: list[bytes | memoryview] = []
+    at = top.body
+    while at < len(data):
+        token = read_token(data, at)
+        if data[at] not in (0xC4, 0xC5, 0xC6):
+            raise ValueError("an entry of the table is not a bin")
+        at = token.body + token.size
+        entries.append(view[token.body : at])
+    return entries
+
+
+def text_at(data: bytes, at: int) -> tuple[str, int]:
+    """Return the string at `at`, and where it ends."""
+    token = read_token(data, at)
+    end = token.body + token.size
+    if token.kind is not Kind.SCALAR or not (0xA0 <= data[at] <= 0xBF or 0xD9 <= data[at] <= 0xDB):
+        raise ValueError("no name where one belongs")
+    return data[token.body : end].decode(), end
 
 
 def holds_nothing(data: bytes | memoryview) -> bool:
@@ -209,44 +234,21 @@ def ref_positions(data: bytes) -> Iterator[int]:
         at = token.after
 
 
-def _headers() -> list[tuple[Kind, int, int]]:
-    """Return for each first byte: the kind, the bytes of the length field, else the size."""
-    table = [(Kind.SCALAR, 0, 0)] * 256
-    for low in range(16):
-        table[0x80 + low] = (Kind.MAP, 0, low)
-        table[0x90 + low] = (Kind.ARRAY, 0, low)
-    for low in range(32):
-        table[0xA0 + low] = (Kind.SCALAR, 0, low)
-    for power in range(3):
-        table[0xC4 + power] = table[0xD9 + power] = (Kind.SCALAR, 1 << power, 0)
-        table[0xC7 + power] = (Kind.EXT, 1 << power, 0)
-    table[0xCA], table[0xCB] = (Kind.SCALAR, 0, 4), (Kind.SCALAR, 0, 8)
-    for power in range(4):
-        table[0xCC + power] = table[0xD0 + power] = (Kind.SCALAR, 0, 1 << power)
-    for power in range(5):
-        table[0xD4 + power] = (Kind.EXT, 0, 1 << power)
-    table[0xDC], table[0xDD] = (Kind.ARRAY, 2, 0), (Kind.ARRAY, 4, 0)
-    table[0xDE], table[0xDF] = (Kind.MAP, 2, 0), (Kind.MAP, 4, 0)
-    return table
-
-
-_HEADERS: Final = _headers()
-
 _FIXARRAY_15: Final = 0x9F
-_FIRST_OF_ARRAY: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.ARRAY)
+_FIRST_OF_ARRAY: Final = starts_of(Kind.ARRAY)
 _PLAIN_STEPS: Final = [
     0 if width or kind in (Kind.EXT, Kind.ARRAY) else 1 if kind is not Kind.SCALAR else 1 + size
-    for kind, width, size in _HEADERS
+    for kind, width, size in HEADERS
 ]
 """How far the next header is, where the first byte tells, and it is no array's."""
 _NESTED: Final = [code in NESTED for code in range(256)]
-_WIDTHS: Final = [width for _, width, _ in _HEADERS]
-_SIZES: Final = [size for _, _, size in _HEADERS]
+_WIDTHS: Final = [width for _, width, _ in HEADERS]
+_SIZES: Final = [size for _, _, size in HEADERS]
 _FIRST_OF_LONG: Final = frozenset({0xDC, 0xDD, 0xDE, 0xDF})
 """The bytes that an array or a map with a length field begins with."""
 
-FIRST_OF_EXT: Final = frozenset(b for b in range(256) if _HEADERS[b][0] is Kind.EXT)
+FIRST_OF_EXT: Final = starts_of(Kind.EXT)
 """The bytes that an extension begins with."""
 _EXT_BYTES: Final = frozenset(bytes([b]) for b in FIRST_OF_EXT)
 
-_NO_HEADERS: Final = bytes(b for b in range(256) if _HEADERS[b][0] is Kind.SCALAR)
+_NO_HEADERS: Final = bytes(sorted(starts_of(Kind.SCALAR)))

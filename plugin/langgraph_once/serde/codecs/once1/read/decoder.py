@@ -35,9 +35,10 @@ from langgraph_once.serde.codecs.once1.format.scan import (
     Kind,
     is_deeper_than,
     read_token,
+    split,
 )
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
-from langgraph_once.serde.codecs.once1.read.entries import Table, split
+from langgraph_once.serde.codecs.once1.read.entries import Table
 from langgraph_once.serde.codecs.once1.read.error_path import locate
 from langgraph_once.serde.codecs.once1.read.extension_values import Rebuilder, is_kept
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob

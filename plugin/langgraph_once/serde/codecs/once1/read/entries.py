@@ -9,12 +9,12 @@ from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedEr
 from langgraph_once.serde.bounds.budget import Budget
 from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, ref_indices, renumbered
-from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS, Kind, Token, read_token
+from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS, Kind, Token, read_token, text_at
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.protocol import CyclicFamily
 from langgraph_once.serde.trust.lookup import names_in, names_of
 
-__all__ = ["Table", "split", "text_at"]
+__all__ = ["Table"]
 
 _MISSING: Final = object()
 _MANY_BYTES: Final = 64 * 1024
@@ -33,29 +33,6 @@ _mro_of: Final[Any] = vars(type)["__mro__"].__get__
 _BUFFERS: Final = frozenset({bytes, str, bytearray, memoryview})
 """Copied, too, by arrays and the like. So are arrays, by frames and indexes. No writer makes two
 of them of one buffer."""
-
-
-def split(data: bytes) -> list[bytes | memoryview]:
-    """Return the entries of a blob; the blob itself where it has no table.
-
-    Raises:
-        ValueError: The bytes are damaged.
-    """
-    top = read_token(data, 0)
-    if top.code != Ext.TABLE:
-        return [data]
-    if top.body + top.size != len(data) or not top.size:
-        raise ValueError("an empty table, or bytes after it")
-    view = memoryview(data)
-    entries: list[bytes | memoryview] = []
-    at = top.body
-    while at < len(data):
-        token = read_token(data, at)
-        if data[at] not in (0xC4, 0xC5, 0xC6):
-            raise ValueError("an entry of the table is not a bin")
-        at = token.body + token.size
-        entries.append(view[token.body : at])
-    return entries
 
 
 class Table:
@@ -212,12 +189,3 @@ def _is_of_a_library(cls: type) -> bool:
 def _local(content: bytes, indices: list[int]) -> bytes:
     """Return `content` with `REF`s that count from zero."""
     return renumbered(content, list(range(len(indices)))) if indices else content
-
-
-def text_at(data: bytes, at: int) -> tuple[str, int]:
-    """Return the string at `at`, and where it ends."""
-    token = read_token(data, at)
-    end = token.body + token.size
-    if token.kind is not Kind.SCALAR or not (0xA0 <= data[at] <= 0xBF or 0xD9 <= data[at] <= 0xDB):
-        raise ValueError("no name where one belongs")
-    return data[token.body : end].decode(), end

@@ -14,8 +14,9 @@ from langgraph_once.serde.bounds.patterns import pattern_units
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
+from langgraph_once.serde.codecs.once1.format.scan import text_at
 from langgraph_once.serde.codecs.once1.read.c_stack import Nesting
-from langgraph_once.serde.codecs.once1.read.entries import Table, text_at
+from langgraph_once.serde.codecs.once1.read.entries import Table
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, rebuild_linked
 from langgraph_once.serde.codecs.once1.registry.upgrades import upgraded

@@ -35,8 +35,8 @@ from langgraph_once.serde.codecs.once1.format.scan import (
     Token,
     next_opening,
     read_token,
+    split,
 )
-from langgraph_once.serde.codecs.once1.read.entries import split
 from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 

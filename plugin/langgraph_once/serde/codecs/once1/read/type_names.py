@@ -15,8 +15,13 @@ from langgraph_once.serde.codecs.once1.format.object_forms import (
     kind_parts,
 )
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_extension
-from langgraph_once.serde.codecs.once1.format.scan import Kind, Token, next_opening, read_token
-from langgraph_once.serde.codecs.once1.read.entries import text_at
+from langgraph_once.serde.codecs.once1.format.scan import (
+    Kind,
+    Token,
+    next_opening,
+    read_token,
+    text_at,
+)
 from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 
