@@ -1,8 +1,17 @@
-"""ROOM 1: objects to tagged bytes and back."""
+"""ROOM 1: objects to tagged bytes and back.
 
-from langgraph_once.serde.audit import Audit
-from langgraph_once.serde.messages import rebuild_message
-from langgraph_once.serde.once1 import (
+In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
+
+    serializer.py   the way of a value: codec, checks, compression, encryption
+    codecs/         objects to bytes and back: our format, and LangGraph's
+    layers/         bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES
+    trust/          which classes a row may name, and whose code may run
+    bounds/         what reading a row may take: time, memory, stack
+    survey/         what stored rows name, for the command `types`; reads no values
+"""
+
+from langgraph_once.serde.codecs.langgraph.read.messages import rebuild_message
+from langgraph_once.serde.codecs.once1 import (
     Adapter,
     CyclicFamily,
     EditableFamily,
@@ -15,7 +24,8 @@ from langgraph_once.serde.once1 import (
     UnwritableError,
 )
 from langgraph_once.serde.serializer import OnceSerializer
-from langgraph_once.serde.storable import storable
+from langgraph_once.serde.trust.audit import Audit
+from langgraph_once.serde.trust.storable import storable
 
 __all__ = [
     "Adapter",

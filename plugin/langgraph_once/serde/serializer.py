@@ -18,15 +18,17 @@ from langgraph_once.errors import (
     EncryptionError,
     SerdeError,
 )
-from langgraph_once.serde.allowlist import Allowlist
-from langgraph_once.serde.as_stock import encode_as_stock, is_carried_by_stock
-from langgraph_once.serde.compression import Compression
-from langgraph_once.serde.decode import MsgpackDecoder
-from langgraph_once.serde.encryption import KeyRing
-from langgraph_once.serde.json_rows import decode_json
-from langgraph_once.serde.legacy import UpstreamCipher, pickle_refusal
-from langgraph_once.serde.msgpack_encode import encode_msgpack, met_types, quick_encode
-from langgraph_once.serde.once1 import (
+from langgraph_once.serde.bounds.patterns import PatternTooLargeError
+from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
+from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json
+from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
+from langgraph_once.serde.codecs.langgraph.read.pickle_rows import pickle_refusal
+from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import (
+    encode_msgpack,
+    met_types,
+    quick_encode,
+)
+from langgraph_once.serde.codecs.once1 import (
     Decoder,
     Encoder,
     Extension,
@@ -35,8 +37,11 @@ from langgraph_once.serde.once1 import (
     UnstoredError,
     encode_error,
 )
-from langgraph_once.serde.patterns import PatternTooLargeError
-from langgraph_once.serde.tag import Layer, Tag
+from langgraph_once.serde.layers.compression import Compression
+from langgraph_once.serde.layers.encryption import KeyRing
+from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
+from langgraph_once.serde.layers.tag import Layer, Tag
+from langgraph_once.serde.trust.allowlist import Allowlist
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -219,7 +224,7 @@ class OnceSerializer(JsonPlusSerializer):
         self._quick_encoders = (
             {dict: quick_encode, list: quick_encode}
             if self._codec == "msgpack"
-            else self._encoder.straight
+            else self._encoder.quick
         )
 
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.tag import Codec
+from langgraph_once.serde.layers.tag import Codec
 from tests.data.blobs import files, model
 from tests.data.blobs.once_values import (
     ADAPTERS,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ormsgpack
 
-from langgraph_once.serde.once1.wire import Ext, array, entry, pack, table
+from langgraph_once.serde.codecs.once1.format.layout import Ext, array, entry, pack, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

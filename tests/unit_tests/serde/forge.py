@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import ormsgpack
 
-from langgraph_once.serde.once1.scan import Kind, read_token
-from langgraph_once.serde.once1.wire import NESTED, Ext
+from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
+from langgraph_once.serde.codecs.once1.format.scan import Kind, read_token
 
 if TYPE_CHECKING:
     from random import Random

@@ -9,7 +9,7 @@ from typing import Any
 import langchain_core.messages as lc
 from hypothesis import strategies as st
 
-from langgraph_once.serde import messages as fast
+from langgraph_once.serde.codecs.langgraph.read import messages as fast
 
 from .msgpack_classes import Rank, Text, Word
 

@@ -16,7 +16,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.layers.tag import Tag
 
 __all__ = ["mutate_tree"]
 

@@ -9,7 +9,7 @@ from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPA
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
-from langgraph_once.serde.allowlist import Allowlist
+from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.strictly import strict_config
 
 from .samples import Colour, Outer, Task

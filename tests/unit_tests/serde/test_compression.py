@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.compression import Compression
+from langgraph_once.serde.layers.compression import Compression
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -13,7 +13,7 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.compression import _DICTIONARIES, Compression, _dictionary
+from langgraph_once.serde.layers.compression import _DICTIONARIES, Compression, _dictionary
 from tests.data.dictionary.states import Application, gemini, states
 
 if sys.version_info >= (3, 14):
@@ -88,7 +88,7 @@ def test_it_serves_every_level(level: int) -> None:
 
 def test_every_dictionary_that_was_released_is_here_unchanged() -> None:
     assert set(_DICTIONARIES) == DIGESTS.keys()
-    folder = resources.files("langgraph_once.serde") / "dictionaries"
+    folder = resources.files("langgraph_once.serde.layers") / "dictionaries"
     assert len(list(folder.iterdir())) == len(DIGESTS)
     for dictionary_id, digest in DIGESTS.items():
         dictionary = _dictionary(dictionary_id)

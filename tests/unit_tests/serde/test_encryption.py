@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from langgraph_once.errors import ConfigError, EncryptionError
-from langgraph_once.serde.encryption import KeyRing
+from langgraph_once.serde.layers.encryption import KeyRing
 
 TAG = "msgpack+aesgcm"
 

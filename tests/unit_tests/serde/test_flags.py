@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.flags import flag_of
+from langgraph_once.serde.bounds.enum_flags import flag_of
 
 from .bounds_small import SMALL
 from .once1.table import once1

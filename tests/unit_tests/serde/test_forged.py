@@ -16,7 +16,7 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1.wire import NESTED, Ext
+from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
 
 from .cpu import least_seconds, within
 from .forge import Node, forged, parsed

@@ -9,7 +9,7 @@ import pytest
 
 from langgraph_once.errors import EncryptionError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.tag import Codec
+from langgraph_once.serde.layers.tag import Codec
 from tests.data.blobs import model
 from tests.data.blobs.compare import alike
 from tests.data.blobs.once_values import ADAPTERS, ELSEWHERE, EXTENSIONS, FAMILIES, KEY
@@ -75,8 +75,8 @@ def test_all_tags_that_we_write_are_there() -> None:
 
 @only_once1
 def test_there_is_a_value_for_every_adapter_and_family() -> None:
-    adapters = importlib.import_module("langgraph_once.serde.once1.adapters")
-    wire = importlib.import_module("langgraph_once.serde.once1.wire")
+    adapters = importlib.import_module("langgraph_once.serde.codecs.once1.types")
+    wire = importlib.import_module("langgraph_once.serde.codecs.once1.format.layout")
     assert ADAPTERS.keys() == {adapter.name for adapter in adapters.BUILTIN_ADAPTERS}
     assert FAMILIES.keys() == {family.name for family in adapters.BUILTIN_FAMILIES}
     assert EXTENSIONS.keys() == {code.name.lower() for code in wire.Ext}
@@ -84,7 +84,7 @@ def test_there_is_a_value_for_every_adapter_and_family() -> None:
 
 @only_once1
 def test_each_value_is_one_of_its_adapter_or_family() -> None:
-    adapters = importlib.import_module("langgraph_once.serde.once1.adapters")
+    adapters = importlib.import_module("langgraph_once.serde.codecs.once1.types")
     for adapter in adapters.BUILTIN_ADAPTERS:
         if f"adapter-{adapter.name}" not in ELSEWHERE:
             assert type(ADAPTERS[adapter.name]()) in adapter.types

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
-from langgraph_once.serde.budget import Budget
-from langgraph_once.serde.hashing import MAX_HASH_LEVELS, Hashing
+from langgraph_once.serde.bounds.budget import Budget
+from langgraph_once.serde.bounds.hashing import MAX_HASH_LEVELS, Hashing
 
 
 @dataclass(frozen=True)

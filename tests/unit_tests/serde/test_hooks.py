@@ -11,7 +11,7 @@ import attrs
 import pytest
 from pydantic import BaseModel, field_validator
 
-from langgraph_once.serde.hooks import (
+from langgraph_once.serde.trust.class_code import (
     argument_hook,
     combination_hook,
     hash_hook,

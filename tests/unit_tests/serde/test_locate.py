@@ -7,7 +7,7 @@ import pytest
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1.wire import Ext, pack
+from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import least_seconds, within

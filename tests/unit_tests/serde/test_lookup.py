@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.lookup import declared, find, find_class, names_of, nested_classes
+from langgraph_once.serde.trust.lookup import declared, find, find_class, names_of, nested_classes
 
 RAN: list[str] = []
 

@@ -20,9 +20,9 @@ from pydantic import BaseModel
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.channels import channel_at
-from langgraph_once.serde.mentions import mentions_in
-from langgraph_once.serde.once1.wire import Ext
+from langgraph_once.serde.codecs.once1.format.layout import Ext
+from langgraph_once.serde.survey.channels import channel_at
+from langgraph_once.serde.survey.type_names import mentions_in
 
 from .once1 import kinds as k
 

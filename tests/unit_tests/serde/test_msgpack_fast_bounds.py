@@ -15,9 +15,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
-from langgraph_once.serde.allowlist import Allowlist
-from langgraph_once.serde.decode import MsgpackDecoder
-from langgraph_once.serde.msgpack_scan import WEIGHTS, end_of_value
+from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
+from langgraph_once.serde.codecs.langgraph.scan import WEIGHTS, end_of_value
+from langgraph_once.serde.trust.allowlist import Allowlist
 
 from .cpu import least_seconds, within
 from .labels import label

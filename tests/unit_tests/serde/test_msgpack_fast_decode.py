@@ -16,8 +16,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde import messages as fast
-from langgraph_once.serde.fingerprint import fingerprint
+from langgraph_once.serde.codecs.langgraph.read import messages as fast
+from langgraph_once.serde.codecs.langgraph.read.validation_fingerprint import fingerprint
 
 from .message_dumps import CALL, CLASSES, METHOD, PLENTY, VALUES, dumps
 

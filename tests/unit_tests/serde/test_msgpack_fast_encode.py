@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.serde.msgpack_encode import encode_msgpack
+from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack
 
 from .msgpack_classes import Plain
 from .msgpack_kinds import KINDS

@@ -14,8 +14,12 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.msgpack_keys import _keys, share_hashes, takes_long
-from langgraph_once.serde.msgpack_scan import keys_of_large_maps
+from langgraph_once.serde.codecs.langgraph.read.key_collisions import (
+    _keys,
+    share_hashes,
+    takes_long,
+)
+from langgraph_once.serde.codecs.langgraph.scan import keys_of_large_maps
 from tests.unit_tests.serde.strictly import strict_config
 
 SERDE = OnceSerializer(strict_config())

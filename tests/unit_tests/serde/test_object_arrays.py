@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1 import wire
-from langgraph_once.serde.once1.wire import Ext, pack
+from langgraph_once.serde.codecs.once1.format import layout as wire
+from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from tests.unit_tests.serde.strictly import strict_config
 
 from .once1.sameness import difference

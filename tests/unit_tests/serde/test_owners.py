@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.serde import owners
-from langgraph_once.serde.owners import owner_of
+from langgraph_once.serde.trust import module_owner as owners
+from langgraph_once.serde.trust.module_owner import owner_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +123,7 @@ def test_a_package_that_lists_only_its_modules_is_named(
 
 def test_nothing_is_looked_up_before_it_is_asked_for() -> None:
     program = (
-        "import langgraph_once.serde, langgraph_once.serde.owners as owners;"
+        "import langgraph_once.serde, langgraph_once.serde.trust.module_owner as owners;"
         "assert not owners._packages.cache_info().currsize"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -11,7 +11,11 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.patterns import MAX_PATTERN_UNITS, PatternTooLargeError, pattern_units
+from langgraph_once.serde.bounds.patterns import (
+    MAX_PATTERN_UNITS,
+    PatternTooLargeError,
+    pattern_units,
+)
 
 from .bounds_small import pattern, upstream_pattern
 

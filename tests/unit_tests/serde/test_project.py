@@ -13,8 +13,8 @@ from ormsgpack import Ext, packb
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1 import Opaque
-from langgraph_once.serde.project import Project
+from langgraph_once.serde.codecs.once1 import Opaque
+from langgraph_once.serde.trust.project import Project
 
 SOURCE = """
 import sys

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer, Opaque, storable
-from langgraph_once.serde.mentions import Mention, mentions_in
-from langgraph_once.serde.standings import RANKS, Standing, Standings
+from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings
+from langgraph_once.serde.survey.type_names import Mention, mentions_in
 
 from .once1 import kinds as k
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, RootModel
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.once1 import wire
+from langgraph_once.serde.codecs.once1.format import layout as wire
 from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__

@@ -15,12 +15,12 @@ from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.channels import channel_at
-from langgraph_once.serde.mentions import Mention, mentions_in
-from langgraph_once.serde.owners import owner_of
-from langgraph_once.serde.proposal import is_yours, proposed
-from langgraph_once.serde.standings import RANKS, Standing, Standings, Word
-from langgraph_once.serde.tag import Codec
+from langgraph_once.serde.layers.tag import Codec
+from langgraph_once.serde.survey.channels import channel_at
+from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings, Word
+from langgraph_once.serde.survey.type_names import Mention, mentions_in
+from langgraph_once.serde.trust.module_owner import owner_of
+from langgraph_once.serde.trust.proposed_setting import is_yours, proposed
 from langgraph_once.settings import Settings
 
 __all__ = ["Finding", "Report", "report_types"]

@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1 import Opaque
+from langgraph_once.serde.codecs.once1 import Opaque
 
 from . import zoo
 from .families import FAMILIES, Family

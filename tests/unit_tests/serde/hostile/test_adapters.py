@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.once1.adapters.catalogue import BUILTIN_ADAPTERS
-from langgraph_once.serde.once1.protocol import Adapter
+from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
+from langgraph_once.serde.codecs.once1.types.catalogue import BUILTIN_ADAPTERS
 from tests.unit_tests.serde.once1.table import ROWS
 
 from .families import FAMILIES

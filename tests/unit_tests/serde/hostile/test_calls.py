@@ -13,8 +13,8 @@ from ormsgpack import Ext, packb
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1.wire import MARK
-from langgraph_once.serde.once1.wire import Ext as Once
+from langgraph_once.serde.codecs.once1.format.layout import MARK
+from langgraph_once.serde.codecs.once1.format.layout import Ext as Once
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 ENFORCEMENTS: tuple[Enforcement, ...] = ("safe", "strict", "warn", "open")

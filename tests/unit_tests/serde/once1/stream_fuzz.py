@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 
-from langgraph_once.serde.once1.adapters import BUILTIN_FAMILIES
+from langgraph_once.serde.codecs.once1.types import BUILTIN_FAMILIES
 
 from .rows_packages import ROWS
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.errors import SizeLimitError
-from langgraph_once.serde.once1 import encode
-from langgraph_once.serde.once1.scan import (
+from langgraph_once.serde.codecs.once1 import encode
+from langgraph_once.serde.codecs.once1.format.scan import (
     FIRST_OF_EXT,
     Kind,
     next_opening,
     read_token,
+    split,
 )
-from langgraph_once.serde.once1.table import split
 
 from .core_samples import REGISTRY, TREES, Knot, read
 

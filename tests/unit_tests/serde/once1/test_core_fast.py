@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import BaseModel
 
-from langgraph_once.serde.once1 import Opaque, Registry, encode, encode_slow
-from langgraph_once.serde.once1.fast import FastEncoder
-from langgraph_once.serde.once1.plain import plain_blob
+from langgraph_once.serde.codecs.once1 import Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
+from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from tests.unit_tests.serde.labels import label
 
 from .core_samples import (

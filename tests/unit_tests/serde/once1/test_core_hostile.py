@@ -20,10 +20,10 @@ from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.allowlist import Allowlist
-from langgraph_once.serde.once1 import Loader, Registry, encode
-from langgraph_once.serde.once1.scan import is_deeper_than
-from langgraph_once.serde.once1.wire import Ext, pack
+from langgraph_once.serde.codecs.once1 import Loader, Registry, encode
+from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
+from langgraph_once.serde.codecs.once1.format.scan import is_deeper_than
+from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.cpu import least_seconds, within
 from tests.unit_tests.serde.strictly import strict_config
 

@@ -11,8 +11,8 @@ from langchain_core.messages import HumanMessage
 from pydantic import BaseModel, PrivateAttr
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.once1 import Loader, Opaque, Registry, encode, encode_slow
-from langgraph_once.serde.once1.wire import MARK, Ext, pack
+from langgraph_once.serde.codecs.once1 import Loader, Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, pack
 
 from .core_samples import loader, read
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, TypeNotAllowedError
-from langgraph_once.serde.once1 import Opaque, Registry, encode
+from langgraph_once.serde.codecs.once1 import Opaque, Registry, encode
 
 from .core_samples import (
     OWN,

@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.once1 import encode
-from langgraph_once.serde.tag import Tag
+from langgraph_once.serde.codecs.once1 import encode
+from langgraph_once.serde.layers.tag import Tag
 from tests.unit_tests.serde.labels import label
 from tests.unit_tests.serde.strictly import strict_config
 

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langgraph_once.serde.once1.adapters import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
-from langgraph_once.serde.once1.protocol import CyclicFamily
+from langgraph_once.serde.codecs.once1.types import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
+from langgraph_once.serde.codecs.once1.types.base.protocol import CyclicFamily
 
 from . import kinds as k
 from . import model_kinds as m
@@ -30,7 +30,7 @@ from .table import REFUSED, ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from langgraph_once.serde.once1.protocol import Family
+    from langgraph_once.serde.codecs.once1.types.base.protocol import Family
 
 ADAPTERS = {adapter.name: adapter for adapter in BUILTIN_ADAPTERS}
 FAMILIES = {family.name: family for family in BUILTIN_FAMILIES}

@@ -10,16 +10,16 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.once1 import Decoder, Opaque, Registry
-from langgraph_once.serde.once1.fast import FastEncoder
-from langgraph_once.serde.once1.plans import GiveUpError
-from langgraph_once.serde.once1.wire import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry
+from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 
 from .core_samples import loader, read
 from .sameness import difference
 from .test_core_models import BEFORE, LOADER, POINT, After, Before, Point, moved, name
 
-STRAIGHT = FastEncoder(Registry()).straight
+STRAIGHT = FastEncoder(Registry()).threads
 POINTS = [{"x": 1, "y": 2}, {"x": 3, "y": 4}]
 
 
@@ -188,7 +188,7 @@ def test_more_kinds_than_a_byte_can_count_are_left_to_care() -> None:
         message = AIMessage("a")
         object.__setattr__(message, "__pydantic_fields_set__", fields_set)
         try:
-            data = fast.straight.encode_list([message])
+            data = fast.threads.encode_list([message])
         except GiveUpError:
             continue
         written += 1

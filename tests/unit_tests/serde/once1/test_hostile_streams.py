@@ -17,8 +17,8 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
 
 from langgraph_once.errors import EncodeError, SerdeError
-from langgraph_once.serde.once1.adapters import BUILTIN_FAMILIES
-from langgraph_once.serde.once1.adapters.arrow_streams import check_stream
+from langgraph_once.serde.codecs.once1.types import BUILTIN_FAMILIES
+from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_stream
 
 from .table import once1
 

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.once1.adapters.objects import ObjectFamily
-from langgraph_once.serde.once1.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.models.other_objects import ObjectFamily
 
 from . import object_kinds as o
 from .table import once1

@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from langgraph_once.errors import EncodeError, PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.allowlist import Allowlist
-from langgraph_once.serde.once1 import Loader, Registry
-from langgraph_once.serde.once1.names import name_of
-from langgraph_once.serde.once1.parametrised import parse
-from langgraph_once.serde.once1.wire import Ext, pack
+from langgraph_once.serde.codecs.once1 import Loader, Registry
+from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
+from langgraph_once.serde.codecs.once1.registry.class_names import name_of
+from langgraph_once.serde.codecs.once1.registry.parametrised import parse
+from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.strictly import strict_config
 
 from . import kinds as k

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.once1 import Registry, encode
-from langgraph_once.serde.once1.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1 import Registry, encode
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
 
 from .core_samples import CELSIUS, Celsius
 from .kinds import Point

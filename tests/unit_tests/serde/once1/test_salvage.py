@@ -13,6 +13,7 @@ from langgraph.graph import START, StateGraph
 from langgraph_sdk.errors import NotFoundError
 
 from langgraph_once.checkpoint import open_sqlite_saver
+from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Unstored, UnstoredError
 from tests.unit_tests.serde.strictly import strict_config
@@ -285,3 +286,18 @@ def test_a_stand_in_is_read_from_its_own_shape_only(data: Any) -> None:
     adapter = serde()._registry.adapters["unstorederror"]
     with pytest.raises(ValueError, match="expected"):
         adapter.decode(data)
+
+
+@pytest.mark.parametrize("enforcement", ["safe", "open"])
+def test_rows_name_what_could_not_be_stored_by_a_name_that_stays(enforcement: Any) -> None:
+    reader = OnceSerializer(
+        SerdeConfig(codec="msgpack", compression="none", enforcement=enforcement)
+    )
+    tag, data = reader.dumps_typed(Unstored("a:b"))
+    assert b"\xb4langgraph_once.serde\xa8Unstored" in data
+    assert reader.loads_typed((tag, data)) == Unstored("a:b")
+    # As versions up to 0.1.0 wrote it, in whose package the class was elsewhere.
+    old = (
+        b"\xc7>\x02\x93\xd9#langgraph_once.serde.once1.unstored\xa8Unstored\x81\xa9type_name\xa3a:b"
+    )
+    assert reader.loads_typed(("msgpack", old)) == Unstored("a:b")

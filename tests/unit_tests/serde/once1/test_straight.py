@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.once1 import Registry
-from langgraph_once.serde.once1.fast import FastEncoder
-from langgraph_once.serde.once1.plain import plain_blob
+from langgraph_once.serde.codecs.once1 import Registry
+from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
+from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from tests.unit_tests.serde.strictly import strict_config
 from tests.unit_tests.serde.test_fuzz import readers, row_of
 
@@ -32,7 +32,7 @@ USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 def straight(value: Any) -> bytes | None:
     """What is written at once; nothing where care is needed."""
     try:
-        return FAST.straight.by_type[type(value)](value)
+        return FAST.threads.by_type[type(value)](value)
     except Exception:
         return None
 

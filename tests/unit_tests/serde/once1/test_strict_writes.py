@@ -12,8 +12,8 @@ from langgraph.graph import START, StateGraph
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.allowlist import Allowlist
-from langgraph_once.serde.once1 import Registry
+from langgraph_once.serde.codecs.once1 import Registry
+from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.strictly import strict_config
 
 from . import kinds as k

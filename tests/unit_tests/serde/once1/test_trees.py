@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.once1 import Decoder, Opaque, Registry, encode, encode_slow
-from langgraph_once.serde.once1.fast import FastEncoder
-from langgraph_once.serde.once1.plain import plain_blob
-from langgraph_once.serde.once1.wire import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
+from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 
 from .core_samples import loader, nested, read
 from .sameness import difference

@@ -1,0 +1,12 @@
+"""What reading one row may take: time, memory, stack. `docs/bounds.md` has the numbers.
+
+In: bytes, or parts read from them. Out: nothing, or a `SizeLimitError`.
+
+    weight.py           how many units do these bytes take? Asked before reading, and on writing
+    budget.py           the units that are left while a row is read
+    hashing.py          may these keys be hashed, or would that take for ever?
+    patterns.py         what would it take to compile this regular expression?
+    ip_networks.py      IP networks that nothing can iterate over during reading
+    enum_flags.py       combinations of flags, which Python would otherwise keep for ever
+    msgpack_headers.py  what each first byte of msgpack begins: for all who only look at bytes
+"""

@@ -1,0 +1,60 @@
+"""numpy arrays in upstream's msgpack: `[dtype, shape, order, buffer]`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any, Final
+
+import ormsgpack
+
+from langgraph_once.serde.codecs.langgraph.scan import end_of_value
+
+__all__ = ["array", "array_content", "array_parts", "is_array_type"]
+
+_MAX_HEAD_BYTES: Final = 1024
+_BYTES_WIDTHS: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}
+"""What starts bytes in msgpack, and the width of the length that follows."""
+
+
+def is_array_type(cls: type) -> bool:
+    """Whether `cls` is numpy's array, and not a subclass."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and cls is numpy.ndarray
+
+
+def array_content(found: Any) -> tuple[Any, ...]:
+    """Return what upstream writes for an array; the buffer is a view where that is possible."""
+    if found.flags.c_contiguous:
+        return found.dtype.str, found.shape, "C", memoryview(found)
+    order = "F" if found.flags.f_contiguous else "C"
+    return found.dtype.str, found.shape, order, found.tobytes(order="A")
+
+
+def array(content: Any) -> Any:
+    """Return the numpy array that `[dtype, shape, order, buffer]` describes."""
+    np = importlib.import_module("numpy")  # only a process that keeps arrays has it
+    if not isinstance(content, list):
+        raise TypeError(f"expected an array, found {type(content).__name__}")
+    dtype, shape, order, buffer = content
+    found = np.frombuffer(buffer, dtype=np.dtype(dtype)).reshape(shape, order=order)
+    if not found.flags.aligned:
+        found = found.copy(order="K")
+        found.flags.writeable = False
+    return found
+
+
+def array_parts(data: bytes) -> list[Any] | None:
+    """Return `[dtype, shape, order, buffer]`, the buffer a view of `data` and not a copy.
+
+    None where `data` is not what upstream writes for an array, to the last byte.
+    """
+    head = b"\x93" + data[1:_MAX_HEAD_BYTES]
+    end = end_of_value(head, _MAX_HEAD_BYTES)
+    width = _BYTES_WIDTHS.get(data[end]) if data[:1] == b"\x94" and 0 < end < len(head) else None
+    if width is None:
+        return None
+    start = end + 1 + width
+    if int.from_bytes(data[end + 1 : start]) != len(data) - start:
+        return None
+    return [*ormsgpack.unpackb(head[:end]), memoryview(data)[start:]]

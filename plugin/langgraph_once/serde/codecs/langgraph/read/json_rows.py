@@ -1,0 +1,211 @@
+"""The `json` codec, reading: rows of the first LangGraph versions, and of values with surrogates.
+
+Objects are envelopes: `{"lc": 1, …}` of LangChain, which its own reader revives, and
+`{"lc": 2, "type": "constructor", "id": […], "method": …, "args": […], "kwargs": {…}}` of
+LangGraph. Upstream's reader of those (langgraph-checkpoint 4.3.2) ignores `method` since
+GHSA-fjqc-hq36-qh5p and hands out `None` for what it cannot rebuild; here the methods that the
+writers used are called by name, no other, and what cannot be rebuilt is an error or an `Opaque`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from datetime import date, datetime, time
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.load.load import Reviver
+from langgraph.checkpoint.serde.jsonplus import (
+    EXT_CONSTRUCTOR_KW_ARGS,
+    EXT_CONSTRUCTOR_POS_ARGS,
+    EXT_CONSTRUCTOR_SINGLE_ARG,
+)
+
+from langgraph_once.errors import PayloadError, SerdeError
+from langgraph_once.serde.bounds.budget import Budget
+from langgraph_once.serde.bounds.patterns import compiled, pattern_units
+from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
+from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack
+from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
+
+__all__ = ["decode_json"]
+
+_NETWORKS: Final = ("IPv4Network", "IPv6Network")
+_LANGCHAIN: Final = Reviver(allowed_objects="core")
+
+_METHODS: Final[dict[tuple[str, str, str], Callable[[str], Any]]] = {
+    ("builtins", "bytes", "fromhex"): bytes.fromhex,
+    ("builtins", "bytearray", "fromhex"): bytearray.fromhex,
+    ("datetime", "date", "fromisoformat"): date.fromisoformat,
+    ("datetime", "datetime", "fromisoformat"): datetime.fromisoformat,
+    ("datetime", "time", "fromisoformat"): time.fromisoformat,
+}
+"""The methods that the writers used, all of them parsers of text."""
+
+_PLAIN_METHODS: Final = (None, [None, "construct"])
+"""The constructor itself; the second was a fallback for models that do not validate."""
+
+
+_UNITS: Final = {b"[": 32, b"{": 64, b",": 8, b":": 8}
+"""What each of these costs in a `Budget`, with the value that it is followed by.
+
+More than in other codecs: nobody writes such rows any more, and Python is slow to read them.
+"""
+
+_UNITS_OF_AN_ENVELOPE: Final = 200
+
+_WIDE: Final = re.compile(r"\d{5}")
+"""In a template that is tried out while it is read: this many characters, or more."""
+
+
+def decode_json(data: bytes, decoder: MsgpackDecoder, *, tag: str) -> Any:
+    """Return the value that upstream's serializer wrote as `data`.
+
+    Args:
+        data: The JSON.
+        decoder: What reads the same in codec `msgpack`: it has the types that may be named, the
+            bounds, and what stands for an object that cannot be rebuilt.
+        tag: The tag it was stored under, for errors.
+
+    Raises:
+        SizeLimitError: It takes more than `max_objects`.
+        TypeNotAllowedError: An envelope names a type that the allowlist refuses.
+        PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
+            network to a constructor, which may try to iterate over its up to 2**128 addresses.
+    """
+    budget = Budget(decoder.max_objects, tag)
+    if len(data) * max(_UNITS.values()) > decoder.max_objects:
+        _check_weight(data, budget)
+    try:
+        _check(json.loads(data), decoder, tag)
+        return json.loads(data, object_hook=lambda value: _revive(value, decoder, budget))
+    except SerdeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise PayloadError("damaged JSON", tag=tag) from error
+    except Exception as error:
+        raise PayloadError(
+            f"the JSON could not be rebuilt ({type(error).__name__})", tag=tag
+        ) from error
+
+
+def _check_weight(data: bytes, budget: Budget) -> None:
+    """Refuse JSON that may take too much, before any of it is parsed; signs in text count, too."""
+    if b"\0" in data:  # UTF-16, or UTF-32
+        data = data.replace(b"\0", b"")
+    budget.take(data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE)
+    for sign, units in _UNITS.items():
+        budget.take(data.count(sign) * units)
+
+
+def _check(parsed: Any, decoder: MsgpackDecoder, tag: str) -> None:
+    """Refuse what must be refused before anything is imported or built."""
+    pending: list[tuple[Any, bool]] = [(parsed, False)]
+    while pending:
+        value, inside = pending.pop()
+        if isinstance(value, dict):
+            named = _is_envelope(value)
+            if named:
+                _check_envelope(value, inside, decoder, tag)
+            pending += ((item, inside or named) for item in value.values())
+        elif isinstance(value, list):
+            pending += ((item, inside) for item in value)
+
+
+def _is_envelope(value: dict[str, Any]) -> bool:
+    return value.get("lc") in (1, 2) and value.get("type") == "constructor"
+
+
+def _check_envelope(value: dict[str, Any], inside: bool, decoder: MsgpackDecoder, tag: str) -> None:
+    identity = value.get("id")
+    if not isinstance(identity, list) or not all(isinstance(part, str) for part in identity or [0]):
+        raise PayloadError("a JSON constructor that names no type", tag=tag)
+    *module, name = identity
+    refuses = decoder.allowlist.enforcement == "strict" and not decoder.opaque
+    is_parsed = _parser(".".join(module), name, value.get("method")) is not None
+    if value["lc"] == 2 and refuses and not is_parsed:
+        decoder.allowlist.check(".".join(module), (name,), tag=tag)
+    kwargs = value.get("kwargs")
+    if isinstance(kwargs, dict) and kwargs.get("validate_template") and _WIDE.search(str(kwargs)):
+        raise PayloadError("a template that may become very long when it is tried out", tag=tag)
+    if inside and name in _NETWORKS:
+        raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
+
+
+def _revive(value: dict[str, Any], decoder: MsgpackDecoder, budget: Budget) -> Any:
+    if value.get("lc") != 2 or not _is_envelope(value):
+        return _LANGCHAIN(value)
+    *path, name = value["id"]
+    module, method = ".".join(path), value.get("method")
+    args, kwargs = value.get("args") or [], value.get("kwargs") or {}
+    try:
+        parse = _parser(module, name, method)
+        if parse is not None:
+            (text,) = args
+            return parse(text)
+        if method not in _PLAIN_METHODS:
+            raise ValueError(f"unknown method {method!r}")
+        if decoder.allowlist.lists(module, (name,)):
+            target, _ = decoder.allowlist.resolve(module, name, tag=budget.tag)
+            return _construct(target, args, kwargs, budget)
+    except Exception as error:
+        if isinstance(error, SerdeError) and not isinstance(error, PayloadError):
+            raise
+        if not decoder.opaque:
+            raise PayloadError(
+                f"{module}:{name} could not be rebuilt ({type(error).__name__})", tag=budget.tag
+            ) from error
+        code, content = _extension(module, name, args, kwargs)
+        return upstream_opaque(f"{module}:{name}", code, encode_msgpack(content), content[-1])
+    code, content = _extension(module, name, args, kwargs)
+    return decoder.built(code, content, encode_msgpack(content), budget)
+
+
+def _extension(
+    module: str, name: str, args: list[Any], kwargs: dict[str, Any]
+) -> tuple[int, list[Any]]:
+    """Return the code and the content of the extension of codec `msgpack` that says the same."""
+    if args and kwargs:
+        raise ValueError("a constructor with arguments of both kinds")
+    if len(args) == 1:
+        return EXT_CONSTRUCTOR_SINGLE_ARG, [module, name, args[0]]
+    if args:
+        return EXT_CONSTRUCTOR_POS_ARGS, [module, name, args]
+    return EXT_CONSTRUCTOR_KW_ARGS, [module, name, kwargs]
+
+
+def _parser(module: str, name: str, method: Any) -> Callable[[str], Any] | None:
+    return _METHODS.get((module, name, method)) if isinstance(method, str) else None
+
+
+def _construct(
+    target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], budget: Budget
+) -> Any:
+    if isinstance(target, type) and issubclass(target, (set, frozenset, deque)):
+        (items,) = args or [[]]
+        if not isinstance(items, list):
+            raise TypeError("a collection is written as a list of its items")
+        # An element of a set was hashable: where a list comes back, a tuple went in.
+        if issubclass(target, deque):
+            return target(items)
+        members = [*map(as_tuple, items)]
+        if share_hashes(members):
+            raise ValueError("too many members share a hash")
+        return target(members)
+    if target is re.compile:
+        pattern = compiled(*args, **kwargs)
+        budget.take(pattern_units(pattern.pattern, pattern.flags))
+        return pattern
+    try:
+        return target(*args, **kwargs)
+    except Exception:
+        unchecked = getattr(target, "model_construct", None) or getattr(target, "construct", None)
+        if unchecked is None or args:
+            raise
+        return unchecked(**kwargs)

@@ -1,0 +1,49 @@
+"""Codec `once1`: every value comes back equal and of the same types, or is not written.
+
+In: an object. Out: the bytes that `format/layout.py` describes. And back.
+
+    format/    what the bytes are: extensions, tables, headers. No class is known here
+    types/     what each type is made of, and how it is made again: one file for a kind of type
+    registry/  which type is written and read by whom, and under which name
+    write/     objects to bytes; start at `encoder.py`
+    read/      bytes to objects; start at `decoder.py`
+"""
+
+from langgraph_once.serde.codecs.once1.format.opaque import Opaque
+from langgraph_once.serde.codecs.once1.read.class_loader import Loader
+from langgraph_once.serde.codecs.once1.read.decoder import Decoder, decode
+from langgraph_once.serde.codecs.once1.registry.registry import Extension, Registry
+from langgraph_once.serde.codecs.once1.types.base.protocol import (
+    Adapter,
+    CyclicFamily,
+    EditableFamily,
+    Family,
+    SubclassAdapter,
+    UnreadableError,
+    UnwritableError,
+)
+from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
+from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode, encode_slow
+from langgraph_once.serde.codecs.once1.write.partial_exceptions import encode_error
+
+__all__ = [
+    "Adapter",
+    "CyclicFamily",
+    "Decoder",
+    "EditableFamily",
+    "Encoder",
+    "Extension",
+    "Family",
+    "Loader",
+    "Opaque",
+    "Registry",
+    "SubclassAdapter",
+    "UnreadableError",
+    "Unstored",
+    "UnstoredError",
+    "UnwritableError",
+    "decode",
+    "encode",
+    "encode_error",
+    "encode_slow",
+]

@@ -1,0 +1,132 @@
+"""Reading a `TREE`: maps in maps become objects that hold objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ormsgpack import unpackb
+
+from langgraph_once.serde.codecs.once1.format.object_forms import kind_of_form
+from langgraph_once.serde.codecs.once1.read.class_loader import Loader
+from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, maker_of, units_of_a_map
+
+__all__ = ["TreeMakers", "tree_maker"]
+
+_Part = tuple[type, Maker]
+"""What makes a value, if it is of this type."""
+
+
+class TreeMakers:
+    """Makes what makes the objects of one form."""
+
+    def __init__(
+        self,
+        loader: Loader,
+        indices: list[bytes],
+        tag: str,
+        *,
+        take: Callable[[int], None] | None = None,
+    ) -> None:
+        """Take what the form does not tell.
+
+        Args:
+            loader: What finds the classes.
+            indices: Of a `TREE`.
+            tag: For errors.
+            take: Where something else may hold lists and maps, which are copied then: is told
+                how many units of a `Budget` that takes.
+        """
+        self._loader = loader
+        self._indices = iter(indices)
+        self._tag = tag
+        self._take = take
+        self.are_listed = True
+        """Whether the allowlist lists all classes that were met."""
+
+    def part(self, form: Any) -> _Part | None:
+        """Return what makes values of a form; None where they stand as they are.
+
+        Raises:
+            NotSimpleError: A class has changed since.
+            TypeNotAllowedError: A class may not be loaded.
+            PayloadError: A class is gone, or is no model.
+            ValueError: This is no form.
+        """
+        match form:
+            case None:
+                return None
+            case [inner]:
+                return self._list(inner)
+            case {"": inner, **more} if not more:
+                return self._map(inner)
+            case [None, *kinds]:
+                indices = iter(next(self._indices, b""))
+                makers = [self._object(kind) for kind in kinds]
+                return dict, lambda values: makers[next(indices)](values)
+            case _:
+                return dict, self._object(form)
+
+    def check_end(self) -> None:
+        """Check that all indices were asked for."""
+        if next(self._indices, None) is not None:
+            raise ValueError("more indices than columns")
+
+    def _list(self, form: Any) -> _Part | None:
+        part = self.part(form)
+        if part is None:
+            return None
+        (kind, make), take = part, self._take
+
+        def make_list(items: Any) -> list[Any]:
+            if take:
+                take(len(items))
+            return [make(item) if type(item) is kind else item for item in items]
+
+        return list, make_list
+
+    def _map(self, form: Any) -> _Part | None:
+        part = self.part(form)
+        if part is None:
+            return None
+        (kind, make), take = part, self._take
+
+        def make_map(values: Any) -> dict[str, Any]:
+            if take:
+                take(units_of_a_map(values))
+            return {
+                key: make(value) if type(value) is kind else value for key, value in values.items()
+            }
+
+        return dict, make_map
+
+    def _object(self, form: Any) -> Maker:
+        kind, forms = kind_of_form(form)
+        make, is_listed = maker_of(kind, self._loader, tag=self._tag)
+        self.are_listed = self.are_listed and is_listed
+        parts = [(name, part) for name, form in forms.items() if (part := self.part(form))]
+        take = self._take
+        if not (parts or take):
+            return make
+
+        def make_object(values: Any) -> Any:
+            if take:
+                take(units_of_a_map(values))
+                values = values.copy()
+            for name, (kind, make_part) in parts:
+                value = values.get(name)
+                if type(value) is kind:
+                    values[name] = make_part(value)
+            return make(values)
+
+        return make_object
+
+
+def tree_maker(form: bytes, makers: TreeMakers) -> Maker:
+    """Return what makes the value of a `TREE`; errors are those of `TreeMakers.part`."""
+    part = makers.part(unpackb(form))
+    makers.check_end()
+    if part is None:
+        return lambda value: value
+    kind, make = part
+    return lambda value: make(value) if type(value) is kind else value

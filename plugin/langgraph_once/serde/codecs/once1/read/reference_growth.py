@@ -1,0 +1,57 @@
+"""Tables whose entries refer to each other so often that reading them might take too much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, REF_PREFIX
+from langgraph_once.serde.codecs.once1.format.scan import holds_nothing
+
+__all__ = ["may_outgrow"]
+
+_FEW: Final = 40
+"""Entries in each other that hold so many extensions in each other are not too deep yet."""
+
+_LARGE: Final = 64 * 1024
+"""An entry as large as that may be an array, which is not to be searched."""
+
+_REF: Final = re.compile(re.escape(REF_PREFIX) + b"(.{4})", re.DOTALL)
+_DEEP: Final = re.compile(
+    rb"slice|deque|defaultdict|ndarray|SyntaxError|IndentationError|TabError|"
+    rb"(?:[\xd4-\xd8]|\xc7.|\xc8..|\xc9....)[\x02\x03\x04]",
+    re.DOTALL,
+)
+"""What has to be in a blob that is too deep: something that hashes, or is freed without care."""
+
+assert _FEW * (MAX_OBJECTS + 2) <= 500, "see `hashing` and `c_stack`"  # noqa: S101  (an invariant)
+
+
+def may_outgrow(data: bytes, entries: Sequence[bytes | memoryview], limit: int) -> bool:
+    """Whether a table, with a copy of the entry in the place of each `REF`, is more than `limit`.
+
+    Or deeper than can be hashed. It may not be: what only looks like a `REF` counts, too.
+    """
+    leaves = [len(entry) > _LARGE and holds_nothing(entry) for entry in entries]
+    if any(leaves):
+        both = zip(entries, leaves, strict=True)
+        refs = sum(bytes(entry).count(REF_PREFIX) for entry, is_leaf in both if not is_leaf)
+    else:
+        refs = data.count(REF_PREFIX[:1])  # at least as many, and sooner counted
+        if refs >= _FEW or len(data) << refs > limit:
+            refs = data.count(REF_PREFIX)
+    if refs < _FEW and len(data) << refs <= limit:
+        return False
+    sizes: list[int] = []
+    depths: list[int] = []
+    for entry, is_leaf in zip(entries, leaves, strict=True):
+        size, depth = len(entry), 0
+        for found in () if is_leaf else _REF.finditer(entry):
+            index = int.from_bytes(found[1], "big")
+            if index < len(sizes):
+                size += sizes[index]
+                depth = max(depth, depths[index])
+        sizes.append(min(size, limit + 1))
+        depths.append(depth + 1)
+    return max(sizes) > limit or (max(depths) > _FEW and _DEEP.search(data) is not None)

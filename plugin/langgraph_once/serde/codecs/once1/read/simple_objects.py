@@ -1,0 +1,173 @@
+"""Reading `MODEL` and `MODELS`: a maker for each kind turns the values of an object into it.
+
+No code of the classes runs. Where a class has changed since, the family of the class does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import ormsgpack
+from pydantic import BaseModel
+
+from langgraph_once.serde.codecs.once1.format.layout import MARK
+from langgraph_once.serde.codecs.once1.format.object_forms import KindParts, kind_parts
+from langgraph_once.serde.codecs.once1.read.class_loader import Loader
+from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
+from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
+from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily, model_plan
+from langgraph_once.serde.codecs.once1.types.models.without_validation import Blank, becomes
+
+__all__ = [
+    "Maker",
+    "NotSimpleError",
+    "maker_of",
+    "makers_of",
+    "rebuild_linked",
+    "rebuild_models",
+    "units_of_a_map",
+]
+
+Maker = Callable[[Any], Any]
+"""Returns the object around the values of its fields, which it keeps; of one kind each.
+
+It raises `NotSimpleError` where they do not fit the class as it is today.
+"""
+
+_new: Final = object.__new__
+
+
+class NotSimpleError(Exception):
+    """It takes the family to make these objects."""
+
+
+def _object_maker(cls: type, names: Iterable[str]) -> Maker:
+    """Return what makes objects of `cls`, without running any code of it."""
+    its_names = _as_read(names)
+    keys = dict.fromkeys(its_names).keys()
+    set_attribute = object.__setattr__
+
+    def make(values: Any) -> Any:
+        if type(values) is not dict or ([*values] != its_names and values.keys() != keys):
+            raise NotSimpleError
+        made: Any = _new(cls)
+        set_attribute(made, "__dict__", values)
+        return made
+
+    return make
+
+
+def _model_maker(cls: type[BaseModel], fields_set: set[str], has_extra: bool) -> Maker:
+    """Return what makes models. Validation ran when they were made first."""
+    names = _as_read(model_plan(cls).fields)
+    keys = dict.fromkeys(names).keys()
+    copy_fields_set = fields_set.copy
+
+    def make(values: Any) -> Any:
+        if type(values) is not dict or ([*values] != names and values.keys() != keys):
+            raise NotSimpleError
+        made: Any = _new(Blank)
+        made.__dict__ = values
+        made.__pydantic_fields_set__ = copy_fields_set()
+        made.__pydantic_extra__ = {} if has_extra else None
+        made.__pydantic_private__ = None
+        made.__class__ = cls
+        return made
+
+    return make
+
+
+def _as_read(names: Iterable[str]) -> list[str]:
+    """Return `names` as the very strings that ormsgpack hands out: these are compared sooner."""
+    return [*ormsgpack.unpackb(ormsgpack.packb(dict.fromkeys(names)))]
+
+
+def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Maker], bool]:
+    """Return what makes items of some kinds, zero included, and whether all are on the allowlist.
+
+    Raises:
+        NotSimpleError: A class has changed since.
+        TypeNotAllowedError: A class may not be loaded.
+        PayloadError: A class is gone, or is no model.
+        ValueError: These are not kinds.
+    """
+    makers: list[Maker] = [_same]
+    listed = True
+    for parts in kind_parts(kinds):
+        maker, is_listed = maker_of(parts, loader, tag=tag)
+        makers.append(maker)
+        listed = listed and is_listed
+    return makers, listed
+
+
+def maker_of(parts: KindParts, loader: Loader, *, tag: str) -> tuple[Maker, bool]:
+    """Return what makes objects of one kind; as `makers_of`."""
+    family_name = ModelFamily.name if parts.is_model else RecordFamily.name
+    family, cls, version = loader.family(family_name, parts.class_name, tag=tag)
+    if version:
+        raise NotSimpleError
+    return _maker(family, cls, parts), loader.is_known(family_name, parts.class_name)
+
+
+def _maker(family: Any, cls: type, parts: KindParts) -> Maker:
+    if type(family) is RecordFamily and (names := plain_names(cls)):
+        return _object_maker(cls, names)
+    if type(family) is not ModelFamily:
+        raise NotSimpleError
+    plan = model_plan(cls)
+    if plan.root or plan.private or (parts.has_extra and not plan.extra) or not becomes(cls):
+        raise NotSimpleError
+    fields_set = set(plan.fields if parts.fields_set is None else parts.fields_set)
+    return _model_maker(cls, fields_set, parts.has_extra)
+
+
+def rebuild_models(array: Any, make: list[Maker]) -> Any:
+    """Return what `MODEL` or `MODELS` stands for.
+
+    Args:
+        array: The content.
+        make: The makers of its kinds.
+
+    Raises:
+        NotSimpleError: It takes the family to make these objects.
+        ValueError: The content is damaged.
+    """
+    if array[-1] != MARK:
+        raise ValueError("models without a mark at the end")
+    if len(array) == 3:
+        return make[1](array[1])
+    _, indices, items, _ = array
+    if type(indices) is not bytes or type(items) is not list:
+        raise ValueError("models without indices or items")
+    if len(indices) != len(items):
+        raise ValueError("another number of items than of indices")
+    # To ask `zip` for that takes as long as to make two messages.
+    return [make[index](item) for index, item in zip(indices, items)]  # noqa: B905
+
+
+def rebuild_linked(array: Any, make: list[Maker], take: Callable[[int], None]) -> Any:
+    """Do what `rebuild_models` does where something else may hold the maps, which are copied.
+
+    What a copy takes, `take` is told.
+    """
+    return rebuild_models(array, [make[0], *(_copying(own, take) for own in make[1:])])
+
+
+def _copying(make: Maker, take: Callable[[int], None]) -> Maker:
+    def copy(values: Any) -> Any:
+        if type(values) is dict:
+            take(units_of_a_map(values))
+            values = values.copy()
+        return make(values)
+
+    return copy
+
+
+def units_of_a_map(values: dict[str, Any]) -> int:
+    """Return how many units of a `Budget` a copy takes."""
+    return 8 + 4 * len(values)
+
+
+def _same(value: Any) -> Any:
+    return value

@@ -1,0 +1,72 @@
+"""Instances of ordinary Python classes: their attributes, and nothing else.
+
+A class that says by `__reduce__`, `__getstate__` and the like that its attributes are not the
+whole of it is refused; so is one that has something to clean up, and one made in C. Nothing of
+the class runs when an instance is rebuilt.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections import UserString
+from types import SimpleNamespace
+from typing import Any, Final
+
+from langgraph_once.serde.codecs.once1.types.base.attributes import (
+    fill_state,
+    is_python_class,
+    take_state,
+)
+from langgraph_once.serde.codecs.once1.types.base.checks import plain
+
+__all__ = ["ObjectFamily"]
+
+_HOOKS: Final = (
+    *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
+    *("__getnewargs__", "__getnewargs_ex__", "__del__"),
+)
+_NO_MORE_THAN_ATTRIBUTES: Final = (object, SimpleNamespace, UserString)
+"""Have hooks, which say nothing that their attributes do not."""
+
+
+class ObjectFamily:
+    """What no other family knows. Asked last."""
+
+    name = "object"
+
+    def matches(self, cls: type) -> bool:
+        return (
+            cls is not object
+            and is_python_class(cls, _root(cls))
+            and cls not in copyreg.dispatch_table
+            and not any(
+                hook in vars(part)
+                for part in cls.__mro__
+                if part not in _NO_MORE_THAN_ATTRIBUTES
+                for hook in _HOOKS
+            )
+        )
+
+    def encode(self, obj: Any) -> Any:
+        return take_state(obj)
+
+    def decode(self, cls: type, data: Any) -> Any:
+        obj = self.blank(cls)
+        self.fill(obj, data)
+        return obj
+
+    def blank(self, cls: type) -> Any:
+        return _root(cls).__new__(cls)
+
+    def fill(self, obj: Any, data: Any) -> None:
+        fill_state(obj, data)
+
+    def fields_of(self, data: Any) -> dict[str, Any]:
+        return dict(plain(data, dict))
+
+    def with_fields(self, _cls: type, _data: Any, fields: dict[str, Any]) -> Any:
+        return fields
+
+
+def _root(cls: type) -> Any:
+    return SimpleNamespace if SimpleNamespace in cls.__mro__ else object

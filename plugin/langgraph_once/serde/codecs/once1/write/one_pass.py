@@ -1,0 +1,305 @@
+"""Writing a value in one pass: ormsgpack writes while this walks.
+
+What it cannot write rightly, it gives up on. A part that occurs twice is written twice here, and
+noted in `OnePassWriter.ids`: then `shared_parts` writes the value again, with a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import ormsgpack
+from ormsgpack import packb
+
+from langgraph_once.serde.codecs.once1.format.layout import (
+    ATOMS,
+    MARK,
+    MAX_KINDS_BYTES,
+    MAX_LEVELS,
+    MAX_OBJECTS,
+    MIN_BUFFER_BYTES,
+    OPTIONS,
+    Ext,
+    array,
+    buffer_entry,
+    entry,
+    pack,
+    table,
+)
+from langgraph_once.serde.codecs.once1.format.opaque import Opaque
+from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
+from langgraph_once.serde.codecs.once1.write.simple_objects import (
+    GiveUpError,
+    Kind,
+    MessageShape,
+    Shape,
+)
+
+__all__ = ["ClassWriter", "Known", "OnePassWriter", "ref"]
+
+_MAX_KINDS: Final = 4096
+_VALUES: Final = attrgetter("__dict__")
+_TEXT: Final = frozenset({str})
+_BUFFERS: Final[dict[type, Ext]] = {bytearray: Ext.BYTEARRAY, memoryview: Ext.MEMORYVIEW}
+_NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
+"""What needs the graph, and what ormsgpack would write without asking."""
+
+
+ClassWriter = Callable[["OnePassWriter", Any], ormsgpack.Ext]
+"""Returns the extension that stands for an instance of a class."""
+
+
+class Known(NamedTuple):
+    """What packers find out about classes, for those after them."""
+
+    shapes: dict[type, Shape | None]
+    class_writers: dict[type, ClassWriter]
+    kinds: dict[tuple[Kind, ...], bytes]
+    """The content of the `bin` for the kinds that occurred together."""
+
+
+class OnePassWriter:
+    """Writes one value, which is simple."""
+
+    plain: frozenset[type] = ATOMS
+    """What is written as it is. Where it cannot be, ormsgpack says so."""
+    is_quick = True
+    """Whether messages whose parts are their own need no second look."""
+    has_trees = True
+    """Whether objects in objects are written as maps, if they can be."""
+    has_links = False
+    """Whether some parts must be referred to: those that `is_shared` tells."""
+    levels = 0
+    """At most so many containers and objects are open."""
+    objects = 0
+    """So many extensions are."""
+    entries = 0
+    """Of the table."""
+
+    def __init__(self, known: Known) -> None:
+        self.shapes, self.class_writers, self.kinds = known
+        self.ids: list[int] = []
+        """Of all parts that others may refer to; those that occur twice are in it twice."""
+        self.kept: list[Any] = []
+        """Values that were made on the way: as long as they live, no other has their id."""
+        self.pieces: list[bytes | memoryview] = []
+        """Of the table."""
+
+    def packed(self, value: Any) -> bytes:
+        """Return the blob.
+
+        Raises:
+            Exception: Of any kind, if it cannot be written in one pass.
+        """
+        data = packb(self.prepared(value, 0), self.hook, OPTIONS)
+        return table([*self.pieces, *entry(data)]) if self.pieces else data
+
+    def is_shared(self, _value: Any) -> bool:
+        """Whether `value` must be referred to, since it occurs elsewhere, too."""
+        return False
+
+    def hook(self, value: Any) -> Any:
+        """Return the extension for a value that is not native; asked by msgpack."""
+        return self.class_writers[type(value)](self, value)
+
+    def prepared(self, value: Any, level: int) -> Any:
+        """Return what msgpack writes rightly without asking: `value`, or a copy of it.
+
+        Copied is the way to lists of models, which are packed here and now.
+
+        Args:
+            value: Any value.
+            level: How many containers and objects it is in.
+
+        Raises:
+            GiveUpError: It would be written wrongly.
+        """
+        kind = type(value)
+        if kind is list:
+            if len(value) > 1 and (shape := self.shapes[type(value[0])]) is not None:
+                if self.has_trees and type(shape) is not MessageShape:
+                    return self._tree(value, level) or self._models(value, level)
+                return self._models(value, level)
+            return self._walked(value, enumerate(value), level)
+        if kind is dict:
+            if not _TEXT.issuperset(map(type, value)):
+                return self.map(value)
+            return self._walked(value, value.items(), level)
+        if kind in _BUFFERS:
+            return self._buffer(value, _BUFFERS[kind])
+        if kind in _NEVER:
+            raise GiveUpError
+        return value
+
+    def map(self, value: dict[Any, Any]) -> ormsgpack.Ext:
+        """Return the extension for a dict of which some key is not native text."""
+        self.ids.append(id(value))
+        return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
+
+    def _walked(self, value: Any, items: Iterable[tuple[Any, Any]], level: int) -> Any:
+        if level >= MAX_LEVELS:
+            raise GiveUpError
+        self.ids.append(id(value))
+        if level >= self.levels:
+            self.levels = level + 1
+        copy, plain = None, self.plain
+        for key, item in items:
+            if type(item) not in plain:
+                made = self.prepared(item, level + 1)
+                if made is not item:
+                    copy = copy or value.copy()
+                    copy[key] = made
+        return copy or value
+
+    def _fields(self, values: dict[str, Any], level: int) -> dict[str, Any]:
+        """Return what `prepared` does for the values of an object's fields."""
+        if self.plain.issuperset(map(type, values.values())):
+            return values
+        made: dict[str, Any] = self._walked(values, values.items(), level)
+        return made
+
+    def _buffer(self, value: bytearray | memoryview, code: Ext) -> ormsgpack.Ext:
+        self.ids.append(id(value))
+        if isinstance(value, memoryview) and value.nbytes >= MIN_BUFFER_BYTES:
+            return ref(self.add(buffer_entry(code, value)))
+        return ormsgpack.Ext(code, bytes(value))
+
+    def add(self, pieces: tuple[bytes | memoryview, ...]) -> int:
+        """Take the pieces of an entry of the table; return its index."""
+        self.pieces += pieces
+        self.entries += 1
+        return self.entries - 1
+
+    def _models(self, items: list[Any], level: int) -> ormsgpack.Ext:
+        """Return the `MODELS` for a list that holds models, and maybe other things."""
+        self.ids.append(id(items))
+        levels, self.levels = self.levels, level + 2
+        self.objects += 1
+        shapes, add_id = self.shapes, self.ids.append
+        quick, links = self.is_quick, self.has_links
+        places: dict[Kind, int] = {}
+        indices = []
+        contents = []
+        for item in items:
+            shape = shapes[type(item)]
+            kind = None
+            if shape is not None and not (links and self.is_shared(item)):
+                if quick and type(shape) is MessageShape:
+                    kind = shape.own_kind_of(item)
+                if kind is not None:
+                    content = item.__dict__
+                elif (kind := shape.kind_of(item)) is not None:
+                    content = self._fields(item.__dict__, level + 2)
+            if kind is None:
+                indices.append(0)
+                contents.append(self.prepared(item, level + 1))
+                continue
+            add_id(id(item))
+            contents.append(content)
+            if kind not in places:
+                places[kind] = len(places) + 1
+            indices.append(places[kind])
+        packed = packb([self._kinds(places), bytes(indices), contents, MARK], self.hook, OPTIONS)
+        self._leave(levels)
+        return ormsgpack.Ext(Ext.MODELS, packed)
+
+    def _kinds(self, places: dict[Kind, int]) -> bytes:
+        """Return the content of the `bin` of kinds."""
+        key = tuple(places)
+        try:
+            return self.kinds[key]
+        except KeyError:
+            packed = array([kind.packed for kind in places])
+        if len(packed) > MAX_KINDS_BYTES:
+            raise GiveUpError
+        if len(self.kinds) >= _MAX_KINDS:
+            self.kinds.clear()
+        self.kinds[key] = packed
+        return packed
+
+    def model(self, obj: Any, shape: Shape) -> ormsgpack.Ext | None:
+        """Return the `MODEL` for a model; None if it is not simple."""
+        kind = shape.kind_of(obj)
+        if kind is None:
+            return None
+        values = obj.__dict__
+        if (
+            self.has_trees
+            and type(shape) is not MessageShape
+            and not ATOMS.issuperset(map(type, values.values()))
+            and (tree := self._tree(obj, self.levels)) is not None
+        ):
+            return tree
+        levels = self.levels
+        self.levels += 1
+        self.objects += 1
+        self.ids.append(id(obj))
+        if not (self.is_quick and type(shape) is MessageShape and shape.own_kind_of(obj)):
+            values = self._fields(values, self.levels)
+        packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
+        self._leave(levels)
+        return ormsgpack.Ext(Ext.MODEL, packed)
+
+    def _tree(self, value: Any, level: int) -> ormsgpack.Ext | None:
+        """Return the `TREE` for an object, or a list of objects; None if there is none for it."""
+        found = NestedForm(self.shapes)
+        levels, objects = self.levels, self.objects
+        known = len(self.ids), len(self.pieces), self.entries
+        try:
+            form = pack(found.form([value], 1))
+            if len(form) > MAX_KINDS_BYTES:
+                return None
+            self.ids += found.ids
+            self.levels, self.objects = level + found.level, objects + 1
+            hook = self._inside if found.others else _VALUES
+            packed = packb([form, found.indices, value, MARK], hook, OPTIONS)
+            self._leave(levels)
+        except Exception:  # the parts may be written one by one, without another try for each
+            del self.ids[known[0] :], self.pieces[known[1] :]
+            self.entries, self.levels, self.objects = known[2], levels, objects
+            self.has_trees = False
+            return None
+        return ormsgpack.Ext(Ext.TREE, packed)
+
+    def _inside(self, value: Any) -> Any:
+        """Return what stands in a `TREE` for a value that is not native."""
+        return self.hook(value) if self.shapes[type(value)] is None else value.__dict__
+
+    def object(self, obj: Any, code: int, head: bytes, data: Any) -> ormsgpack.Ext:
+        """Return the extension for an object that is written as `data`."""
+        self.ids.append(id(obj))
+        return ormsgpack.Ext(code, head + self.nested(data))
+
+    def nested(self, data: Any) -> bytes:
+        """Return the msgpack of what an extension holds."""
+        levels = self.levels
+        self.levels += 1
+        self.objects += 1
+        packed = packb(self.prepared(data, self.levels), self.hook, OPTIONS)
+        self._leave(levels)
+        return packed
+
+    def items(self, items: Any) -> bytes:
+        """Return the msgpack of the array that an extension holds."""
+        levels = self.levels
+        self.levels += 1
+        self.objects += 1
+        level = self.levels
+        packed = packb([self.prepared(item, level) for item in items], self.hook, OPTIONS)
+        self._leave(levels)
+        return packed
+
+    def _leave(self, levels: int) -> None:
+        """Close an extension that was opened at `levels`."""
+        if self.levels >= MAX_LEVELS or self.objects > MAX_OBJECTS:
+            raise GiveUpError
+        self.levels = levels
+        self.objects -= 1
+
+
+def ref(index: int) -> ormsgpack.Ext:
+    """Return what refers to an entry of the table."""
+    return ormsgpack.Ext(Ext.REF, index.to_bytes(4, "big"))

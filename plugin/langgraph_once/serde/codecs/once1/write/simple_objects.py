@@ -1,0 +1,231 @@
+"""Simple objects and their kinds: what is written as `MODEL`, `MODELS`, `HEAD` and `TREE`.
+
+Simple are pydantic models, dataclasses and attrs instances that hold nothing but the values of
+their fields: no extra values, no private attributes, no cached properties, no slots. Besides its
+values, such an object has a kind: its class and, for a model, the names of the fields set. A
+thread of a thousand messages has a handful of kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel
+
+from langgraph_once.serde.codecs.once1.format.layout import (
+    ATOMS,
+    Ext,
+    array,
+    pack,
+)
+from langgraph_once.serde.codecs.once1.registry.class_names import name_of
+from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
+from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
+from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily, model_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from langgraph_once.serde.codecs.once1.registry.registry import Writer
+
+__all__ = [
+    "GiveUpError",
+    "Kind",
+    "MessageShape",
+    "Shape",
+    "shape_of",
+]
+
+_OWN_LEVELS: Final = 16
+_MAX_KINDS: Final = 256
+"""Bounds the memory of a process that sets ever new combinations of fields."""
+
+_MESSAGES: Final = "langchain_core.messages."
+
+
+class GiveUpError(Exception):
+    """The value is not of the simple kind."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """What instances of one class that set the same fields have in common."""
+
+    fields_set: frozenset[str]
+    packed: bytes
+    """One of the kinds that a `bin` of them holds."""
+    alone: bytes
+    """The content of that `bin` where it is the only one."""
+    parts: tuple[Any, ...]
+    """What `packed` is made of."""
+
+
+class Shape:
+    """The kinds of one class."""
+
+    def kind_of(self, obj: Any) -> Kind | None:
+        """Return the kind of an instance; None if it is not simple."""
+        raise NotImplementedError
+
+    def common_kind(self, objects: list[Any], values: list[dict[str, Any]]) -> Kind | None:
+        """Return the kind of all of the instances; None if they are not all of one, and simple.
+
+        Args:
+            objects: The instances.
+            values: The values of their fields.
+        """
+        raise NotImplementedError
+
+
+class RecordShape(Shape):
+    """Those of a dataclass or an attrs class: there is one."""
+
+    def __init__(self, cls: type, names: list[str]) -> None:
+        self.names = names
+        self.kind = _kind(frozenset(), name_of(cls))
+
+    def kind_of(self, obj: Any) -> Kind | None:
+        return self.kind if [*obj.__dict__] == self.names else None
+
+    def common_kind(self, objects: list[Any], values: list[dict[str, Any]]) -> Kind | None:
+        return self.kind if [*map(list, values)].count(self.names) == len(objects) else None
+
+
+class ModelShape(Shape):
+    """Those of a pydantic model."""
+
+    def __init__(self, cls: type[BaseModel]) -> None:
+        plan = model_plan(cls)
+        self.cls = cls
+        self.size = len(plan.fields)
+        self.extra: dict[str, Any] | None = {} if plan.extra else None
+        """What its instances have where they have no extra values."""
+        self.by_size: dict[int, Kind] = {}
+        """The kind that was met last among those that set so many fields."""
+        self.kinds: dict[frozenset[str], Kind | None] = {}
+
+    def kind_of(self, obj: Any) -> Kind | None:
+        fields_set = obj.__pydantic_fields_set__
+        kind = self.by_size.get(len(fields_set))
+        if kind is None or kind.fields_set != fields_set:
+            kind = self._find(fields_set)
+        if obj.__pydantic_extra__ != self.extra or len(obj.__dict__) != self.size:
+            return None
+        return kind
+
+    def common_kind(self, objects: list[Any], values: list[dict[str, Any]]) -> Kind | None:
+        kind = self.kind_of(objects[0])
+        extras = [each.__pydantic_extra__ for each in objects]
+        fields_sets = [each.__pydantic_fields_set__ for each in objects]
+        all_alike = (
+            kind is not None
+            and fields_sets.count(kind.fields_set) == len(objects)
+            and extras.count(self.extra) == len(objects)
+            and {*map(len, values)} == {self.size}
+        )
+        return kind if all_alike else None
+
+    def _find(self, fields_set: Any) -> Kind | None:
+        key = frozenset(fields_set)
+        try:
+            kind = self.kinds[key]
+        except KeyError:
+            if len(self.kinds) >= _MAX_KINDS:
+                self.kinds.clear()
+            kind = self.kinds[key] = self._made(key)
+        if kind is not None:
+            self.by_size[len(key)] = kind
+        return kind
+
+    def _made(self, fields_set: frozenset[str]) -> Kind | None:
+        known = model_plan(self.cls).fields.keys()
+        if not fields_set <= known:
+            return None
+        names = None if fields_set == known else [name for name in known if name in fields_set]
+        return _kind(fields_set, name_of(self.cls), names, self.extra is not None)
+
+
+def _kind(fields_set: frozenset[str], *parts: Any) -> Kind:
+    packed = pack([*parts])
+    return Kind(fields_set, packed, array([packed]), parts)
+
+
+class MessageShape(ModelShape):
+    """Those of a LangChain message, whose parts are its own where they are plain.
+
+    LangChain copies the dictionaries and lists that it makes a message of. So two messages that
+    hold the same one, which only `model_copy` and assignment can do, get one each. Fields and
+    keys that LangChain declares as text or numbers are taken to be such.
+    """
+
+    def __init__(self, cls: type[BaseModel]) -> None:
+        super().__init__(cls)
+        self.has_calls = "tool_calls" in cls.model_fields
+        self.has_artifact = "artifact" in cls.model_fields
+
+    def own_kind_of(self, obj: Any) -> Kind | None:
+        """Return the kind of a simple instance; None if it is not, or holds more than plain data.
+
+        `kind_of` and more, in one call: threads are most of what is written.
+        """
+        fields_set = obj.__pydantic_fields_set__
+        kind = self.by_size.get(len(fields_set))
+        if kind is None or kind.fields_set != fields_set:
+            kind = self._find(fields_set)
+        values = obj.__dict__
+        if obj.__pydantic_extra__ != self.extra or len(values) != self.size:
+            return None
+        return kind if self.holds_plain(values) else None
+
+    def holds_plain(self, values: dict[str, Any]) -> bool:
+        """Whether these are values of an instance that holds nothing but plain data."""
+        content, given = values["content"], values["additional_kwargs"]
+        answered = values["response_metadata"]
+        if (
+            (type(content) is not str and not _is_plain(content, _OWN_LEVELS))
+            or (given and not _is_plain(given.values(), _OWN_LEVELS))
+            or (answered and not _is_plain(answered.values(), _OWN_LEVELS))
+        ):
+            return False
+        if self.has_calls:
+            for call in values["tool_calls"]:
+                if not _is_plain(call["args"].values(), _OWN_LEVELS):
+                    return False
+        return not (self.has_artifact and values["artifact"] is not None)
+
+
+def _is_plain(values: Collection[Any], levels: int) -> bool:
+    """Whether msgpack writes `values` rightly, and they are at most so many levels deep."""
+    if ATOMS.issuperset(map(type, values)):
+        return True
+    for value in values:
+        kind = type(value)
+        if kind in ATOMS:
+            continue
+        if kind is dict:
+            inside: Collection[Any] = value.values()
+        elif kind is list:
+            inside = value
+        else:
+            return False
+        if not levels or not _is_plain(inside, levels - 1):
+            return False
+    return True
+
+
+def shape_of(cls: type, writer: Writer | None) -> Shape | None:
+    """Return the shape of a class that is written so; None if its instances are not simple."""
+    if writer is None or writer.code is not Ext.FAMILY or writer.reported:
+        return None
+    if type(writer.family) is RecordFamily:
+        names = plain_names(cls)
+        return None if names is None else RecordShape(cls, names)
+    if type(writer.family) is not ModelFamily:
+        return None
+    plan = model_plan(cls)
+    if plan.root or plan.private or plan.transient:
+        return None
+    is_message = issubclass(cls, BaseMessage) and cls.__module__.startswith(_MESSAGES)
+    return MessageShape(cls) if is_message else ModelShape(cls)

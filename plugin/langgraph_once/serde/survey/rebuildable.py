@@ -1,0 +1,212 @@
+"""Whether a new process can rebuild what is stored of a type, and why not."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from importlib.machinery import PathFinder
+from typing import Any, Final, Literal, get_args
+
+from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import SerdeError, TypeNotAllowedError
+from langgraph_once.serde.codecs.langgraph.read.constructors import from_fields
+from langgraph_once.serde.codecs.langgraph.read.without_code import (
+    NeedsListError,
+    is_of_data,
+    structural,
+)
+from langgraph_once.serde.codecs.once1 import Loader, Registry, UnwritableError
+from langgraph_once.serde.codecs.once1.format.layout import Ext
+from langgraph_once.serde.codecs.once1.registry.class_names import class_names, name_of
+from langgraph_once.serde.codecs.once1.types import SAFE_CLASSES
+from langgraph_once.serde.survey.type_names import Mention
+from langgraph_once.serde.trust.allowlist import Allowlist
+from langgraph_once.serde.trust.lookup import find, find_class, names_of, nested_classes
+from langgraph_once.serde.trust.storable import find_storable
+
+__all__ = ["RANKS", "Standing", "Standings", "Word"]
+
+Word = Literal["always", "schema", "storable", "listed", "own", "imported", "line", "lost"]
+RANKS: Final[dict[Word, int]] = {word: rank for rank, word in enumerate(get_args(Word))}
+"""How a type stands, the most certain first."""
+
+_TAG: Final = "once1"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a type stands.
+
+    Attributes:
+        word: "always": everybody may load it; "schema": a graph's state names it; "storable": it
+            is marked; "listed": the setting names it; "own" and "imported": it is rebuilt without
+            its code; "line": only if the setting names it; "lost": there is nothing to rebuild.
+        name: What it is called today.
+        reason: Why it needs a line, or is lost.
+        to_list: What the setting has to name.
+    """
+
+    word: Word
+    name: str
+    reason: str = ""
+    to_list: str = ""
+
+
+class Standings:
+    """Asks what reading asks, of a process that has imported what a server imports at its start.
+
+    As reading does, it imports the modules of types that are listed, or in the project's own
+    source.
+    """
+
+    def __init__(self, config: SerdeConfig, schema_types: Iterable[tuple[str, ...]] = ()) -> None:
+        """Take the settings.
+
+        Args:
+            config: Under "warn" and "open", it is told how types stand under "safe".
+            schema_types: Those in the schemas of graphs, which a server lists by itself.
+        """
+        strict = config.enforcement == "strict"
+        config = replace(config, enforcement="strict" if strict else "safe")
+        self._is_strict = strict
+        self._listed = frozenset(config.allowed_types)
+        self._registry = Registry.from_config(config, ())
+        self._allowlist = Allowlist.from_config(config).extended(schema_types)
+        self._allowlist.note_start()
+
+    def of_class(self, module: str, name: str) -> Standing:
+        """Return how a class stands that a schema names, by its last name."""
+        cls = find_class(module, (*name.split("."),))
+        if cls is None:
+            nested = nested_classes(module, name)
+            cls = nested[0] if len(nested) == 1 else None
+        if cls is None and "[" not in name:
+            return Standing("lost", f"{module}:{name}", _LOCAL)
+        try:
+            writer = None if cls is None else self._registry.writer(cls)
+            full_name = f"{module}:{name}" if cls is None else name_of(cls)
+        except UnwritableError as error:
+            return Standing("lost", f"{module}:{name}", str(error))
+        if writer is None or writer.family is None:
+            known = cls is None or writer is not None
+            return Standing("always" if known else "lost", full_name, "" if known else _UNKNOWN)
+        return self.of(Mention(full_name, "once1", writer.family.name))
+
+    def of(self, mention: Mention) -> Standing:
+        """Return how a type stands that a stored value names."""
+        names = self._names(mention)
+        if mention.kind == Ext.UNKNOWN and mention.codec == "once1":
+            return Standing("lost", names[0], _UNKNOWN)
+        try:
+            if mention.codec == "once1":
+                self._load(mention)
+            else:
+                names = [self._load_upstream(mention)]
+        except TypeNotAllowedError as error:
+            return self._refused(names[0], error.type_name, error.hook)
+        except NeedsListError as error:
+            return self._refused(names[0], names[0], str(error))
+        except (SerdeError, ValueError):
+            return Standing("lost", names[0], self._loss(names[0], mention))
+        words: list[Word] = [self._word(name) for name in names]
+        word: Word = max(words, key=RANKS.__getitem__, default="always")
+        if word != "line":
+            return Standing(word, names[0])
+        return self._refused(names[0], names[words.index("line")], "")
+
+    def _names(self, mention: Mention) -> list[str]:
+        try:
+            return [self._registry.current_name(name) for name in class_names(mention.name)]
+        except ValueError:
+            return [mention.name]
+
+    def _load(self, mention: Mention) -> None:
+        loader = Loader(self._registry, self._allowlist)  # which remembers but so many
+        if mention.kind == Ext.CLASS:
+            loader.loaded_class(mention.name, tag=_TAG)
+        elif mention.kind == Ext.FUNCTION:
+            loader.loaded_function(mention.name, tag=_TAG)
+        else:
+            loader.family(mention.kind, mention.name, tag=_TAG)
+
+    def _load_upstream(self, mention: Mention) -> str:
+        """Return the full name of a class that can be rebuilt from a row of upstream."""
+        module, _, name = self._registry.current_name(mention.name).partition(":")
+        target, trust = self._allowlist.resolve(module, name, tag="msgpack")
+        if trust == "imported" or (trust == "own" and not is_of_data(target)):
+            structural(int(mention.kind), target, self._called)
+        its_module, path = names_of(target)
+        return f"{its_module}:{path}" if find(module, (name,)) is None else f"{module}:{name}"
+
+    def _called(self, cls: type) -> Callable[[Any], Any] | None:
+        module, path = names_of(cls)
+        is_listed = self._allowlist.lists(module, tuple(path.split(".")))
+        return from_fields(cls) if is_listed else None
+
+    def _word(self, name: str) -> Word:
+        module, _, path = name.partition(":")
+        parts = tuple(path.split(".")) if "[" not in path else (path,)
+        is_safe = len(parts) == 1 and (module, path) in SAFE_MSGPACK_TYPES
+        if is_safe or (module, path) in SAFE_CLASSES:
+            return "always"
+        if name in self._listed:
+            return "listed"
+        if find_storable(module, parts) is not None:
+            return "storable"
+        if self._allowlist.lists(module, parts):
+            return "schema"
+        if self._allowlist.project.owns(module):
+            return "own"
+        return "imported" if self._allowlist.was_imported_at_start(module) else "line"
+
+    def _refused(self, name: str, part: str, hook: str) -> Standing:
+        module = part.partition(":")[0]
+        if hook:
+            by_itself = hook.startswith("whatever calls")
+            reason = _BY_ITSELF if by_itself else f"rebuilding it runs code: {hook}"
+        elif self._is_strict:
+            reason = 'under "strict", only what is listed is read'
+        elif _is_there(module):
+            reason = "its module is not imported when a server starts"
+        else:
+            return Standing("lost", name, _GONE)
+        return Standing("line", name, reason, part)
+
+    def _loss(self, name: str, mention: Mention) -> str:
+        if "<locals>" in name:
+            return _LOCAL
+        if mention.codec == "once1" and isinstance(mention.kind, str):
+            if mention.kind not in self._registry.families:
+                return f"no family {mention.kind!r} is registered; add it to `adapters`"
+            module, _, path = name.partition(":")
+            if find(module, (*path.split("."),)) is not None:
+                return f"it is no class of the family {mention.kind!r} any more"
+        return _GONE if mention.codec == "once1" else f"{_LOCAL_OR}{_GONE}"
+
+
+_LOCAL: Final = "made in a function; define it at the top of a module, under its own name"
+_UNKNOWN: Final = "nobody taught the codec this type; register an adapter for it in `adapters`"
+_BY_ITSELF: Final = "it is stored by itself, and whatever calls it runs its code"
+_LOCAL_OR: Final = "made in a function, which these rows do not tell, or "
+_GONE: Final = "gone; if it moved, say so in `aliases`"
+
+
+def _is_there(module: str) -> bool:
+    """Whether it could be imported. Nothing is."""
+    if module in sys.modules:
+        return True
+    top, *rest = module.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+        for depth in range(len(rest)):
+            if spec is None or spec.submodule_search_locations is None:
+                return False
+            name = ".".join([top, *rest[: depth + 1]])
+            spec = PathFinder.find_spec(name, [*spec.submodule_search_locations])
+    except (ImportError, ValueError):
+        return False
+    return spec is not None

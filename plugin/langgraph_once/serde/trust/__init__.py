@@ -1,0 +1,14 @@
+"""Which classes a row may name, and whose code may run when it is read.
+
+In: the name of a class, from bytes. Out: the class, or a refusal that says what to set.
+
+    allowlist.py         may this class be loaded, and what happens if not?
+    storable.py          the mark `@storable`, by which a class lists itself
+    project.py           which modules are the project's own source?
+    lookup.py            what does a name lead to, without running any code?
+    class_code.py        which code of a class would run while it is rebuilt?
+    hash_guard.py        does a key or item run code of its class when it is hashed?
+    module_owner.py      to which package does a module belong? For messages
+    proposed_setting.py  the setting that would let classes in
+    audit.py             what was refused or reported so far
+"""

@@ -1,0 +1,131 @@
+"""Which types were refused or reported so far, on reading and writing, and the allowlist that
+would let them in.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Self
+
+from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
+
+from langgraph_once.serde.trust.proposed_setting import environment_line, manifest_line, proposed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+
+    from langgraph.checkpoint.serde.event_hooks import SerdeEvent
+
+__all__ = ["Audit"]
+
+_MAX_NAMES: Final = 1000
+"""Bounds the memory of an audit of bytes that are made to name ever new types."""
+
+_BLOCKED: Final = "msgpack_blocked"
+_UNREGISTERED: Final = "msgpack_unregistered_allowed"
+_METHOD: Final = "msgpack_method_blocked"
+
+logger = logging.getLogger(__name__)
+
+
+class Audit:
+    """Counts the serde events of this process while it is entered; may be entered again.
+
+    All serializers report here, upstream's too, from all threads:
+
+        with Audit() as audit:
+            graph.get_state(config)
+        print(audit.proposal())
+
+    Under "warn" what is written in codec `once1` is heard, too, so that one run of an app names
+    all that its threads hold; under "strict", what is not written. An object may count twice.
+
+    The names that are read come from the bytes, so whoever can write to the database chooses
+    them: read a proposal before you follow it. In what upstream wrote, a nested class appears
+    without its outer one, `mod:Inner`, and is allowed as `mod:Outer.Inner`.
+
+    Attributes:
+        dropped: Events that were not counted, because they named too many different types.
+    """
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+        self._unregister: Callable[[], None] | None = None
+
+    def __enter__(self) -> Self:
+        if self._unregister is not None:
+            raise RuntimeError("this audit is running already; make another one")
+        self._unregister = register_serde_event_listener(self._count)
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._unregister is not None:
+            self._unregister()
+            self._unregister = None
+        self._log()
+
+    @property
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How often each kind of event named each type: `(kind, "module:Name")`."""
+        with self._lock:
+            return dict(self._counts)
+
+    @property
+    def blocked(self) -> tuple[str, ...]:
+        """The types that were refused, or whose methods were, as `module:Qual.Name`, sorted."""
+        return self._named(_BLOCKED, _METHOD)
+
+    @property
+    def unregistered(self) -> tuple[str, ...]:
+        """The types that strict enforcement would refuse, and that were not refused, sorted."""
+        return self._named(_UNREGISTERED)
+
+    def proposal(self, *, allowed_types: Iterable[str] = ()) -> str:
+        """Return two lines that let what was met be loaded: for `langgraph.json`, for `.env`.
+
+        Types that only ask for a method call are left out: those calls are never made. So are
+        names that the setting would refuse, builtins, what upstream lists as safe, and our own
+        errors, which are stored where a task failed with one: none of these is yours to allow.
+
+        Args:
+            allowed_types: What the setting holds today; it comes first.
+        """
+        refused_calls = set(self._named(_METHOD))
+        met = (name for name in self._named(_BLOCKED, _UNREGISTERED) if name not in refused_calls)
+        names = proposed(met, allowed_types)
+        return f"{manifest_line(names)}\n{environment_line(names)}"
+
+    def _count(self, event: SerdeEvent) -> None:
+        key = (event["kind"], f"{event['module']}:{event['name']}")
+        with self._lock:
+            if key in self._counts or len(self._counts) < _MAX_NAMES:
+                self._counts[key] += 1
+            else:
+                self.dropped += 1
+
+    def _named(self, *kinds: str) -> tuple[str, ...]:
+        return tuple(sorted({name for kind, name in self.counts if kind in kinds}))
+
+    def _log(self) -> None:
+        counts = self.counts
+        if not counts:
+            return
+        # How many, and not which: the names are chosen by whoever wrote the bytes.
+        logger.log(
+            logging.WARNING if self.blocked else logging.INFO,
+            "Serde audit: %d events, %d types refused, %d accepted that are not listed; "
+            "`Audit.proposal()` names them",
+            sum(counts.values()) + self.dropped,
+            len(self.blocked),
+            len(self.unregistered),
+        )
