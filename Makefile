@@ -3,6 +3,11 @@
 PYTHON ?= python3
 PORT ?= 2024
 VENV := .venv
+ifneq ($(origin PYTHON),file)  # a Python asked for by name: found with pyenv too, in an environment of its own
+override PYTHON := $(or $(shell $(PYTHON) -c 'import sys; print(sys.executable)' 2>/dev/null),\
+	$(lastword $(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/*/bin/$(PYTHON))),$(PYTHON))
+VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+endif
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 READY := $(VENV)/.installed
@@ -62,4 +67,4 @@ lock: $(READY) ## Pin the newest versions that pyproject.toml allows
 		--output-file requirements.lock pyproject.toml
 
 clean: ## Remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
