@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from langchain_core.messages import BaseMessage, BaseMessageChunk
 
-from langgraph_once.stream import revive
+from langgraph_once.stream.part.from_json import revive
 
 __all__ = ["Tally", "message_texts"]
 

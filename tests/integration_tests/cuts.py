@@ -21,8 +21,9 @@ from langgraph_once.remote import stream_run
 from langgraph_once.remote.consumer import Consumer
 from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reconnect import aread_run
-from langgraph_once.stream import GAP_MODE, Part, revive
-from langgraph_once.stream.intake import mode_set
+from langgraph_once.stream import GAP_MODE, Part
+from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.intake import mode_set
 from tests.corpus.state import listed
 from tests.integration_tests.cut_graphs import ASKED
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy

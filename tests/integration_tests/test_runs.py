@@ -28,7 +28,8 @@ from langgraph_once import (
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import RunOptions, join_run, stream_run
-from langgraph_once.stream import Part, revive
+from langgraph_once.stream import Part
+from langgraph_once.stream.part.from_json import revive
 from tests.integration_tests.cuts import AUTO, folded, opened
 from tests.integration_tests.served import HELLO
 from tests.integration_tests.sse_proxy import Cut, CuttingProxy

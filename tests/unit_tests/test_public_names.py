@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import langgraph_once
+from langgraph_once import stream
 
 
 def test_the_public_names_are_these() -> None:
@@ -41,3 +42,26 @@ def test_the_signatures_are_these() -> None:
     }
     for name, parameters in expected.items():
         assert list(inspect.signature(getattr(langgraph_once, name)).parameters) == parameters
+
+
+def test_of_streams_these_names_are_public() -> None:
+    assert stream.__all__ == [
+        "CHANNEL",
+        "GAP_MODE",
+        "Annotation",
+        "DedupStats",
+        "Deduplicator",
+        "InMemoryStreamStateStore",
+        "Ledger",
+        "OnceStreams",
+        "Part",
+        "StreamAddress",
+        "StreamStateStore",
+        "adedup",
+        "annotation_of",
+        "dedup",
+        "event_part",
+        "once",
+        "sdk_part",
+        "v2_part",
+    ]

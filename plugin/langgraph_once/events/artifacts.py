@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_jsonable_python
 
-from langgraph_once.stream import fingerprint
+from langgraph_once.stream.part.fingerprint import fingerprint
 
 __all__ = ["Artifact", "ArtifactTracker"]
 

@@ -9,7 +9,9 @@ from langgraph.stream import AsyncGraphRunStream, GraphRunStream, StreamChannel
 
 from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.events.protocol import ProtocolParts
-from langgraph_once.stream import Part, event_part, reader, revive_part, sdk_part, v2_part
+from langgraph_once.stream import Part, event_part, sdk_part, v2_part
+from langgraph_once.stream.part.from_json import revive_part
+from langgraph_once.stream.part.intake import reader
 
 __all__ = ["SHAPE_KEYS", "Chunk", "ReadChunk", "SelfTold", "local_part", "shape_reader"]
 

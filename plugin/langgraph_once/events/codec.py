@@ -12,7 +12,7 @@ from langgraph_once.errors import StreamError
 from langgraph_once.events.event import EVENT_TYPES, Event
 from langgraph_once.events.growing import SoFar
 from langgraph_once.events.namespace import Where
-from langgraph_once.stream import revive
+from langgraph_once.stream.part.from_json import revive
 
 __all__ = ["EVENT_VERSION", "from_dict", "to_dict"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langgraph_once.stream import (
+from langgraph_once.stream.part.where import (
     NODE_KEY,
     NOWHERE,
     Pattern,

@@ -16,7 +16,10 @@ from langchain_core.messages import AIMessageChunk, ToolMessage
 from langgraph_once.events.channels import node_updates
 from langgraph_once.events.history import Recent
 from langgraph_once.events.namespace import NODE_KEY
-from langgraph_once.stream import TASK_NS_KEY, EventReader, Part, found_in_update
+from langgraph_once.stream import Part
+from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.v3.events import EventReader
 
 __all__ = ["ProtocolParts"]
 

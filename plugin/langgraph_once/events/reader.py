@@ -26,7 +26,9 @@ from langgraph_once.events.messages import MessageEvents
 from langgraph_once.events.namespace import Where
 from langgraph_once.events.tool_calls import ToolCallTracker
 from langgraph_once.events.ui import UIMessages, is_ui_message
-from langgraph_once.stream import GAP_MODE, INTERRUPT_KEY, Part, found_in_update
+from langgraph_once.stream import GAP_MODE, Part
+from langgraph_once.stream.part.envelope import INTERRUPT_KEY
+from langgraph_once.stream.part.messages_within import found_in_update
 
 __all__ = ["PartReader"]
 

@@ -16,7 +16,8 @@ from langgraph_sdk.errors import NotFoundError
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.config import ChannelConfig, TokenStreamingConfig
-from langgraph_once.stream import OnceStreams, once, revive
+from langgraph_once.stream import OnceStreams, once
+from langgraph_once.stream.part.from_json import revive
 
 __all__ = [
     "Asked",

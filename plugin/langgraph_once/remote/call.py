@@ -11,7 +11,8 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk
 from langgraph.types import Command, Send
 from pydantic import BaseModel
 
-from langgraph_once.stream import MESSAGE_KEYS, found_in_input
+from langgraph_once.stream.part.from_json import MESSAGE_KEYS
+from langgraph_once.stream.part.messages_within import found_in_input
 
 __all__ = ["INNER_PREFIX", "checkpoint_of", "sent", "stepped", "wire_mode", "wire_modes"]
 

@@ -8,7 +8,9 @@ from dataclasses import replace
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part, recognize, repairing
+from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
+from langgraph_once.stream.dedup.states.after_gap import recognize
+from langgraph_once.stream.part.annotation import repairing
 
 __all__ = ["Consumer", "for_events", "new_ledger"]
 

@@ -26,18 +26,9 @@ from langgraph_once.remote.result import Result
 from langgraph_once.remote.signatures import shows_options
 from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
-from langgraph_once.stream import (
-    ChunkFilter,
-    Ledger,
-    Part,
-    StreamModes,
-    Version,
-    afiltered,
-    chunk_filter,
-    filtered,
-    itself,
-    mode_set,
-)
+from langgraph_once.stream import Ledger, Part
+from langgraph_once.stream.dropin import ChunkFilter, afiltered, chunk_filter, filtered, itself
+from langgraph_once.stream.part.intake import StreamModes, Version, mode_set
 
 __all__ = ["OnceRemoteGraph"]
 

@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage, BaseMessageChunk
 
 from langgraph_once.remote.reconcile import State, lost_parts
-from langgraph_once.stream import TASK_NS_KEY, Part
+from langgraph_once.stream import Part
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
 __all__ = ["Received"]
 

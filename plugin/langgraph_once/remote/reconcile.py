@@ -15,14 +15,11 @@ import orjson
 from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langgraph_once.remote.parts import local_parts
-from langgraph_once.stream import (
-    INTERRUPT_KEY,
-    TASK_NS_KEY,
-    Part,
-    found_in_input,
-    found_in_update,
-    revive,
-)
+from langgraph_once.stream import Part
+from langgraph_once.stream.part.envelope import INTERRUPT_KEY
+from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
 __all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page", "void_tasks"]
 

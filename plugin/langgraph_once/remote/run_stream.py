@@ -28,7 +28,8 @@ from langgraph_once.remote.consumer import Consumer, for_events, new_ledger
 from langgraph_once.remote.questions import UNANSWERED, Questions, run_asked
 from langgraph_once.remote.reader import RunReader
 from langgraph_once.remote.reconnect import aanswered, answered, aread_run, read_run
-from langgraph_once.stream import GAP_MODE, Ledger, Part, StreamModes, mode_set
+from langgraph_once.stream import GAP_MODE, Ledger, Part
+from langgraph_once.stream.part.intake import StreamModes, mode_set
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 

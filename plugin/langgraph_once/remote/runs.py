@@ -25,7 +25,8 @@ from langgraph_sdk.schema import (
 
 from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.remote.run_stream import Asked, AsyncRunStream, RunStream
-from langgraph_once.stream import Ledger, StreamModes
+from langgraph_once.stream import Ledger
+from langgraph_once.stream.part.intake import StreamModes
 
 __all__ = ["RunOptions", "join_run", "stream_run"]
 

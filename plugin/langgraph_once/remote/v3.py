@@ -29,18 +29,11 @@ from langgraph.pregel._remote_run_stream import (
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.remote.parts import as_local
-from langgraph_once.stream import (
-    CHANNEL,
-    CHANNEL_METHODS,
-    MESSAGE_KEYS,
-    MESSAGE_TYPES,
-    Deduplicator,
-    EventReader,
-    Part,
-    event_part,
-    v2_part,
-    writer,
-)
+from langgraph_once.stream import CHANNEL, Deduplicator, Part, event_part, v2_part
+from langgraph_once.stream.part.from_json import MESSAGE_KEYS, MESSAGE_TYPES
+from langgraph_once.stream.part.render import writer
+from langgraph_once.stream.v3.events import EventReader
+from langgraph_once.stream.v3.transformer import CHANNEL_METHODS
 
 __all__ = ["AsyncOnceRunStream", "OnceChunks", "OnceRunStream", "RunEvents"]
 

@@ -17,17 +17,17 @@ from typing import Any, TypeAlias, TypeVar
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.cached import CachedParts
-from langgraph_once.stream.deduplicator import Deduplicator
-from langgraph_once.stream.handoff import handing_over
-from langgraph_once.stream.hints import Hints
-from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader, token_reader
-from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.part import Part
-from langgraph_once.stream.render import writer
-from langgraph_once.stream.run import Run, afirst_chunk, first_chunk
-from langgraph_once.stream.state import IsMessageKeyIn, is_default_key
-from langgraph_once.stream.steps import Steps
+from langgraph_once.stream.dedup.cached_answers import CachedParts
+from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, is_default_key
+from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.step_begin import Steps
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader
+from langgraph_once.stream.part.parent_command import handing_over
+from langgraph_once.stream.part.render import writer
+from langgraph_once.stream.running.run import Run, afirst_chunk, first_chunk
 
 __all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered", "itself"]
 

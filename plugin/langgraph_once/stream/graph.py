@@ -21,24 +21,25 @@ from langgraph.types import Command
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.cached import CachedParts, with_updates
-from langgraph_once.stream.deduplicator import cuts_states
+from langgraph_once.stream.dedup.cached_answers import CachedParts, with_updates
+from langgraph_once.stream.dedup.deduplicator import cuts_states
+from langgraph_once.stream.dedup.messages.originals import space_of
+from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.stock import for_stock, is_for_stock
 from langgraph_once.stream.dropin import ChunkFilter, chunk_filter
-from langgraph_once.stream.events import event_filter
-from langgraph_once.stream.hints import Hints, HintsHandler
-from langgraph_once.stream.install import install
-from langgraph_once.stream.intake import StreamModes, Version, mode_set, reader
-from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.originals import space_of
-from langgraph_once.stream.resume import (
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.store import (
     InMemoryStreamStateStore,
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.run import Run
+from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader
+from langgraph_once.stream.running.hints_handler import HintsHandler
+from langgraph_once.stream.running.install import install
+from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.session import Thread, astreamed, streamed
-from langgraph_once.stream.stock import for_stock, is_for_stock
-from langgraph_once.stream.transformer import rewrites, with_channel
+from langgraph_once.stream.v3.events import event_filter
+from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
 __all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
 

@@ -14,13 +14,13 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.cut import listed_ids, listed_unnamed
+from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unnamed
 from langgraph_once.stream.dropin import ChunkFilter, afiltered, filtered
-from langgraph_once.stream.ledger import Ledger
-from langgraph_once.stream.owed import undelivered
-from langgraph_once.stream.resume import StreamAddress, StreamStateStore
-from langgraph_once.stream.run import Run
-from langgraph_once.stream.walk import entries_of, found_in_input
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
+from langgraph_once.stream.part.messages_within import entries_of, found_in_input
+from langgraph_once.stream.running.run import Run
+from langgraph_once.stream.running.undelivered import undelivered
 
 __all__ = ["Thread", "astreamed", "streamed"]
 

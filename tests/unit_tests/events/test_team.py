@@ -14,7 +14,8 @@ from langgraph_sdk.schema import StreamPart
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.events import Event
-from langgraph_once.stream import Part, event_part, sdk_chunk, v2_part
+from langgraph_once.stream import Part, event_part, v2_part
+from langgraph_once.stream.part.render import sdk_chunk
 from tests.unit_tests.events.team import QUESTION, brief, processor, team
 
 pytestmark = pytest.mark.filterwarnings(

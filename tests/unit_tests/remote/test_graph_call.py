@@ -24,7 +24,8 @@ from pydantic import BaseModel, Field, field_serializer
 from langgraph_once import OnceRemoteGraph
 from langgraph_once.remote import node
 from langgraph_once.remote.call import INNER_PREFIX, checkpoint_of, sent, stepped, wire_modes
-from langgraph_once.stream import TASK_ID_KEY, revive
+from langgraph_once.stream.graph import TASK_ID_KEY
+from langgraph_once.stream.part.from_json import revive
 
 USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 CALL: Any = {"name": "f", "args": {"n": 1}, "id": "c", "type": "tool_call"}

@@ -16,14 +16,10 @@ from langgraph.types import Command, Interrupt
 from langgraph_once import DedupConfig
 from langgraph_once.remote.node import Caller
 from langgraph_once.remote.reading import Reading, Wanted
-from langgraph_once.stream import (
-    GAP_MODE,
-    TASK_NS_KEY,
-    OnceMessagesHandler,
-    Part,
-    annotation_of,
-)
-from langgraph_once.stream.run import PENDING, Run
+from langgraph_once.stream import GAP_MODE, Part, annotation_of
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.running.handler import OnceMessagesHandler
+from langgraph_once.stream.running.run import PENDING, Run
 from tests.unit_tests.stream.scenes import chain, says
 
 TASK = "team:1|call:2"

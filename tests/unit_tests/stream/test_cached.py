@@ -14,8 +14,8 @@ from langgraph.types import CachePolicy, Command, interrupt
 
 from langgraph_once import Deduplicator, Ledger, once
 from langgraph_once.stream import InMemoryStreamStateStore, Part
-from langgraph_once.stream.cached import CachedParts
-from langgraph_once.stream.state import is_default_key
+from langgraph_once.stream.dedup.cached_answers import CachedParts
+from langgraph_once.stream.dedup.states.decide import is_default_key
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}

@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import tool_call_chunk
 
-from langgraph_once.stream.content import Content, StreamedContent, content_of
+from langgraph_once.stream.part.content import Content, StreamedContent, content_of
 
 
 def streamed(*chunks: AIMessageChunk) -> Content:

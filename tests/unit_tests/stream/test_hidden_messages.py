@@ -19,8 +19,8 @@ from langgraph.graph.message import push_message
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup, once
 from langgraph_once.stream import Part
-from langgraph_once.stream.handler_hiding import HidingMessagesHandler
-from langgraph_once.stream.run import Run, first_chunk
+from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
+from langgraph_once.stream.running.run import Run, first_chunk
 from tests.unit_tests.stream.hidden_scenes import (
     BYE,
     NOTE,

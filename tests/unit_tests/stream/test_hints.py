@@ -11,7 +11,7 @@ from langgraph.types import RetryPolicy
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Part
-from langgraph_once.stream.hints import Hints
+from langgraph_once.stream.dedup.states.hints import Hints
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in
 
 RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError)

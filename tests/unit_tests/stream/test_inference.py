@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_once import DedupConfig, Ledger, dedup, once
-from langgraph_once.stream.content import StreamedContent, content_of
-from langgraph_once.stream.events import EventReader
-from langgraph_once.stream.part import Part
+from langgraph_once.stream.part.content import StreamedContent, content_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.v3.events import EventReader
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in, model
 
 ASKED_FOR: Any = {

@@ -13,7 +13,7 @@ from langgraph.pregel import _messages as upstream
 from langgraph.pregel import main
 
 from langgraph_once import once
-from langgraph_once.stream.install import install, is_installed
+from langgraph_once.stream.running.install import install, is_installed
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,
     ASKED,

@@ -10,9 +10,16 @@ from langgraph.types import Interrupt
 
 from langgraph_once import DedupConfig, dedup
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.intake import Version, event_part, mode_set, reader, sdk_part, v2_part
-from langgraph_once.stream.part import Part
-from langgraph_once.stream.render import event_of, sdk_chunk, writer
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.intake import (
+    Version,
+    event_part,
+    mode_set,
+    reader,
+    sdk_part,
+    v2_part,
+)
+from langgraph_once.stream.part.render import event_of, sdk_chunk, writer
 
 NS = ("research:1", "tools:2")
 TOKEN = (AIMessageChunk(content="Hi", id="m"), {"langgraph_node": "agent"})

@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
-from langgraph_once.stream.part import Part
-from langgraph_once.stream.per_graph import MAX_GRAPHS
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.per_graph import MAX_GRAPHS
 
 TASK = {"langgraph_checkpoint_ns": "n:1"}
 

@@ -18,8 +18,8 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.errors import ConfigError, StreamError
-from langgraph_once.stream import attempts
 from langgraph_once.stream import graph as once_graph
+from langgraph_once.stream.running import attempts
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,
     ASKED,

@@ -14,9 +14,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once import DedupConfig, Ledger, once
-from langgraph_once.stream import Deduplicator, Part, ledger_bytes
-from langgraph_once.stream.content import content_of
-from langgraph_once.stream.owed import owe
+from langgraph_once.stream import Deduplicator, Part
+from langgraph_once.stream.ledger import serialized
+from langgraph_once.stream.ledger.owed import owe
+from langgraph_once.stream.part.content import content_of
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -141,9 +142,9 @@ class TestBytes:
         assert part.data.artifact.startswith("<object")
 
     def test_bytes_of_a_version_that_owed_nothing_are_read(self) -> None:
-        packed = ormsgpack.unpackb(Ledger().to_bytes()[ledger_bytes.HEADER_BYTES :])
+        packed = ormsgpack.unpackb(Ledger().to_bytes()[serialized.HEADER_BYTES :])
         assert packed.pop("owed") == []
-        assert ledger_bytes._build(packed).owed == deque()
+        assert serialized._unpack(packed).owed == []
 
 
 class TestTokens:

@@ -14,13 +14,8 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream import (
-    InMemoryStreamStateStore,
-    Ledger,
-    StreamAddress,
-    StreamStateStore,
-)
-from langgraph_once.stream.namespace import MAX_TASKS
+from langgraph_once.stream import InMemoryStreamStateStore, Ledger, StreamAddress, StreamStateStore
+from langgraph_once.stream.part.namespace import MAX_TASKS
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}

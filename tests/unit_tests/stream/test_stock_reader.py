@@ -16,7 +16,7 @@ from langgraph.types import Command, RetryPolicy, interrupt
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
 from langgraph_once.config import READER_KEY
-from langgraph_once.stream.stock import is_for_stock
+from langgraph_once.stream.dedup.stock import is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}

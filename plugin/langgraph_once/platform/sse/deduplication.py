@@ -16,7 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from langgraph_once.config import DedupConfig
 from langgraph_once.platform.sse.frames import Frame, FrameReader, frame_bytes, id_line
 from langgraph_once.platform.sse.headers import event_stream_headers, with_headers
-from langgraph_once.stream import Deduplicator, Part, revive, sdk_chunk, sdk_part
+from langgraph_once.stream import Deduplicator, Part, sdk_part
+from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.render import sdk_chunk
 
 __all__ = ["SseDeduplication"]
 

@@ -1,0 +1,137 @@
+"""Answers of nodes that do not run, as messages.
+
+A node whose answer a cache policy provides does not run, nor does one that was done when the
+run before this was cut short. No handler hears of it and `messages` stays silent; of all modes
+only `updates` and `values` tell. So there a stream of `messages` is asked for `updates` too, the
+messages in those marked as cached are said in `messages` first, and what was not asked for is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.messages import (
+    BaseMessage,
+    RemoveMessage,
+    ToolMessage,
+)
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn
+from langgraph_once.stream.dedup.states.unchanged import METADATA_KEY, is_cached, is_repeated_update
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
+from langgraph_once.stream.part.content import as_whole, content_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.intake import StreamModes, mode_set
+from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY
+
+__all__ = ["CachedParts", "with_updates"]
+
+
+def with_updates(modes: StreamModes) -> list[str]:
+    """The modes to ask the graph for: those given and `updates`."""
+    asked = [modes] if isinstance(modes, str) else list(modes)
+    return asked if "updates" in asked else [*asked, "updates"]
+
+
+class CachedParts:
+    """Says in `messages` what cached updates hold.
+
+    Args:
+        modes: The modes that the consumer asked for.
+        ledger: What the consumer has; updates that it was not to get are noted here too.
+        is_message_key: Which keys of a graph hold messages, for values that are none yet.
+        has_cache: Whether the graph has a cache; if not, this is a run that was cut short, and
+            the ledger of that run must tell what the consumer has.
+        with_results: Whether the results of tools are said.
+        annotates: Whether the consumer reads annotations.
+    """
+
+    def __init__(
+        self,
+        modes: StreamModes,
+        ledger: Ledger,
+        is_message_key: IsMessageKeyIn,
+        *,
+        has_cache: bool,
+        with_results: bool = True,
+        annotates: bool = True,
+    ) -> None:
+        self._has_cache = has_cache
+        self._wants_updates = "updates" in mode_set(modes)
+        self._ledger = ledger
+        self._is_message_key = is_message_key
+        self._with_results = with_results
+        self._annotates = annotates
+
+    def expand(self, part: Part) -> Iterator[Part]:
+        """`part`, if it was asked for, after the messages that only it tells of."""
+        if part.mode != "updates":
+            yield part
+            return
+        came_before = is_repeated_update(part, self._ledger, note=not self._wants_updates)
+        if is_cached(part) and not came_before and (self._has_cache or self._ledger.epoch > 1):
+            for node, update in part.data.items():
+                if node != METADATA_KEY:
+                    yield from self._messages(part, node, update)
+        if self._wants_updates:
+            yield part
+
+    def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
+        found = found_in_update(update, lambda key: self._is_message_key(part.ns, key))
+        nameless = set(map(id, found.nameless))
+        task = NS_SEP.join((*part.ns, node))
+        for message in found.messages:  # so that no other is taken for one of them
+            for known in self._ledger.entries(str(message.id)):
+                self._ledger.claim(known, task)
+        for message in found.messages:
+            is_unnamed = id(message) in nameless
+            if not message.id:
+                message.id = str(uuid4())  # as the handler, so that the state has it under this id
+            if message.id == REMOVE_ALL_MESSAGES:
+                continue
+            if is_unnamed and self._ledger.has_said(task, content_of(message)):
+                continue
+            if not self._has_cache:
+                self._goes_on(part, task, message, is_unnamed)
+            if self._with_results or not isinstance(message, ToolMessage):
+                is_known = bool(self._ledger.entries(message.id))
+                if not (self._has_cache or is_known):
+                    gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
+                    yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
+                meta = self._meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
+                yield Part(part.ns, "messages", as_whole(message), meta)
+
+    def _goes_on(self, part: Part, task: str, message: BaseMessage, is_unnamed: bool) -> None:
+        """Note what the consumer has of a message under the id that it was streamed under."""
+        message_id, content = str(message.id), content_of(message)
+        if self._ledger.entries(message_id):
+            return
+        had = self._ledger.match_cut(task, content)
+        if had is not None:
+            self._ledger.claim(had, task)
+            self._ledger.alias(had, message_id)
+            if is_unnamed:
+                self._ledger.deliver_nameless(part.ns, content, had)
+
+    def _meta(
+        self,
+        node: str,
+        task: str,
+        source: Source,
+        *,
+        is_unnamed: bool = False,
+        is_known: bool = False,
+    ) -> dict[str, Any]:
+        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+        if is_known:
+            note["given"] = True
+        if is_unnamed:
+            note["unnamed"] = True
+        metadata = {"langgraph_node": node, TASK_NS_KEY: task}
+        return annotated(metadata, note, sent=self._annotates)

@@ -1,0 +1,229 @@
+"""The state machine: what of a part the consumer does not have yet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessageChunk,
+    BaseMessage,
+    BaseMessageChunk,
+    RemoveMessage,
+)
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.stream.dedup.hidden import HiddenParts
+from langgraph_once.stream.dedup.messages.decide import MessageParts
+from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, StateParts, is_default_key
+from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.states.unchanged import (
+    changed_keys,
+    is_repeated_update,
+    is_unchanged,
+)
+from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.dedup.stock import StockForm
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.owed import owe
+from langgraph_once.stream.part.annotation import quick_annotation_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
+
+__all__ = ["Deduplicator", "cuts_states"]
+
+MESSAGE_MODES = frozenset({"messages", "updates", "values"})
+OTHER_MODES = frozenset({"custom", "debug", "tasks", "checkpoints", "tools", "events"})
+
+
+class Deduplicator:
+    """Passes each piece of a stream on once.
+
+    `feed` compares a part with the ledger and gives what is new in it: the part itself, a
+    chunk with a missing rest of a text, a removal and the message that takes its place, a
+    state without the messages already delivered, or nothing. Modes that carry no messages
+    pass through, and so does whatever is not understood: to show something twice is better
+    than to lose it.
+
+    Args:
+        config: What counts as a repetition.
+        ledger: What the consumer has from earlier streams; by default nothing.
+        modes: The modes that the stream was asked for, which `DedupConfig(state="auto")` needs.
+        hints: What is known of the run beside its parts.
+        is_message_key: Which keys of a graph hold messages, for values that are none yet.
+        for_stock: Whether the consumer is a stock client, `StockForm`.
+        takes_back: As `MessageParts`; a stock client does not.
+
+    Raises:
+        ConfigError: `config` is none.
+
+    Attributes:
+        stats: Counts of the decisions.
+    """
+
+    def __init__(
+        self,
+        config: DedupConfig | None = None,
+        *,
+        ledger: Ledger | None = None,
+        modes: Collection[str] = (),
+        hints: Hints | None = None,
+        is_message_key: IsMessageKeyIn = is_default_key,
+        for_stock: bool = False,
+        takes_back: bool = True,
+    ) -> None:
+        if config is not None and not isinstance(config, DedupConfig):
+            raise ConfigError("config", f"must be a DedupConfig, got {type(config).__name__}")
+        self.config: DedupConfig = config or DedupConfig()
+        if ledger is None:
+            ledger = Ledger.within(self.config)
+        else:
+            ledger.begin()
+        self.ledger: Ledger = ledger
+        self.stats: DedupStats = DedupStats()
+        self._messages = MessageParts(
+            ledger, self.config, self.stats, takes_back=takes_back and not for_stock
+        )
+        self._states = StateParts(ledger, hints, is_message_key, self.stats)
+        self._hidden = HiddenParts.of(ledger, self.config)
+        self._open_entry = ledger.open_entries
+        self._echoes = self._messages.echoes
+        self._rivals = self._messages.rivals.open
+        self._last_meta: Any = None
+        self._last_id: str | None = None
+        self._last_said: Any = None
+        self._stock = StockForm() if for_stock else None
+        self._cuts_states = cuts_states(self.config, modes)
+        self._tells_messages = not modes or "messages" in modes
+
+    def owed(self) -> Iterator[Part]:
+        """What was said in the stream before when its consumer had left."""
+        owed = self.ledger.owed
+        while owed and self._tells_messages:
+            yield owed.popleft()
+        while owed and self._cuts_states:
+            self.ledger.forget(str(owed.popleft().data.id))  # a state will say it
+
+    def owe(self, rest: Iterable[Part], left: Iterable[Part]) -> None:
+        """Note what the consumer has left too early to get, for the next stream to begin with.
+
+        Args:
+            rest: What it lacks of the part that came last.
+            left: What has not been fed any more.
+        """
+        owe(self.ledger.owed, rest)
+        for part in left:
+            if part.mode == "messages":
+                owe(self.ledger.owed, self.feed(part))
+
+    def feed(self, part: Part) -> Iterator[Part]:
+        """What the consumer lacks of `part`, in order; `part` itself is not changed."""
+        mode = part.mode
+        if mode == "messages":
+            if self.passes(part.data, part.meta):
+                return iter((part,))
+            self._last_meta = None
+            if self.hides(part):
+                return iter(())
+            out = self._message(part)
+            return out if self._stock is None else filter(self._stock.takes, out)
+        if mode in MESSAGE_MODES:
+            return iter(self._state(part))
+        if mode not in OTHER_MODES:
+            self.stats.unknown[mode] += 1
+        return iter((part,))
+
+    def hides(self, part: Part) -> bool:
+        """Whether a part of mode `messages` is hidden, as `DedupConfig(hide=…)` says."""
+        if self._hidden is None or not self._hidden.takes(part):
+            return False
+        self.stats.hidden += 1
+        return True
+
+    def passes(self, message: Any, meta: Any) -> bool:
+        """Whether this is the next token of a message, as nearly all parts of a stream are.
+
+        If so, it is noted; nothing else needs to be decided. What it is not is for `feed`.
+        """
+        if type(message) is not AIMessageChunk:
+            return False
+        fields = message.__dict__  # past pydantic, which would cost half of the time
+        if fields["chunk_position"] is not None:
+            return False
+        if meta is not self._last_meta or fields["id"] != self._last_id:
+            # Echoes and rivals come up in `feed`, which forgets the last message.
+            entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
+            if entry is None or not entry.is_of(quick_annotation_of(meta)):
+                return False
+            if entry.metadata is meta:
+                self._messages.originals.shares_metadata = True
+            if self._echoes or self._rivals:
+                return False
+            self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
+            self._outdate()
+        content = fields["content"]
+        if type(content) is str and not (
+            fields["tool_call_chunks"] or fields["usage_metadata"] or fields["additional_kwargs"]
+        ):
+            if content:
+                self._last_said.add_text(content)
+        else:
+            self._last_said.extend(message)
+        return True
+
+    def close(self, error: BaseException | None = None) -> Iterator[Part]:
+        """End the stream: what is still to be said, now that nothing more comes.
+
+        Args:
+            error: What ended the stream, if it did not end by itself. The caller raises it.
+        """
+        if error is None and self._stock is None:
+            yield from self._messages.close()
+
+    def _outdate(self) -> None:
+        """Note that the reader's list may be other than the last state: that is news again.
+
+        Stock clients merge tokens into the state they had, and rely on the next to set it right.
+        """
+        if self.config.state == "full":
+            self.ledger.states.clear()
+
+    def _message(self, part: Part) -> Iterator[Part]:
+        self._outdate()
+        message = part.data
+        if not isinstance(message, BaseMessage) or message.id is None:
+            return iter((part,))
+        if isinstance(message, BaseMessageChunk):
+            return iter(self._messages.chunk(part))
+        if not message.id:
+            return iter((part,))
+        if isinstance(message, RemoveMessage):
+            return iter(self._messages.removal(part))
+        return iter(self._messages.whole(part))
+
+    def _state(self, part: Part) -> tuple[Part, ...]:
+        is_values = part.mode == "values"
+        self._last_meta = None
+        if is_values and not part.ns and self._stock is not None:
+            self._messages.state_passes()
+        if not is_values and is_repeated_update(part, self.ledger):
+            self.stats.suppressed += 1
+            return ()
+        if self._cuts_states:
+            data = self._states.values(part) if is_values else self._states.update(part)
+        elif is_values and self._stock is None and is_unchanged(part, self.ledger):
+            self.stats.suppressed += 1
+            return ()
+        elif is_values and self.config.state == "changed":
+            data = changed_keys(part, self.ledger)
+        else:
+            data = part.data
+        return (part if data is part.data else part._replace(data=data),)
+
+
+def cuts_states(config: DedupConfig, modes: Collection[str]) -> bool:
+    """Whether states go without the messages that the consumer has."""
+    if config.state == "auto":
+        return len(MESSAGE_MODES & set(modes)) > 1
+    return config.state == "new_messages"

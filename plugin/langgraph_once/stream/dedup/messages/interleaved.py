@@ -1,0 +1,63 @@
+"""Two messages that one task streams at a time, with nothing to tell why.
+
+Without an annotation that is how a retry looks: a model broke off, and the same task speaks
+again (D4). So do two models at once that say the same, one behind the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from langchain_core.messages import AIMessageChunk
+
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.part.content import Content
+
+__all__ = ["Rivals"]
+
+MAX_WITHDRAWN = 1024
+
+Key = tuple[str, str]
+"""The task and the id of a message."""
+
+
+class Rivals:
+    """The messages that may be attempts at the same answer.
+
+    Attributes:
+        open: For a message what its task is streaming besides.
+    """
+
+    def __init__(self) -> None:
+        self.open: dict[Key, list[Entry]] = {}
+        self._withdrawn: dict[Key, Content] = {}
+
+    def note(self, entry: Entry, others: list[Entry]) -> None:
+        """Note what a task is streaming besides a message that begins."""
+        if others:
+            self.open[entry.task, entry.id] = others
+
+    def end(self, entry: Entry) -> None:
+        """Note that a message is complete."""
+        self.open.pop((entry.task, entry.id), None)
+
+    def abandoned(self, new: Entry) -> Iterator[Entry]:
+        """What a model began to say and broke off, as another now says all of it too.
+
+        Should it go on after all, `revived` has what was taken back.
+        """
+        rivals = self.open.pop((new.task, new.id), [])
+        later = [old for old in rivals if not old.is_final and old.size > new.size]
+        if later:
+            self.open[new.task, new.id] = later
+        for old in rivals:
+            if not old.is_final and old not in later and new.content.begins_with(old.content):
+                self._withdrawn[old.task, old.id] = old.content
+                if len(self._withdrawn) > MAX_WITHDRAWN:
+                    del self._withdrawn[next(iter(self._withdrawn))]
+                yield old
+
+    def revived(self, task: str, message_id: str) -> AIMessageChunk | None:
+        """What was taken back of a message that goes on all the same."""
+        content = self._withdrawn.pop((task, message_id), None)
+        return None if content is None else AIMessageChunk(content=content.text, id=message_id)

@@ -1,0 +1,349 @@
+"""One pass over one state, leaving out the messages that the consumer already has."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Overwrite
+from pydantic import BaseModel
+
+from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.content import Content, content_of
+from langgraph_once.stream.part.messages_within import (
+    IsMessageKey,
+    coerced,
+    fields_of,
+    is_message_like,
+    overwritten,
+)
+from langgraph_once.stream.part.namespace import NS_SEP, Place
+
+__all__ = ["StateCut", "listed_ids", "listed_unnamed"]
+
+
+class StateCut:
+    """One pass over one payload.
+
+    Args:
+        ledger: What the consumer has; notes what stays as delivered.
+        ns: Namespace of the graph whose state or update it is.
+        data: The payload. Not changed: what must change is rebuilt.
+        gone: In a snapshot the ids to say were removed, with the place to say it; None in an
+            update.
+        stale: What tasks that ran again have said in vain, to be taken back.
+        hints: What is known of the run; None where copies must be inferred from what is said.
+        is_message_key: Which keys hold messages, for values that are none yet.
+
+    Attributes:
+        inferred: How many messages were taken for copies by what they say.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        ns: Place,
+        data: Any,
+        *,
+        gone: Mapping[str, Place] | None,
+        stale: list[Entry],
+        hints: Hints | None,
+        is_message_key: IsMessageKey,
+    ) -> None:
+        self._ledger = ledger
+        self._ns = ns
+        self._home = NS_SEP.join(ns)
+        self._data = data
+        self._listed = listed_ids(data)
+        self._is_snapshot = gone is not None
+        self._gone = gone or {}
+        self._stale = stale
+        self._hints = hints
+        self._is_message_key = is_message_key
+        self._copies: dict[Entry, str] = {}
+        self._had_no_id: Counter[Content] = Counter()
+        self._node = ""
+        self.inferred = 0
+
+    def cut(self) -> Any:
+        """The payload without what the consumer has; itself where it has nothing of it."""
+        if self._is_snapshot or type(self._data) is not dict:
+            return self._cut(self._data, ())
+        cut = {key: self._cut_node(key, update) for key, update in self._data.items()}
+        return cut if any(cut[key] is not self._data[key] for key in cut) else self._data
+
+    def _cut_node(self, node: Any, update: Any) -> Any:
+        if _is_reserved(node):
+            return update
+        self._node = NS_SEP.join((*self._ns, str(node)))
+        cut = self._cut(update, (str(node),))
+        self._ledger.note_update_of(self._node)
+        return cut
+
+    def _cut(self, data: Any, place: Place) -> Any:
+        inner, replaces = overwritten(data)
+        if replaces:
+            return self._cut_replaced(data, inner, place)
+        if isinstance(data, BaseMessage):
+            return self._lone(data)
+        if type(data) is dict and not self._is_raw(data, place):
+            cut = {
+                key: value if _is_reserved(key) else self._cut(value, (*place, str(key)))
+                for key, value in data.items()
+            }
+            return cut if any(cut[key] is not data[key] for key in data) else data
+        if _is_list(data) and not self._is_raw(data, place):
+            return self._cut_list(data, place)
+        if self._is_raw(data, place):
+            self._is_known_raw(data)
+            return data
+        return self._cut_fields(data, place)
+
+    def _cut_list(self, data: Any, place: Place) -> Any:
+        if self._is_message_list(data, place):
+            items = [*self._removals(place), *self._new_messages(data, place)]
+        else:
+            items = [self._cut(item, (*place, str(i))) for i, item in enumerate(data)]
+        if len(items) == len(data) and all(map(_same, items, data)):
+            return data
+        return type(data)(items)
+
+    def _cut_replaced(self, data: Any, inner: Any, place: Place) -> Any:
+        """A list that takes the place of another, in the language of `add_messages`."""
+        if not _is_list(inner) or not self._is_message_list(inner, place):
+            return data
+        kept = {item.id for item in inner if isinstance(item, BaseMessage)}
+        gone = [known for known in self._ledger.listed(self._ns) if known not in kept]
+        removals = [removal for known in gone for removal in self._remove(known)]
+        return [*removals, *self._new_messages(inner, place)]
+
+    def _cut_fields(self, data: Any, place: Place) -> Any:
+        """A model or dataclass with its lists cut, built anew where something goes."""
+        if isinstance(data, type | Overwrite):
+            return data
+        if isinstance(data, BaseModel):
+            names = list(type(data).model_fields)
+        elif dataclasses.is_dataclass(data):
+            names = [field.name for field in dataclasses.fields(data) if field.init]
+        else:
+            return data
+        before = {name: getattr(data, name, None) for name in names}
+        cut = {name: self._cut(value, (*place, name)) for name, value in before.items()}
+        changed = {name: value for name, value in cut.items() if value is not before[name]}
+        if not changed:
+            return data
+        if isinstance(data, BaseModel):
+            return data.model_copy(update=changed)
+        return dataclasses.replace(data, **changed)
+
+    def _lone(self, message: BaseMessage) -> BaseMessage:
+        """A message alone under a key: that key's value, which stays; a list may repeat it."""
+        if not message.id:
+            self._is_known_raw(message)
+        elif not self._is_snapshot and not isinstance(message, RemoveMessage):
+            for _ in self._new_message(message, message.id):
+                pass
+        return message
+
+    def _is_raw(self, value: Any, place: Place) -> bool:
+        """Whether a value of an update stands for a message that the reducer is to make."""
+        if self._is_snapshot or not place or not is_message_like(value):
+            return False
+        key = next((key for key in reversed(place) if not key.isdecimal()), "")
+        return len(place) > 1 and self._is_message_key(key)
+
+    def _is_message_list(self, items: Any, place: Place) -> bool:
+        if any(isinstance(item, BaseMessage) for item in items):
+            return True
+        if place in self._gone.values() or (self._stale and place[-1:] == ("messages",)):
+            return True
+        return bool(items) and all(self._is_raw(item, (*place, "0")) for item in items)
+
+    def _removals(self, place: Place) -> Iterator[RemoveMessage]:
+        for message_id, was_at in self._gone.items():
+            if was_at == place:
+                yield from self._remove(message_id)
+        while self._stale:
+            entry = self._stale.pop()
+            if not entry.is_forgotten:
+                self._ledger.drop(entry)
+                yield RemoveMessage(id=entry.id)
+
+    def _remove(self, message_id: str) -> Iterator[RemoveMessage]:
+        for known_id in self._ledger.forget(message_id, home=self._home):
+            yield RemoveMessage(id=known_id)
+
+    def _new_messages(self, items: Any, place: Place) -> Iterator[Any]:
+        has = self._has_unnamed(items, place) if self._is_snapshot else None
+        for item in items:
+            if not isinstance(item, BaseMessage):
+                if not (self._is_raw(item, (*place, "0")) and self._is_known_raw(item)):
+                    yield item
+            elif not item.id:
+                if not (self._is_known_raw(item) if has is None else next(has)):
+                    yield item
+            elif not isinstance(item, RemoveMessage):
+                yield from self._new_message(item, item.id)
+            elif item.id == REMOVE_ALL_MESSAGES:
+                self._ledger.forget_all()
+                yield item
+            else:
+                yield from self._remove(item.id)
+
+    def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
+        """Whether the consumer has each message of a state that bears no id."""
+        said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
+        known, self._had_no_id = self._ledger.nameless.state(self._ns, place, said)
+        return iter(known)
+
+    def _is_known_raw(self, value: Any) -> bool:
+        """Whether the consumer has what an update carries without an id; if not, it has now."""
+        message = value if isinstance(value, BaseMessage) else coerced(value)
+        if message is None:
+            return False
+        if message.id:
+            return not list(self._new_message(message, message.id))
+        content = content_of(message)
+        if self._ledger.nameless.comes_in_update(self._ns, content):
+            return True
+        original = self._inferred(content)
+        if original is None and self._copies_nameless(content):
+            return True
+        self._ledger.deliver_nameless(self._ns, content, original, in_update=True)
+        return original is not None
+
+    def _inferred(self, content: Content) -> Entry | None:
+        """What this is a copy of, told by what it says and by its node alone."""
+        if self._hints is not None or self._is_snapshot:
+            return None
+        original = self._ledger.match_in_update(self._node, content)
+        if original is None or any(known in self._listed for known in original.ids):
+            return None
+        self.inferred += 1
+        self._ledger.claim(original, self._node)
+        return original
+
+    def _copies_nameless(self, content: Content) -> bool:
+        """Whether this is a copy of what a graph inside its node sent without an id."""
+        if self._hints is not None or self._is_snapshot:
+            return False
+        ledger = self._ledger
+        if ledger.nameless.claim_copied(self._node, content, ledger.epoch):
+            self.inferred += 1
+            return True
+        return False
+
+    def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
+        """`message`, if the consumer lacks it; from now on it has it."""
+        content = content_of(message)
+        known = self._ledger.entries(message_id)
+        if not known and (original := self._hinted(message_id)) is not None:
+            yield from self._hinted_copy(original, message_id, message, content)
+            return
+        same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
+        if same:
+            if not self._is_snapshot:
+                self._ledger.claim(same[-1], self._node)
+                self._ledger.take_up(same[-1], self._ns)
+            return
+        if not known and self._is_named_now(message_id, content):
+            return
+        if not known and (original := self._inferred(content)) is not None:
+            self._ledger.alias(original, message_id)
+            return
+        if any(entry.content != content for entry in known):
+            had = self._ledger.forget(message_id, home=self._home)
+            yield from (RemoveMessage(id=known_id) for known_id in had if known_id != message_id)
+        entry = self._ledger.deliver_in_state(message_id, content, self._ns)
+        yield message
+        if self._hints is not None and message_id in self._hints.void:
+            self._stale.append(entry)  # told before, read only now
+
+    def _is_named_now(self, message_id: str, content: Content) -> bool:
+        """Whether the consumer has it from before it had an id."""
+        if self._had_no_id[content] > 0:
+            self._had_no_id[content] -= 1
+            self._ledger.deliver_in_state(message_id, content, self._ns)
+            return True
+        return self._ledger.name(message_id, content, ns=self._ns, snapshot=self._is_snapshot)
+
+    def _hinted(self, message_id: str) -> Entry | None:
+        """The message that the run is known to have copied this one from."""
+        original_id = self._hints.copies.get(message_id) if self._hints else None
+        originals = self._ledger.entries(original_id) if original_id is not None else ()
+        return originals[0] if originals else None
+
+    def _hinted_copy(
+        self, original: Entry, message_id: str, message: BaseMessage, content: Content
+    ) -> Iterator[BaseMessage]:
+        """What the consumer lacks of a copy: all of it if its white space is another."""
+        if content.is_copy_of(original.content, in_any_role=True):
+            self._ledger.alias(original, message_id)
+            self._copies[original] = message_id
+        else:
+            self._ledger.drop(original)
+            self._ledger.deliver_in_state(message_id, content, self._ns)
+            yield RemoveMessage(id=original.id)
+            yield message
+
+    def _is(self, message_id: str, entry: Entry) -> bool:
+        """Whether this id means that message: as its own id, or as that of its only copy here.
+
+        A node may return a text twice, what it streamed and the same again on purpose: where
+        both are in the payload, the second is no copy.
+        """
+        if message_id == entry.id:
+            return True
+        return (
+            entry.id not in self._listed
+            and self._copies.setdefault(entry, message_id) == message_id
+        )
+
+
+def listed_ids(data: Any) -> dict[str, Place]:
+    """The ids in a payload, each with the place of the list that it is in."""
+    return {str(message.id): place for message, place in _listed(data, ()) if message.id}
+
+
+def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
+    """What the messages in a payload say that have no id, by the places of their lists."""
+    unnamed: dict[Place, list[Content]] = {}
+    for message, place in _listed(data, ()):
+        if not message.id:
+            unnamed.setdefault(place, []).append(content_of(message))
+    return unnamed
+
+
+def _listed(data: Any, place: Place) -> Iterator[tuple[BaseMessage, Place]]:
+    """Every message in a list of messages, with the place of the list."""
+    if type(data) is dict:
+        for key, value in data.items():
+            if not _is_reserved(key):
+                yield from _listed(value, (*place, str(key)))
+    elif _is_list(data):
+        if any(isinstance(item, BaseMessage) for item in data):
+            yield from ((item, place) for item in data if isinstance(item, BaseMessage))
+        else:
+            for i, item in enumerate(data):
+                yield from _listed(item, (*place, str(i)))
+    else:
+        for name, value in fields_of(data) or ():
+            yield from _listed(value, (*place, name))
+
+
+def _is_list(data: Any) -> bool:
+    return type(data) is list or type(data) is tuple
+
+
+def _is_reserved(key: Any) -> bool:
+    return isinstance(key, str) and key.startswith("__")
+
+
+def _same(new: Any, old: Any) -> bool:
+    return new is old

@@ -1,0 +1,69 @@
+"""States and updates that come again as they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
+from langgraph_once.stream.part.fingerprint import fingerprint
+
+__all__ = ["METADATA_KEY", "changed_keys", "is_cached", "is_repeated_update", "is_unchanged"]
+
+METADATA_KEY = "__metadata__"
+ROOT_KEY = "__root__"
+
+
+def is_unchanged(part: Part, ledger: Ledger) -> bool:
+    """Whether the state in a `values` part is the one that its namespace had last.
+
+    With an interrupt it is always news. Notes the state; `changed_keys` compares with the one
+    before.
+    """
+    now = _fingerprints(part.data)
+    ledger.state_before = before = ledger.states.get(part.ns)
+    ledger.states.note(part.ns, now)
+    if part.meta.get("interrupts") or INTERRUPT_KEY in now:
+        return False
+    return before == now and None not in now.values()
+
+
+def changed_keys(part: Part, ledger: Ledger) -> Any:
+    """The state in a `values` part without the keys that are as they were."""
+    before = ledger.state_before
+    if not isinstance(part.data, dict) or before is None:
+        return part.data
+    now = ledger.states[part.ns]
+    return {
+        key: value
+        for key, value in part.data.items()
+        if now[key] is None or now[key] != before.get(key)
+    }
+
+
+def is_cached(part: Part) -> bool:
+    """Whether an `updates` part tells of a node that did not run for it."""
+    return isinstance(part.data, dict) and bool((part.data.get(METADATA_KEY) or {}).get("cached"))
+
+
+def is_repeated_update(part: Part, ledger: Ledger, *, note: bool = True) -> bool:
+    """Whether an `updates` part is one that a resumed run repeats for completeness (D11).
+
+    Upstream marks it as cached, and so it marks a result that a cache policy provides, which
+    this consumer may never have seen: only what the stream before delivered is a repetition.
+    With `note` the ledger notes it as delivered.
+    """
+    if not isinstance(part.data, dict):
+        return False
+    update = {key: value for key, value in part.data.items() if key != METADATA_KEY}
+    mark = fingerprint([list(part.ns), update])
+    if mark is None:
+        return False
+    came_before = ledger.note_update(mark) if note else ledger.had_update(mark)
+    return came_before and is_cached(part)
+
+
+def _fingerprints(state: Any) -> dict[str, bytes | None]:
+    if isinstance(state, dict):
+        return {str(key): fingerprint(value) for key, value in state.items()}
+    return {ROOT_KEY: fingerprint(state)}

@@ -1,0 +1,158 @@
+"""The messages that one consumer has, found by their ids and by the tasks that said them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from langchain_core.messages import BaseMessage
+
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, is_inside, lineage, names
+
+__all__ = ["Entries"]
+
+
+class Entries:
+    """The messages of a ledger. Past a limit the oldest finished ones are forgotten.
+
+    Args:
+        max_messages: The most messages to know.
+        max_bytes: The most text of finished messages to keep.
+
+    Attributes:
+        epoch: The number of the stream that writes, from 0.
+    """
+
+    def __init__(self, *, max_messages: int, max_bytes: int) -> None:
+        self.epoch: int = 0
+        self.max_messages: int = max_messages
+        self.max_bytes: int = max_bytes
+        self._by_id: dict[str, list[Entry]] = {}
+        self._by_task: dict[str, dict[Entry, None]] = {}
+        self._by_node: dict[str, dict[str, None]] = {}
+        self._open: dict[tuple[str, str], Entry] = {}
+        self._settled: deque[Entry] = deque()
+        self._seeds: dict[str, BaseMessage] = {}
+        self._count = 0
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        """How many messages are known."""
+        return self._count
+
+    @property
+    def open_entries(self) -> Callable[[tuple[str, str]], Entry | None]:
+        """The function that finds the message that a task is streaming under an id."""
+        return self._open.get
+
+    def add(self, entry: Entry, *, is_open: bool = False) -> None:
+        """Note a message that the consumer gets; with `is_open` more of it may follow."""
+        entry.epoch = self.epoch
+        self._by_id.setdefault(entry.id, []).append(entry)
+        self._put(entry)
+        self._count += 1
+        if is_open:
+            self._open[entry.task, entry.id] = entry
+            self._evict()
+        else:
+            self.settle(entry)
+
+    def settle(self, entry: Entry) -> None:
+        """Note that a message is complete; only such are ever forgotten."""
+        if self._open.get((entry.task, entry.id)) is entry:
+            del self._open[entry.task, entry.id]
+        entry.settle()
+        self._bytes += entry.weight
+        self._settled.append(entry)
+        self._evict()
+
+    def _evict(self) -> None:
+        while self._count > self.max_messages or self._bytes > self.max_bytes:
+            if self._settled:
+                self.drop(self._settled.popleft())
+            elif self._count > self.max_messages and self._open:
+                self.drop(next(iter(self._open.values())))  # chunks that never came to an end
+            else:
+                return
+
+    def take_up(self, entry: Entry, ns: Place) -> None:
+        """Note that the graph `ns` has a message now that came in a state of a graph inside it.
+
+        What another graph inside it does with the message concerns this one, then.
+        """
+        home = NS_SEP.join(ns)
+        if entry.within and (not home or is_inside(entry.within, home)):
+            self._take_out(entry)
+            entry.within = home
+            self._put(entry)
+
+    def listed(self, ns: Place) -> list[str]:
+        """The messages that the consumer has of the states of the graph `ns`."""
+        return [entry.id for entry in self.known() if entry.within == NS_SEP.join(ns)]
+
+    def entries(self, message_id: str) -> tuple[Entry, ...]:
+        """What the consumer has under this id, or as another id that this one is a copy of."""
+        if message_id not in self._by_id and message_id in self._seeds:
+            entry = Entry("", message_id, content_of(self._seeds.pop(message_id)))
+            self.add(entry)
+            entry.epoch = self.epoch - 1
+        return tuple(self._by_id.get(message_id, ()))
+
+    def known(self) -> Iterator[Entry]:
+        """Every message, in the order of their first ids."""
+        for message_id, entries in self._by_id.items():
+            yield from (entry for entry in entries if entry.ids[0] == message_id)
+
+    def alias(self, entry: Entry, message_id: str) -> None:
+        """Note another id of a message."""
+        if message_id not in entry.ids:
+            entry.ids.append(message_id)
+            self._by_id.setdefault(message_id, []).append(entry)
+
+    def said_in(self, task: str) -> list[Entry]:
+        """What a task has said, and the tasks inside it, in order."""
+        return [entry for name in names(task) for entry in self._by_task.get(name, ())]
+
+    def open_in(self, task: str) -> Iterator[Entry]:
+        """What this very task is streaming."""
+        return (e for e in self._by_task.get(task, ()) if not e.is_final and e.task == task)
+
+    def claim(self, entry: Entry, task: str) -> None:
+        """Note that a message of `task` was found to be this one: it stands for no other there."""
+        entry.claimed.add(task)
+
+    def drop(self, entry: Entry) -> None:
+        """Know a message no longer."""
+        if entry.is_forgotten:
+            return
+        entry.is_forgotten = True
+        self._count -= 1
+        if entry.is_final:
+            self._bytes -= entry.weight
+        self._open.pop((entry.task, entry.id), None)
+        for known_id in entry.ids:
+            _discard(self._by_id, known_id, entry)
+        self._take_out(entry)
+
+    def _put(self, entry: Entry) -> None:
+        for task in lineage(entry.place):
+            self._by_task.setdefault(task, {})[entry] = None
+            self._by_node.setdefault(bare(task), {})[task] = None
+
+    def _take_out(self, entry: Entry) -> None:
+        for task in lineage(entry.place):
+            if (said := self._by_task.get(task)) is not None:
+                said.pop(entry, None)
+                if not said:
+                    del self._by_task[task]
+                    self._by_node.get(bare(task), {}).pop(task, None)
+
+
+def _discard(index: dict[str, list[Entry]], key: str, entry: Entry) -> None:
+    known = index.get(key)
+    if known is not None and entry in known:
+        known.remove(entry)
+        if not known:
+            del index[key]

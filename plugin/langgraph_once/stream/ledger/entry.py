@@ -1,0 +1,150 @@
+"""One message that the consumer has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import BaseMessageChunk
+
+from langgraph_once.stream.part.annotation import Annotation
+from langgraph_once.stream.part.content import Content, Space, StreamedContent
+from langgraph_once.stream.part.namespace import akin, lineage
+
+__all__ = ["Entry"]
+
+OVERHEAD_BYTES = 400
+"""What an entry costs beside its text, roughly."""
+
+
+class Entry:
+    """One message that the consumer has, in whole or in part.
+
+    Attributes:
+        id: The id under which the consumer has it.
+        ids: That one and those of its copies.
+        task: The task that sent it: its `langgraph_checkpoint_ns`; `""` where the message
+            came inside a state, which does not tell.
+        within: The task that runs the graph in whose state it came, where it came in one.
+        run: The model run that made it, where that is known.
+        attempt: The attempt of the task that sent it, from 1.
+        steps: The steps in which its task and the tasks around it run, outermost first; empty
+            where that is not known.
+        epoch: The number of the stream that delivered it.
+        is_model: A model said it, so a message of the same task may be its copy.
+        is_final: No more chunks of it are expected.
+        is_forgotten: The ledger knows it no longer.
+        has_usage: The consumer has its usage; of a whole message that is taken for granted.
+        claimed: The tasks in which a later message has been found to be this one. For each it
+            stands for one copy, so that a node may say the same thing twice.
+        said: What the consumer has of it.
+        metadata: Those of its first chunk, while it is open and in want of an annotation.
+    """
+
+    __slots__ = (
+        "attempt",
+        "claimed",
+        "epoch",
+        "has_usage",
+        "id",
+        "ids",
+        "is_final",
+        "is_forgotten",
+        "is_model",
+        "metadata",
+        "run",
+        "said",
+        "steps",
+        "task",
+        "weight",
+        "within",
+    )
+
+    def __init__(self, task: str, message_id: str, said: Content | StreamedContent) -> None:
+        self.task: str = task
+        self.id: str = message_id
+        self.ids: list[str] = [message_id]
+        self.said: Content | StreamedContent = said
+        self.within: str = ""
+        self.run: str | None = None
+        self.attempt: int = 1
+        self.steps: list[int] = []
+        self.epoch: int = 0
+        self.is_model: bool = isinstance(said, StreamedContent)
+        self.is_final: bool = not self.is_model
+        self.is_forgotten: bool = False
+        self.has_usage: bool = self.is_final
+        self.claimed: set[str] = set()
+        self.metadata: Mapping[str, Any] | None = None
+        self.weight: int = 0
+
+    @property
+    def place(self) -> str:
+        """The task that sent it, or that runs the graph in whose state it came."""
+        return self.task or self.within
+
+    def is_beside(self, home: str) -> bool:
+        """Whether it is of a graph beside the one that task `home` runs: neither in the other."""
+        graph = "".join(lineage(self.task)[-2:-1]) if self.task else self.within
+        return bool(graph) and not akin(home, graph)
+
+    def note(self, annotation: Annotation | None, steps: list[int]) -> None:
+        """Keep what is known about where it comes from."""
+        self.steps = steps
+        if annotation is not None:
+            self.run = annotation.get("run")
+            self.attempt = annotation["attempt"]
+            self.is_model = annotation["source"] == "model"
+
+    def is_of(self, annotation: Annotation | None) -> bool:
+        """Whether a chunk with this annotation is of the same model run."""
+        return self.run == (annotation.get("run") if annotation else None)
+
+    @property
+    def content(self) -> Content:
+        """What the consumer has of it."""
+        return self.said.content() if isinstance(self.said, StreamedContent) else self.said
+
+    @property
+    def size(self) -> int:
+        """How many characters of it the consumer has."""
+        return self.said.size if isinstance(self.said, StreamedContent) else len(self.said.text)
+
+    def says(self, message_id: str, content: Content) -> bool:
+        """Whether a message under one of its ids says no more than the consumer has.
+
+        What bears the id of a copy may lack thoughts and have another role, as copies do.
+        """
+        if self.content == content:
+            return True
+        return message_id != self.id and content.is_copy_of(self.content, in_any_role=True)
+
+    def is_original_of(self, content: Content, task: str, space: Space = "same") -> bool:
+        """Whether a message of `task` may repeat this: one of a model, or of a task inside."""
+        is_inner = self.task != task
+        return (is_inner or self.is_model) and content.is_copy_of(
+            self.content, in_any_role=is_inner, space=space
+        )
+
+    def settle(self) -> None:
+        """Keep the text as one, now that no more of it is expected."""
+        self.is_final = True
+        self.metadata = None
+        if isinstance(self.said, StreamedContent):
+            self.has_usage = self.said.has_usage
+            self.said = self.said.content()
+        calls = sum(len(args) for *_, args in self.said.calls)
+        self.weight = OVERHEAD_BYTES + len(self.said.text) + calls
+
+    def extend(self, chunk: BaseMessageChunk) -> None:
+        """Note a delivered chunk that comes after the last one."""
+        more = StreamedContent(chunk).content()
+        said = self.content
+        self.said = said._replace(text=said.text + more.text)
+
+    def akin(self, task: str) -> bool:
+        """Whether `task` may be speaking of this message: the same task, or parent and child.
+
+        Parallel tasks may send equal messages under equal ids; those are all real.
+        """
+        return akin(self.task, task)

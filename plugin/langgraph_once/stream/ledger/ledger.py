@@ -1,0 +1,309 @@
+"""The ledger: what one consumer has received."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, Self, TypeAlias
+
+from langchain_core.messages import BaseMessage, BaseMessageChunk
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.errors import ConfigError, LedgerError
+from langgraph_once.stream.ledger.entries import Entries
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.serialized import SavedLedger, read_ledger, write_ledger
+from langgraph_once.stream.ledger.unnamed import Nameless, NamelessMessages
+from langgraph_once.stream.part.content import Content, Space, StreamedContent, content_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage
+from langgraph_once.stream.part.per_graph import PerGraph
+
+__all__ = ["Ledger"]
+
+Fingerprints: TypeAlias = dict[str, bytes | None]
+"""Of a state, by its keys."""
+
+MAX_MESSAGES = 20_000
+MAX_BYTES = 64 * 1024 * 1024
+MAX_UPDATES = 4096
+
+
+class Ledger(Entries):
+    """What one consumer has received, over one stream or several.
+
+    Give the ledger of an earlier stream to a later one (a resume, a reconnect) and what the
+    consumer has is not sent again. One writer at a time; not thread-safe.
+
+    It is bounded: past a limit the oldest finished messages are forgotten. What that costs is
+    a repetition, never a loss: a copy of a forgotten message is taken for a new one.
+
+    Args:
+        max_messages: The most messages to know.
+        max_bytes: The most text of finished messages to keep.
+
+    Raises:
+        ConfigError: A limit is no positive number.
+
+    Attributes:
+        epoch: The number of the stream that writes, from 0.
+        states: For each namespace the fingerprints of the last state delivered, by key.
+        state_before: Those of the state before the last one, in its namespace.
+        snapshots: For each namespace the messages that its state held last, with their places.
+        updates: Fingerprints of updates delivered, each with its epoch.
+        owed: What was said when the consumer had left; noted as if it had it.
+        nameless: What was delivered under no id that the state knows.
+        hidden: What was hidden from the consumer, where something is.
+    """
+
+    def __init__(self, *, max_messages: int = MAX_MESSAGES, max_bytes: int = MAX_BYTES) -> None:
+        if not all(isinstance(limit, int) and limit > 0 for limit in (max_messages, max_bytes)):
+            raise ConfigError("Ledger", "`max_messages` and `max_bytes` must be positive numbers")
+        super().__init__(max_messages=max_messages, max_bytes=max_bytes)
+        self.states: PerGraph[Fingerprints] = PerGraph()
+        self.state_before: Fingerprints | None = None
+        self.updates: dict[bytes, int] = {}
+        self.owed: deque[Part] = deque()
+        self._updates_of: dict[str, int] = {}
+        self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
+        self.nameless: NamelessMessages = NamelessMessages()
+        self.hidden: Ledger | None = None
+
+    @classmethod
+    def within(cls, config: DedupConfig) -> Self:
+        """An empty ledger, bounded as configured."""
+        return cls(max_messages=config.max_messages, max_bytes=config.max_bytes)
+
+    def limit(self, config: DedupConfig) -> None:
+        """Take the bounds that are configured now in place of those it was made with."""
+        self.max_messages, self.max_bytes = config.max_messages, config.max_bytes
+        self._evict()
+        if self.hidden is not None:
+            self.hidden.limit(config)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._count} messages, {self._bytes} bytes, epoch {self.epoch})"
+
+    def begin(self) -> None:
+        """Note that another stream begins, so that a task that speaks again runs again."""
+        self.epoch += 1
+        self._by_node.clear()
+        self._updates_of.clear()
+        self.states.clear()  # a new stream may have a new reader, who wants a state first
+        for entry in list(self._open.values()):
+            self.settle(entry)
+        if self.hidden is not None:
+            self.hidden.begin()
+
+    def seed(self, messages: Iterable[BaseMessage]) -> None:
+        """Note messages of the thread that the consumer has from before."""
+        self._seeds = {message.id: message for message in messages if message.id}
+        for message_id, message in self._seeds.items() if self.nameless else ():
+            if message_id not in self._by_id:
+                self.name(message_id, content_of(message), ns=(), snapshot=True)
+
+    def deliver(self, message_id: str, content: Content, *, task: str = "") -> Entry:
+        """Note a delivered whole message."""
+        entry = Entry(task, message_id, content)
+        self.add(entry)
+        return entry
+
+    def stream(self, task: str, chunk: BaseMessageChunk) -> Entry:
+        """Note the first chunk of a message."""
+        entry = Entry(task, str(chunk.id), StreamedContent(chunk))
+        self.add(entry, is_open=True)
+        return entry
+
+    def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
+        """Note a message delivered in a state or an update of the graph `ns`."""
+        entry = Entry("", message_id, content)
+        entry.within = NS_SEP.join(ns)
+        self.add(entry)
+        return entry
+
+    def has_said(self, node: str, content: Content) -> bool:
+        """Whether a node, named as by `bare`, has returned this in the last stream; so in this."""
+        for entry in self._last_said(node):
+            if entry.content == content and not entry.is_model:
+                entry.epoch = self.epoch
+                return True
+        return False
+
+    def match_cut(self, node: str, content: Content) -> Entry | None:
+        """What the last stream had of this message of a node when it was cut short."""
+        for entry in self._last_said(node):
+            said = entry.content
+            is_free = entry.is_model and not entry.claimed
+            if is_free and (content.is_copy_of(said) or content.begins_with(said)):
+                return entry
+        return None
+
+    def _last_said(self, node: str) -> Iterator[Entry]:
+        for entry in self.known():
+            if entry.epoch == self.epoch - 1 and node in map(bare, lineage(entry.task)):
+                yield entry
+
+    def match_copy(self, task: str, content: Content, *, space: Space = "same") -> Entry | None:
+        """The message that a new id in `task` repeats, if no other has been found to.
+
+        That is what a model said in the same task, or anything said by tasks inside it. One
+        with other white space is it only if none says just the same.
+        """
+        free = [entry for entry in self.said_in(task) if task not in entry.claimed]
+        for allowed in dict.fromkeys(("same", space)):
+            for entry in free:
+                if entry.is_original_of(content, task, allowed):
+                    return entry
+        return None
+
+    def match_in_update(self, node: str, content: Content) -> Entry | None:
+        """The message that an update of `node` repeats under a new id or none.
+
+        An update does not tell which task of its node sent it, so each message of the tasks
+        that run stands for one copy.
+
+        Args:
+            node: The namespace of its graph and its name, as `bare` gives them.
+            content: What the message says.
+        """
+        for task in self._by_node.get(node, ()):
+            for entry in self._by_task.get(task, ()):
+                is_free = entry.epoch == self.epoch and not entry.claimed & {task, node}
+                if is_free and entry.is_original_of(content, task):
+                    return entry
+        return None
+
+    def note_update_of(self, node: str) -> None:
+        """Note that a task of `node` has sent its update; all of them may be done by now."""
+        count = self._updates_of[node] = self._updates_of.get(node, 0) + 1
+        if count >= len(self._by_node.get(node, ())):
+            del self._updates_of[node]
+            self._by_node.pop(node, None)
+            self.nameless.end_of(node)
+
+    def deliver_nameless(
+        self, ns: Place, content: Content, entry: Entry | None = None, *, in_update: bool = False
+    ) -> None:
+        """Note a message that the graph `ns` sent before the reducer gave it its id.
+
+        Args:
+            ns: The graph.
+            content: What it says.
+            entry: What the consumer has of it in mode `messages`, where it has an id that we
+                made up; by default it came in an update, without one.
+            in_update: An update has carried it already.
+        """
+        came = in_update or entry is None
+        self.nameless.add(Nameless(ns, content, entry, in_update=came, epoch=self.epoch))
+
+    def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
+        """Whether an id that is not known yet is the name of a message delivered without one."""
+        known = self.nameless.take(content, ns, snapshot=snapshot)
+        if known is None:
+            return False
+        if known.entry is None:
+            self.deliver_in_state(message_id, content, known.ns)
+        else:
+            self.alias(known.entry, message_id)
+        return True
+
+    def forget(self, message_id: str, *, home: str = "") -> list[str]:
+        """The consumer drops this message: what comes under its id is new.
+
+        Args:
+            message_id: Its id.
+            home: The task that runs the graph that drops it; one beside may have this id, too.
+
+        Returns:
+            The ids under which the consumer has it, which a `RemoveMessage` must name.
+        """
+        dropped = [entry for entry in self.entries(message_id) if not entry.is_beside(home)]
+        for entry in dropped:
+            self.drop(entry)
+        return list(dict.fromkeys(entry.id for entry in dropped)) or [message_id]
+
+    def forget_all(self) -> None:
+        """The consumer drops every message, those too that the thread had before."""
+        self._seeds = {}
+        for entry in [entry for known in self._by_id.values() for entry in known]:
+            self.drop(entry)
+
+    def note_update(self, mark: bytes) -> bool:
+        """Note the fingerprint of an update; whether the stream before had the same."""
+        came_before = self.had_update(mark)
+        self.updates.pop(mark, None)
+        self.updates[mark] = self.epoch
+        if len(self.updates) > MAX_UPDATES:
+            del self.updates[next(iter(self.updates))]
+        return came_before
+
+    def had_update(self, mark: bytes) -> bool:
+        """Whether the stream before had an update of this fingerprint."""
+        return self.updates.get(mark) == self.epoch - 1
+
+    def snapshot(self, root: Place, listed: Mapping[str, Place]) -> Mapping[str, Place]:
+        """Note which messages a state holds now, each with the place of its list.
+
+        Returns:
+            Those that the state at `root` held before and no longer does.
+        """
+        before = self.snapshots.get(root, {})
+        self.snapshots.note(root, listed)
+        return {known: place for known, place in before.items() if known not in listed}
+
+    def to_bytes(self) -> bytes:
+        """The ledger as bytes, for another process. They hold the text of the messages."""
+        return write_ledger(self.saved())
+
+    def saved(self) -> SavedLedger:
+        """What of the ledger is kept."""
+        return SavedLedger(
+            epoch=self.epoch,
+            max_messages=self.max_messages,
+            max_bytes=self.max_bytes,
+            entries=list(self.known()),
+            states=self.states,
+            snapshots=self.snapshots,
+            updates=self.updates,
+            nameless=[known for known in self.nameless if known.entry],
+            owed=self.owed,
+            hidden=self.hidden.saved() if self.hidden is not None else None,
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, on_error: Literal["raise", "fresh"] = "raise") -> Ledger:
+        """Read a ledger that `to_bytes` wrote.
+
+        Args:
+            data: The bytes.
+            on_error: For damaged bytes, or those of a newer version: raise, or start afresh.
+
+        Raises:
+            LedgerError: These bytes are no ledger that this version can read.
+        """
+        try:
+            return cls._restored(read_ledger(data))
+        except LedgerError:
+            if on_error == "raise":
+                raise
+            return cls()
+
+    @classmethod
+    def _restored(cls, saved: SavedLedger) -> Ledger:
+        ledger = cls(max_messages=saved.max_messages, max_bytes=saved.max_bytes)
+        for entry in saved.entries:
+            epoch = entry.epoch
+            ledger.add(entry)
+            entry.epoch = epoch
+            for known_id in entry.ids[1:]:
+                ledger._by_id.setdefault(known_id, []).append(entry)
+        ledger.epoch = saved.epoch
+        ledger.states.update(saved.states)
+        ledger.snapshots.update(saved.snapshots)
+        ledger.updates = dict(saved.updates)
+        for known in saved.nameless:
+            ledger.nameless.add(known)
+        ledger.owed.extend(saved.owed)
+        if saved.hidden is not None:
+            ledger.hidden = cls._restored(saved.hidden)
+        return ledger

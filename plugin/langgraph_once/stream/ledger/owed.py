@@ -1,0 +1,52 @@
+"""What was said to a consumer that had left.
+
+A consumer that leaves a stream, or loses it to an error, leaves behind what the graph has sent
+and it has not read, and nodes that were at work speak on until they are done. Their answers
+enter the state, so no later run says them again. They go through the deduplicator all the
+same, and what it would have passed on is owed: the next stream of the thread begins with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable
+
+from langchain_core.messages import (
+    AIMessageChunk,
+    BaseMessage,
+    message_to_dict,
+    messages_from_dict,
+)
+
+from langgraph_once.stream.part.envelope import Part
+
+__all__ = ["owe", "read_owed", "write_owed"]
+
+
+def owe(owed: deque[Part], parts: Iterable[Part]) -> None:
+    """Add what is to be said in messages, the tokens of one message as one chunk."""
+    for part in parts:
+        if not isinstance(part.data, BaseMessage):
+            continue
+        at = next((at for at in reversed(range(len(owed))) if _is_same(owed[at], part)), None)
+        if at is not None and type(owed[at].data) is type(part.data) is AIMessageChunk:
+            owed[at] = part._replace(data=owed[at].data + part.data)
+        else:
+            owed.append(part)
+
+
+def _is_same(one: Part, other: Part) -> bool:
+    return bool(one.data.id == other.data.id and one.ns == other.ns)
+
+
+def write_owed(part: Part) -> str:
+    """An owed message as JSON; what JSON has no word for becomes text."""
+    said = [list(part.ns), message_to_dict(part.data), dict(part.meta)]
+    return json.dumps(said, default=repr)
+
+
+def read_owed(said: str) -> Part:
+    """The owed message that `write_owed` wrote."""
+    ns, message, meta = json.loads(said)
+    return Part(tuple(ns), "messages", messages_from_dict([message])[0], meta)

@@ -1,0 +1,14 @@
+"""A chunk of any source in, a `Part` out: what it is, and what it says.
+
+envelope         What a part is.
+intake, render   Which shape of chunk becomes which part, and back.
+from_json        Which JSON of a server is a message.
+messages_within  Which messages a state, an update or a `Command` holds.
+content          Whether two messages say the same.
+annotation       What `once(graph)` writes beside a message.
+namespace        Which task runs inside which.
+where            How a place in a graph is written, and picked out by a pattern.
+fingerprint      Whether a state is as it was.
+per_graph        What is known of each graph, bounded.
+parent_command   How a command to a graph around is told over a network.
+"""

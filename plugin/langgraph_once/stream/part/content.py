@@ -1,0 +1,289 @@
+"""What a message says, in a form that two deliveries of it can be compared by.
+
+Usage, response metadata and ids may differ between a streamed message and the copy in the
+state; what it says may not. Text is compared as text, so that tokens can be compared with
+the whole; the rest by value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    BaseMessageChunk,
+    ToolCallChunk,
+    ToolMessage,
+    message_chunk_to_message,
+)
+
+__all__ = [
+    "AUTO_ID_PREFIX",
+    "Content",
+    "Space",
+    "StreamedContent",
+    "as_whole",
+    "content_of",
+    "is_auto",
+]
+
+AUTO_ID_PREFIX = "lc_run-"
+"""How the ids begin that LangChain makes for what a model run says without one."""
+
+TEXT_BLOCKS = frozenset({"text", "text_delta"})
+CALL_BLOCKS = frozenset(
+    {"tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"}
+)
+THOUGHT_KEY = "reasoning_content"
+PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
+
+Space: TypeAlias = Literal["same", "ends", "any"]
+"""Where two texts that count as the same may differ in white space, if anywhere."""
+
+Call = tuple[str | None, str | None, str]
+
+
+class Content(NamedTuple):
+    """What a message says."""
+
+    kind: str
+    """Who says it: `ai`, `human`, `tool`, … the same for a message and its chunks."""
+
+    text: str
+    """The text of all text blocks, in order."""
+
+    calls: tuple[Call, ...] = ()
+    """Tool calls as (id, name, arguments as canonical JSON)."""
+
+    rest: tuple[Any, ...] = ()
+    """Everything else: other content blocks, and what a tool result carries besides."""
+
+    def suffix_of(self, longer: Content) -> str | None:
+        """The text that `longer` has beyond this; None where more than text differs."""
+        if self._replace(text="") != longer._replace(text=""):
+            return None
+        if not longer.text.startswith(self.text):
+            return None
+        return longer.text[len(self.text) :]
+
+    def begins_with(self, other: Content) -> bool:
+        """Whether this says all that `other`, which was cut short, says as far as it goes."""
+        said = dict(self.rest)
+        return (
+            bool(other.text or other.rest)
+            and self.text.startswith(other.text)
+            and all(said.get(kind, "").startswith(words) for kind, words in other.rest)
+        )
+
+    def is_copy_of(
+        self, original: Content, *, in_any_role: bool = False, space: Space = "same"
+    ) -> bool:
+        """Whether this repeats what `original` says, perhaps without its thoughts.
+
+        Whoever makes a new message of an answer takes the text and the calls; blocks of other
+        kinds may be left behind. With `in_any_role` somebody else may say it: a supervisor
+        hands on what an agent said as if a human had. White space must be the same, or may
+        differ at the ends, where an answer is stripped, or anywhere, where it is parsed as JSON
+        and written anew.
+        """
+        if space != "same":
+            mine, its = self.spaced(space), original.spaced(space)
+            return mine.is_copy_of(its, in_any_role=in_any_role)
+        if self == original:
+            return True
+        if not self.text or self.rest:
+            return False
+        if in_any_role and self.kind == "human":
+            return self.text == original.text
+        return self == original._replace(rest=())
+
+    def spaced(self, space: Space) -> Content:
+        """The same without the white space that may differ."""
+        words = {"same": self.text, "ends": self.text.strip(), "any": "".join(self.text.split())}
+        return self._replace(text=words[space])
+
+
+def content_of(message: BaseMessage) -> Content:
+    """What a whole message says."""
+    texts: list[str] = []
+    blocks: dict[str, list[str]] = {}
+    _read_blocks(message.content, texts, blocks)
+    _read_kwargs(message.additional_kwargs, blocks)
+    rest: list[Any] = sorted((kind, "".join(said)) for kind, said in blocks.items())
+    calls: tuple[Call, ...] = ()
+    if isinstance(message, AIMessage):
+        calls = tuple(
+            [(call["id"], call["name"], _canonical(call["args"])) for call in message.tool_calls]
+            + [
+                (call["id"], call["name"], call["args"] or "")
+                for call in message.invalid_tool_calls
+            ]
+        )
+    elif isinstance(message, ToolMessage):
+        rest.append((message.tool_call_id, message.status, repr(message.artifact)))
+    return Content(_kind(message), "".join(texts), calls, tuple(rest))
+
+
+def as_whole(message: BaseMessage) -> BaseMessage:
+    """A message as the reducer keeps it, and as readers know it that is not said in chunks."""
+    return message_chunk_to_message(message) if isinstance(message, BaseMessageChunk) else message
+
+
+class StreamedContent:
+    """What the chunks of one message have said so far; cheap to extend by a token.
+
+    Attributes:
+        add_text: `extend` by a chunk that is nothing but text, and not empty.
+        has_usage: Whether one of them told the usage.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_calls",
+        "_content",
+        "_counted",
+        "_kind",
+        "_size",
+        "_texts",
+        "add_text",
+        "has_usage",
+    )
+
+    def __init__(self, first: BaseMessageChunk) -> None:
+        self._kind = _kind(first)
+        self._texts: list[str] = []
+        self.add_text: Callable[[str], None] = self._texts.append
+        self._calls: dict[Any, list[str]] = {}
+        self._blocks: dict[str, list[str]] = {}
+        self._content: Content | None = None
+        self.has_usage: bool = False
+        self._size = 0
+        self._counted = 0
+        self.extend(first)
+
+    @property
+    def size(self) -> int:
+        """How many characters they said."""
+        self._size += sum(map(len, self._texts[self._counted :]))
+        self._counted = len(self._texts)
+        return self._size
+
+    def extend(self, chunk: BaseMessageChunk) -> None:
+        """Add what a chunk says."""
+        self._content = None
+        content = chunk.content
+        if type(content) is str:
+            if content:
+                self.add_text(content)
+        else:
+            self._size += _read_blocks(content, self._texts, self._blocks)
+        if chunk.additional_kwargs:
+            self._size += _read_kwargs(chunk.additional_kwargs, self._blocks)
+        if type(chunk) is AIMessageChunk:
+            if chunk.tool_call_chunks:
+                self._read_calls(chunk.tool_call_chunks)
+            if chunk.usage_metadata is not None:
+                self.has_usage = True
+
+    def _read_calls(self, pieces: Iterable[ToolCallChunk]) -> None:
+        for piece in pieces:
+            place: Any = piece.get("index")
+            if place is None:
+                place = piece.get("id") or len(self._calls)
+            call = self._calls.setdefault(place, ["", "", ""])
+            for field, key in enumerate(("id", "name", "args")):
+                call[field] += piece.get(key) or ""  # type: ignore[operator]
+
+    def accumulates(self, chunk: AIMessageChunk) -> bool:
+        """Whether a last chunk says all over again what the chunks before it said (D8)."""
+        content, pieces = chunk.content, chunk.tool_call_chunks
+        if not isinstance(content, str) or not (content or pieces):
+            return False
+        if content and (len(self._texts) < 2 or content != "".join(self._texts)):
+            return False
+        calls = list(self._calls.values())
+        return all(
+            piece["id"] and [piece["id"], piece["name"], piece["args"]] in calls for piece in pieces
+        )
+
+    def content(self) -> Content:
+        """The content so far, comparable with `content_of` a whole message."""
+        text = "".join(self._texts)
+        if self._content is None or len(text) != len(self._content.text):
+            rest = sorted((kind, "".join(said)) for kind, said in self._blocks.items())
+            calls = tuple(
+                (id_ or None, name or None, _canonical_json(args))
+                for id_, name, args in self._calls.values()
+            )
+            self._content = Content(self._kind, text, calls, tuple(rest))
+        return self._content
+
+
+def _kind(message: BaseMessage) -> str:
+    return message.type.removesuffix("MessageChunk").lower()
+
+
+def _read_blocks(content: Any, texts: list[str], blocks: dict[str, list[str]]) -> int:
+    """Sort content into text and other blocks; tool calls are read from `tool_calls`.
+
+    Blocks of a kind that streams (reasoning, thinking) arrive in pieces whose strings add up,
+    so the strings under the same keys are joined to compare. Returns how much was said beside
+    the text.
+    """
+    if isinstance(content, str):
+        texts.append(content)
+        return 0
+    size = 0
+    for block in content:
+        kind = "text" if isinstance(block, str) else str(block.get("type", ""))
+        if kind in CALL_BLOCKS:
+            continue
+        if kind in TEXT_BLOCKS:
+            texts.append(block if isinstance(block, str) else str(block.get("text", "")))
+        else:
+            size += sum(len(_add(blocks, path, words)) for path, words in _strings(block, kind))
+    return size
+
+
+def _read_kwargs(kwargs: dict[str, Any], blocks: dict[str, list[str]]) -> int:
+    """The thoughts that some providers put beside the content; returns how much was said."""
+    thought = kwargs.get(THOUGHT_KEY)
+    return len(_add(blocks, THOUGHT_KEY, thought)) if isinstance(thought, str) and thought else 0
+
+
+def _add(blocks: dict[str, list[str]], path: str, said: str) -> str:
+    blocks.setdefault(path, []).append(said)
+    return said
+
+
+def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The strings in a block, each with the keys that lead to it."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in PLACE_KEYS:
+                yield from _strings(item, f"{path}.{key}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item, path)
+    else:
+        yield path, value if isinstance(value, str) else repr(value)
+
+
+def _canonical(args: Any) -> str:
+    return json.dumps(args, sort_keys=True, default=repr)
+
+
+def _canonical_json(args: str) -> str:
+    try:
+        return _canonical(json.loads(args or "{}"))
+    except ValueError:
+        return args
+
+
+def is_auto(message_id: str) -> bool:
+    """Whether an id is LangChain's own, for a provider that gives none."""
+    return message_id.startswith(AUTO_ID_PREFIX)

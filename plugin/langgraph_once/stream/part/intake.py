@@ -1,0 +1,182 @@
+"""Chunks into parts: one function for each shape that a graph streams.
+
+Which shape a chunk has follows from what was asked for (`stream_mode`, `subgraphs`,
+`version`); nothing is guessed from the chunk, which could only be guessed wrong: a pair may
+be `(mode, chunk)`, `(ns, chunk)` or `(message, metadata)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from langgraph_once.errors import StreamError
+from langgraph_once.stream.part.envelope import Part
+
+__all__ = [
+    "StreamModes",
+    "Version",
+    "event_part",
+    "mode_set",
+    "reader",
+    "sdk_part",
+    "token_reader",
+    "v2_part",
+]
+
+StreamModes: TypeAlias = str | Sequence[str]
+Version: TypeAlias = Literal["v1", "v2"]
+
+SDK_FRAME_EVENTS = frozenset({"metadata", "end", "heartbeat"})
+
+
+def mode_set(stream_mode: StreamModes) -> frozenset[str]:
+    """The modes asked for, with `messages-tuple`, the server's word, as `messages`."""
+    modes = {stream_mode} if isinstance(stream_mode, str) else set(stream_mode)
+    return frozenset("messages" if mode == "messages-tuple" else mode for mode in modes)
+
+
+def reader(
+    stream_mode: StreamModes, *, subgraphs: bool = False, version: Version = "v1"
+) -> Callable[[Any], Part]:
+    """The function that reads the chunks of a stream asked for with these arguments.
+
+    Args:
+        stream_mode: As given to `graph.stream`: one mode (v1 chunks come bare) or a list of
+            modes (v1 chunks come with their mode).
+        subgraphs: As given to `graph.stream`: v1 chunks come with their namespace.
+        version: As given to `graph.stream`.
+
+    Raises:
+        StreamError: From the returned function, for a chunk of another shape.
+    """
+    if version == "v2":
+        return v2_part
+    if isinstance(stream_mode, str):
+        mode = "messages" if stream_mode == "messages-tuple" else stream_mode
+        if not subgraphs:
+            return lambda chunk: _part((), mode, chunk)
+        return lambda chunk: _part(*_fields(chunk, "(namespace, chunk)", 2, mode))
+    if not subgraphs:
+        return lambda chunk: _part((), *_fields(chunk, "(mode, chunk)", 2))
+    return lambda chunk: _part(*_fields(chunk, "(namespace, mode, chunk)", 3))
+
+
+def token_reader(
+    passes: Callable[[Any, Any], bool],
+    stream_mode: StreamModes,
+    subgraphs: bool,
+    version: Version,
+) -> Callable[[Any], bool]:
+    """`passes` for chunks of this shape: false for all that hold no message and metadata.
+
+    Args:
+        passes: Takes a message and its metadata.
+        stream_mode: As `reader`.
+        subgraphs: As `reader`.
+        version: As `reader`.
+    """
+    mode_at, data_at = _places(stream_mode, subgraphs, version)
+
+    def is_token(chunk: Any) -> bool:
+        try:
+            if mode_at is not None and chunk[mode_at] != "messages":
+                return False
+            message, meta = chunk if data_at is None else chunk[data_at]
+            return passes(message, meta)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+            return False  # another shape; the reader will say what is wrong with it
+
+    return is_token
+
+
+def _places(stream_mode: StreamModes, subgraphs: bool, version: Version) -> tuple[Any, Any]:
+    """Where in a chunk of this shape the mode and the data are; None where it has no such."""
+    if version == "v2":
+        return "type", "data"
+    if not isinstance(stream_mode, str):
+        return (1, 2) if subgraphs else (0, 1)
+    return None, 1 if subgraphs else None
+
+
+def v2_part(chunk: Any) -> Part:
+    """Read a v2 chunk: a mapping with `type`, `ns` and `data`."""
+    if not isinstance(chunk, Mapping) or not {"type", "ns", "data"} <= chunk.keys():
+        raise _unexpected(chunk, "a mapping with `type`, `ns` and `data`")
+    part = _part(chunk["ns"], chunk["type"], chunk["data"])
+    if "interrupts" in chunk and part.mode != "messages":  # `RemoteGraph` puts it into each
+        return part._replace(meta={"interrupts": chunk["interrupts"]})
+    return part
+
+
+def sdk_part(chunk: Any) -> Part | None:
+    """Read a `StreamPart(event, data, id)` of `langgraph_sdk`, or the tuple of the same.
+
+    The namespace follows the mode, as in `messages|team:1|agent:2`. In mode `messages` a client
+    may have asked for the server's own form, in which `messages/metadata` tells the metadata
+    and `messages/partial` and `messages/complete` the whole message so far; those are parts of
+    modes with these names, which the deduplicator passes on.
+
+    Returns:
+        The part; None for an event that is no part of the stream (`metadata`, `end`).
+
+    Raises:
+        StreamError: It has another shape.
+    """
+    if not isinstance(chunk, tuple) or len(chunk) not in (2, 3) or not isinstance(chunk[0], str):
+        raise _unexpected(chunk, "a StreamPart of `event`, `data` and `id`")
+    event, data, *rest = chunk
+    if event in SDK_FRAME_EVENTS:
+        return None
+    mode, *ns = event.split("|")
+    if mode == "messages" and isinstance(data, list):
+        data = tuple(data)
+    return _part(tuple(ns), mode, data)._replace(event_id=rest[0] if rest else None)
+
+
+def event_part(event: Any) -> Part:
+    """Read a protocol event of v3: a mapping with `method` and `params`.
+
+    Raises:
+        StreamError: It has another shape.
+    """
+    if not isinstance(event, Mapping) or not {"method", "params"} <= event.keys():
+        raise _unexpected(event, "a mapping with `method` and `params`")
+    params = event["params"]
+    if not isinstance(params, Mapping) or not {"namespace", "data"} <= params.keys():
+        raise _unexpected(params, "`params` with `namespace` and `data`")
+    if not isinstance(params["namespace"], list | tuple):
+        raise _unexpected(params["namespace"], "a namespace")
+    data = params["data"]
+    if event["method"] == "messages" and isinstance(data, list):
+        data = tuple(data)
+    part = _part(tuple(params["namespace"]), event["method"], data)
+    if "interrupts" in params:
+        part = part._replace(meta={"interrupts": params["interrupts"]})
+    return part
+
+
+def _part(ns: Any, mode: Any, data: Any) -> Part:
+    if not isinstance(mode, str):
+        raise _unexpected(mode, "a stream mode")
+    if not isinstance(ns, tuple) or not all(isinstance(name, str) for name in ns):
+        raise _unexpected(ns, "a namespace")
+    if mode != "messages":
+        return Part(ns, mode, data)
+    if not isinstance(data, tuple) or len(data) != 2 or not isinstance(data[1], Mapping):
+        raise _unexpected(data, "(message, metadata)")
+    return Part(ns, mode, data[0], data[1])
+
+
+def _fields(chunk: Any, shape: str, count: int, mode: str | None = None) -> tuple[Any, ...]:
+    if not isinstance(chunk, tuple) or len(chunk) != count:
+        raise _unexpected(chunk, shape)
+    return chunk if mode is None else (chunk[0], mode, chunk[1])
+
+
+def _unexpected(chunk: Any, shape: str) -> StreamError:
+    size = f" of {len(chunk)} fields" if isinstance(chunk, tuple) else ""
+    return StreamError(
+        f"expected {shape}, got {type(chunk).__name__}{size}; give the same stream_mode, "
+        "subgraphs and version as the stream was asked for with"
+    )

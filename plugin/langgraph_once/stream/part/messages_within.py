@@ -1,0 +1,257 @@
+"""The messages in what a node takes or returns, found as the graph's reducers would find them.
+
+Upstream looks at the values of the state and at the items of its lists; messages deeper down,
+in an `Overwrite`, in the pairs of a `Command` or in an `entrypoint.final` never reach the
+`messages` mode. Here every container is entered; strings and lists of plain values are not
+walked, whatever their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from langchain_core.messages import BaseMessage
+from langchain_core.messages.utils import convert_to_messages
+from langgraph.func import entrypoint
+from langgraph.types import Command, Overwrite, Send
+from pydantic import BaseModel
+
+__all__ = [
+    "DEFAULT_KEY",
+    "Found",
+    "coerced",
+    "entries_of",
+    "fields_of",
+    "found_in_input",
+    "found_in_update",
+    "is_message_like",
+    "messages_given",
+    "overwritten",
+]
+
+ATOMS = frozenset({str, int, float, bool, bytes, bytearray, complex, type(None)})
+NO_MESSAGES = (str, bytes, bytearray, memoryview, range)
+OVERWRITE = "__overwrite__"
+MAX_DEPTH = 32
+ROOT_KEY = "__root__"
+DEFAULT_KEY = "messages"
+
+IsMessageKey = Callable[[str], bool]
+"""Whether the reducer of a key makes messages of dicts, tuples and strings."""
+
+
+class Found:
+    """What one walk found.
+
+    Attributes:
+        messages: In order; those that the reducer would make of other values are new objects.
+        nameless: Those of them that the reducer will make anew, under an id of its own.
+        by_key: Those of each key.
+        by_id: The `id()` of those that are in a list of messages, which keeps one for each id.
+        replaced: For each key whose list is replaced as a whole, the messages it is left with.
+    """
+
+    __slots__ = ("by_id", "by_key", "messages", "nameless", "replaced")
+
+    def __init__(self) -> None:
+        self.messages: list[BaseMessage] = []
+        self.nameless: list[BaseMessage] = []
+        self.by_key: dict[str, list[BaseMessage]] = {}
+        self.by_id: set[int] = set()
+        self.replaced: dict[str, list[BaseMessage]] = {}
+
+
+def found_in_update(response: Any, is_message_key: IsMessageKey) -> Found:
+    """The messages in what a node returned.
+
+    Args:
+        response: The return value: an update, a `Command`, or a list of them.
+        is_message_key: Which keys hold messages, for values that are none yet.
+    """
+    found = Found()
+    for key, value in _writes(response):
+        before = len(found.messages)
+        inner, replaces = overwritten(value)
+        is_list = is_message_key(key)
+        _Walk(found, is_list and _has_other_than_messages(inner)).enter(inner)
+        messages = found.messages[before:]
+        found.by_key.setdefault(key, []).extend(messages)
+        if is_list:
+            found.by_id.update(map(id, messages))
+        if replaces:
+            found.replaced[key] = messages
+    return found
+
+
+def found_in_input(value: Any) -> Iterator[tuple[str, BaseMessage]]:
+    """The messages in what a node takes, each with the key it is under."""
+    for key, item in entries_of(value):
+        found = Found()
+        _Walk(found, coerce=False).enter(item)
+        for message in found.messages:
+            yield key, message
+
+
+def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage]:
+    """The messages in what a graph is given, those too that its reducers will make."""
+    found = Found()
+    for key, item in entries_of(value):
+        _Walk(found, coerce=is_message_key(key)).enter(item)
+    return found.messages
+
+
+def _writes(response: Any) -> Iterator[tuple[str, Any]]:
+    """What a node returned as pairs of key and value, as upstream reads it."""
+    if isinstance(response, Command):
+        if response.graph is None and response.update is not None:
+            yield from response._update_as_tuples()  # noqa: SLF001  # upstream reads it so
+    elif isinstance(response, entrypoint.final):
+        yield from entries_of(response.value)
+    elif _is_sequence(response) and _has_commands(response):
+        for item in response:
+            yield from _writes(item)
+    else:
+        yield from entries_of(response)
+
+
+def _has_commands(items: Iterable[Any]) -> bool:
+    return any(isinstance(item, Command) for item in items)
+
+
+def entries_of(value: Any) -> Iterable[tuple[str, Any]]:
+    """A state by its keys; what has none is all under one."""
+    if isinstance(value, Mapping) and not isinstance(value, BaseMessage):
+        return [(str(key), item) for key, item in value.items()]
+    if _is_sequence(value) and not _is_plain(value):
+        # A node may return several updates at once, one for each key it writes.
+        if all(isinstance(item, Mapping) and not _is_message_mapping(item) for item in value):
+            return [entry for item in value for entry in entries_of(item)]
+        return [(ROOT_KEY, value)]
+    inner = fields_of(value)
+    return [(ROOT_KEY, value)] if inner is None else list(inner)
+
+
+def fields_of(value: Any) -> Iterator[tuple[str, Any]] | None:
+    """The fields of a model or dataclass that may hold messages; None for anything else."""
+    if isinstance(value, BaseMessage | Send | Command | Overwrite):
+        return None
+    if isinstance(value, BaseModel):
+        return ((name, getattr(value, name, None)) for name in type(value).model_fields)
+    if is_dataclass(value) and not isinstance(value, type):
+        return ((field.name, getattr(value, field.name, None)) for field in fields(value))
+    return None
+
+
+def overwritten(value: Any) -> tuple[Any, bool]:
+    """A value, or what it says to overwrite the state with; and whether it does."""
+    if isinstance(value, Overwrite):
+        return value.value, True
+    if type(value) is dict:  # what becomes of one on its way through JSON
+        if value.keys() == {OVERWRITE}:
+            return value[OVERWRITE], True
+        if value.get("type") == OVERWRITE and "value" in value:
+            return value["value"], True
+    return value, False
+
+
+def _has_other_than_messages(value: Any) -> bool:
+    items = value if isinstance(value, list) else (value,)
+    return not all(issubclass(kind, BaseMessage) for kind in set(map(type, items)))
+
+
+class _Walk:
+    """One walk through a value.
+
+    Args:
+        found: Takes what is found.
+        coerce: Whether the reducer makes messages of dicts, pairs and strings.
+    """
+
+    def __init__(self, found: Found, coerce: bool) -> None:
+        self._found = found
+        self._coerce = coerce
+        self._path: set[int] = set()
+
+    def enter(self, value: Any) -> None:
+        """Walk through the value of a key, of which the reducer makes messages, if it does."""
+        if self._coerce and (is_message_like(value) or isinstance(value, list)):
+            for item in value if isinstance(value, list) else [value]:
+                if is_message_like(item) or _is_stored_pair(item):
+                    self._make(item)
+                else:
+                    self._enter(item)
+        else:
+            self._enter(value)
+
+    def _enter(self, value: Any) -> None:
+        if isinstance(value, BaseMessage):
+            self._found.messages.append(value)
+        elif type(value) not in ATOMS and id(value) not in self._path:
+            inner = _children(value)
+            if inner is not None and len(self._path) < MAX_DEPTH:
+                self._path.add(id(value))
+                for item in inner:
+                    self._enter(item)
+                self._path.discard(id(value))
+
+    def _make(self, value: Any) -> None:
+        message = coerced(value)
+        if message is not None:
+            self._found.messages.append(message)
+            if not message.id:
+                self._found.nameless.append(message)
+
+
+def _children(value: Any) -> Iterable[Any] | None:
+    """What a container holds; None where no message can be in it."""
+    if isinstance(value, Mapping):
+        return value.values()
+    if _is_sequence(value):
+        return None if _is_plain(value) else cast("Iterable[Any]", value)
+    if isinstance(value, Overwrite | entrypoint.final):
+        return (value.value,)
+    if isinstance(value, set | frozenset):
+        return None
+    inner = fields_of(value)
+    return None if inner is None else [item for _, item in inner]
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether upstream, too, looks at the items of a value: of a deque, say."""
+    return isinstance(value, Sequence) and not isinstance(value, NO_MESSAGES)
+
+
+def _is_plain(items: Collection[Any]) -> bool:
+    return set(map(type, items)) <= ATOMS
+
+
+def _is_message_mapping(value: Mapping[Any, Any]) -> bool:
+    return ("role" in value or "type" in value) and "content" in value
+
+
+def is_message_like(value: Any) -> bool:
+    """Whether a value that is no message stands for one, as `add_messages` reads it."""
+    if isinstance(value, str):
+        return True
+    if isinstance(value, Mapping):
+        return _is_message_mapping(value)
+    return (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and all(isinstance(part, str) for part in value)
+    )
+
+
+def _is_stored_pair(value: Any) -> bool:
+    """Whether an item of a list is a pair (role, text) that a checkpoint made a list."""
+    return type(value) is list and len(value) == 2 and set(map(type, value)) == {str}
+
+
+def coerced(value: Any) -> BaseMessage | None:
+    """The message that the reducer makes of a value; None if it will refuse it."""
+    try:
+        return convert_to_messages([value])[0]
+    except (ValueError, TypeError, NotImplementedError, KeyError):
+        return None

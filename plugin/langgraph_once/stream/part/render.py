@@ -1,0 +1,66 @@
+"""Parts back into the chunks that a graph streams: the inverse of `intake`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
+from langgraph_once.stream.part.intake import StreamModes, Version
+
+__all__ = ["event_of", "sdk_chunk", "writer"]
+
+
+def writer(
+    stream_mode: StreamModes, *, subgraphs: bool = False, version: Version = "v1"
+) -> Callable[[Part], Any]:
+    """The function that writes parts in the shape that these arguments ask for.
+
+    Args:
+        stream_mode: As `intake.reader`.
+        subgraphs: As `intake.reader`.
+        version: As `intake.reader`.
+    """
+    if version == "v2":
+        return _v2_chunk
+    if isinstance(stream_mode, str):
+        if subgraphs:
+            return lambda part: (part.ns, _payload(part))
+        return _payload
+    if subgraphs:
+        return lambda part: (part.ns, part.mode, _payload(part))
+    return lambda part: (part.mode, _payload(part))
+
+
+def sdk_chunk(part: Part) -> tuple[str, Any, str | None]:
+    """A part as a `StreamPart` of `langgraph_sdk` says it: event, data, id."""
+    event = "|".join((part.mode, *part.ns))
+    data = [part.data, part.meta] if part.mode == "messages" else _payload(part)
+    return event, data, part.event_id
+
+
+def event_of(part: Part) -> dict[str, Any]:
+    """A part as a protocol event of v3, without the `seq` and time that the run gives it."""
+    params: dict[str, Any] = {"namespace": list(part.ns), "data": part.data}
+    if part.mode == "messages":
+        params["data"] = (part.data, part.meta)
+    elif "interrupts" in part.meta:
+        params["interrupts"] = part.meta["interrupts"]
+    return {"type": "event", "method": part.mode, "params": params}
+
+
+def _payload(part: Part) -> Any:
+    if part.mode == "messages":
+        return part.data, part.meta
+    if part.mode == "values" and part.meta.get("interrupts") and isinstance(part.data, dict):
+        return {**part.data, INTERRUPT_KEY: tuple(part.meta["interrupts"])}
+    return part.data
+
+
+def _v2_chunk(part: Part) -> dict[str, Any]:
+    if part.mode == "messages":
+        return {"type": part.mode, "ns": part.ns, "data": (part.data, part.meta)}
+    chunk = {"type": part.mode, "ns": part.ns, "data": part.data}
+    if part.mode == "values":
+        chunk["interrupts"] = part.meta.get("interrupts", ())
+    return chunk

@@ -1,0 +1,259 @@
+"""Who is running, in which attempt, and what an attempt that failed has said in vain."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langgraph.errors import ParentCommand
+from langgraph.types import Command
+
+from langgraph_once.stream.part.content import Content, Space, content_of
+from langgraph_once.stream.part.namespace import NS_SEP, lineage, node_path
+from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
+
+__all__ = [
+    "Meta",
+    "ModelRun",
+    "Said",
+    "Task",
+    "Tasks",
+    "first_message",
+    "is_sent",
+    "raised_update",
+]
+
+MAX_STARTED = 64
+
+PUSH = "__pregel_push"
+"""Private upstream (langgraph 1.2.22, langgraph/_internal/_constants.py); `test_upstream_keys`
+notices when it changes."""
+
+Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
+"""A namespace and metadata."""
+
+
+class Said(NamedTuple):
+    """A message that went out."""
+
+    id: str
+    ns: tuple[str, ...]
+    task: str
+
+
+class ModelRun:
+    """One call of a chat model.
+
+    Attributes:
+        id: The id of its first chunk that had one; all of it goes out under this id.
+        meta: The namespace and the metadata of its tokens.
+        failed: It ended in an error, so what it said is void.
+        is_void: Its task, or one around that, has begun anew since.
+        said: What it said in all, once it has ended; its message may be changed after that.
+        kept_in: The namespaces of the tasks that returned what it said.
+    """
+
+    __slots__ = ("failed", "id", "is_void", "kept_in", "meta", "run_id", "said", "task")
+
+    def __init__(self, run_id: UUID, task: Task) -> None:
+        self.run_id = str(run_id)
+        self.task = task
+        self.id = ""
+        self.meta: Meta = (), {}
+        self.failed = False
+        self.is_void = False
+        self.said: Content | None = None
+        self.kept_in: set[str] = set()
+
+
+class Task:
+    """One task of the running graph, over all its attempts in this stream.
+
+    Attributes:
+        attempt: The number of the attempt that runs, from 1.
+        steps: The steps in which it and the tasks around it run, outermost first.
+        inputs: What this attempt was given: for each id the message, its content as it was,
+            and the key it was under.
+        unnamed: What it was given besides, without ids.
+        is_sent: It was given them by a `Send`, and not by the state of its graph.
+        started: What was given to what was started in it last: to a graph, perhaps.
+        runs: The model runs of this attempt, by the ids they may be known under.
+        said: What went out in this attempt, tasks inside this one included.
+        stale: What went out inside it in earlier attempts and has not been taken back.
+        models: The model runs that spoke in it, in any attempt, or in a task inside it.
+    """
+
+    __slots__ = (
+        "_open",
+        "_started",
+        "attempt",
+        "inputs",
+        "is_sent",
+        "models",
+        "ns",
+        "runs",
+        "said",
+        "stale",
+        "started",
+        "steps",
+        "unnamed",
+    )
+
+    def __init__(self, ns: str) -> None:
+        self.ns = ns
+        self.attempt = 1
+        self.steps: list[int] = []
+        self._open = 0
+        self._started = False
+        self.inputs: dict[str, tuple[BaseMessage, object, str]] = {}
+        self.unnamed = GivenToTask()
+        self.runs: dict[str, ModelRun] = {}
+        self.said: dict[tuple[str, str], Said] = {}
+        self.stale: list[Said] = []
+        self.models: list[ModelRun] = []
+        self.is_sent = False
+        self.started: deque[GivenToGraph] = deque(maxlen=MAX_STARTED)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has started and not ended."""
+        return self._open > 0
+
+    def start(self) -> bool:
+        """Note a start; whether it is an attempt after the first.
+
+        A runnable inside a node may bear the node's name; it starts while the node runs.
+        """
+        self._open += 1
+        if self._open > 1 or not self._started:
+            self._started = True
+            return False
+        self.attempt += 1
+        self.stale += self.said.values()
+        for run in self.models:
+            run.is_void = True
+        self.inputs, self.runs, self.said = {}, {}, {}
+        self.unnamed = GivenToTask()
+        return True
+
+    def end(self) -> bool:
+        """Note an end; whether the task itself has ended, not something in it of its name."""
+        self._open -= 1
+        return self._open <= 0
+
+    def keep(self, message_id: str | None) -> None:
+        """Note that it returned a message, perhaps one that a model has streamed in it."""
+        runs = [run for run in self.models if run.id == message_id]
+        for run in runs or [self.runs[known] for known in (message_id,) if known in self.runs]:
+            run.kept_in.add(self.ns)
+
+    def copied(self, message: BaseMessage, *, space: Space) -> str | None:
+        """The id of what a model has streamed in it and `message` repeats, for one copy each.
+
+        Args:
+            message: What its node returns, without an id.
+            space: What white space may differ.
+        """
+        if not isinstance(message, AIMessage):
+            return None
+        content = content_of(message)
+        free = [
+            (run.id, run.said)
+            for run in self.models
+            if run.said and not (run.failed or run.is_void or self.ns in run.kept_in)
+        ]
+        for allowed in dict.fromkeys(("same", space)):
+            for run_id, said in free:
+                if said.spaced(allowed) == content.spaced(allowed):
+                    return run_id
+        return None
+
+    def take_back(self, *, inner: bool) -> Iterator[Said]:
+        """What earlier attempts have said: themselves, or with `inner` the tasks inside too."""
+        taken = [said for said in self.stale if inner or said.task == self.ns]
+        if taken:
+            self.stale = [said for said in self.stale if said not in taken]
+        yield from taken
+
+
+class Tasks:
+    """The tasks that are running."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+
+    def get(self, task_ns: str) -> Task:
+        """The task with this namespace; a new one if it is not running."""
+        return self._tasks.get(task_ns) or self._tasks.setdefault(task_ns, Task(task_ns))
+
+    def start_inside(self, task_ns: str, given: Any) -> None:
+        """Note what is given to something that a task starts."""
+        if (task := self._tasks.get(task_ns)) is not None:
+            task.started.append(GivenToGraph(given))
+
+    def at_step(self, task: Task, step: int | None) -> None:
+        """Note the step in which a task runs."""
+        if not task.steps:
+            outer = self.outer(task.ns)
+            task.steps = [*(outer[-1].steps if outer else ()), -1 if step is None else step]
+
+    def finish(self, task: Task) -> None:
+        """Forget a task that has succeeded, with all inside it: neither runs again."""
+        inside = task.ns + NS_SEP
+        for ns in [ns for ns in self._tasks if ns == task.ns or ns.startswith(inside)]:
+            del self._tasks[ns]
+
+    def say(self, said: Said) -> None:
+        """Note what a task said, for it and the tasks that it runs in."""
+        for ns in lineage(said.task):
+            self.get(ns).said[said.task, said.id] = said
+
+    def speak(self, run: ModelRun) -> None:
+        """Note that a model begins to speak, for its task and the tasks that it runs in."""
+        said = Said(run.id, run.meta[0], run.task.ns)
+        self.say(said)
+        for ns in lineage(said.task):
+            self.get(ns).models.append(run)
+
+    def drafts(self, task: Task) -> list[ModelRun]:
+        """The model runs whose words no task returned, once there is none left that could.
+
+        What a task inside others leaves may yet be returned by those.
+        """
+        if any(outer.is_running for outer in self.outer(task.ns)):
+            return []
+        return [run for run in task.models if not run.kept_in]
+
+    def outer(self, task_ns: str) -> list[Task]:
+        """The tasks that this one runs in, outermost first."""
+        return [self.get(ns) for ns in lineage(task_ns)[:-1]]
+
+
+def first_message(response: LLMResult) -> BaseMessage | None:
+    """What a model answered, where it is a chat model."""
+    if response.generations and response.generations[0]:
+        generation = response.generations[0][0]
+        if isinstance(generation, ChatGeneration):
+            return generation.message
+    return None
+
+
+def is_sent(metadata: Mapping[str, Any]) -> bool:
+    """Whether a task runs because of a `Send`; a task of the functional API is called instead."""
+    path: Any = metadata.get("langgraph_path") or ()
+    return len(path) > 1 and path[0] == PUSH and isinstance(path[1], int)
+
+
+def raised_update(error: BaseException, task: Task, node: str | None) -> Command[Any] | None:
+    """What a command that was raised to the graph of this task says to write there."""
+    if not isinstance(error, ParentCommand) or not error.args:
+        return None
+    command = error.args[0]
+    graph_names = {task.ns, node_path(task.ns.split(NS_SEP)), node}  # as upstream compares it
+    if not isinstance(command, Command) or command.graph not in graph_names:
+        return None
+    return Command(update=command.update)

@@ -1,0 +1,395 @@
+"""The handler of the `messages` mode: everything that is said, each with what tells it apart.
+
+Upstream's handler sends tokens and the messages that nodes return, and drops what bears an id
+that it has seen, in any task and whatever it says. This one sends what upstream's loses and
+leaves the decision to the deduplicator, for which it writes down what only it knows: where a
+message comes from, in which attempt, and by which model run.
+
+    lost upstream                                       found here
+    `Command(graph=PARENT, update=…)`                   raised: `on_chain_error`
+    same id, new content; `RemoveMessage`               compared with the input by content
+    messages in nested values, `Overwrite`, …           `walk`
+    equal ids in parallel tasks                         inputs are known by task
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID, uuid4
+
+from langchain_core.messages import (
+    AIMessageChunk,
+    BaseMessage,
+    RemoveMessage,
+)
+from langchain_core.outputs import ChatGenerationChunk, LLMResult
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.pregel._messages import StreamMessagesHandler
+
+from langgraph_once.stream.dedup.messages.originals import space_of
+from langgraph_once.stream.part.annotation import (
+    SCHEMA_VERSION,
+    Annotation,
+    Source,
+    annotated,
+    drafting,
+    note_in,
+)
+from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
+from langgraph_once.stream.part.messages_within import Found, found_in_input, found_in_update
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.running.attempts import (
+    Meta,
+    ModelRun,
+    Said,
+    Task,
+    Tasks,
+    first_message,
+    is_sent,
+    raised_update,
+)
+from langgraph_once.stream.running.inputs import GivenToGraph
+from langgraph_once.stream.running.returned import Siblings, Written, dropped, known_first
+from langgraph_once.stream.running.run import Run
+
+__all__ = ["OnceMessagesHandler"]
+
+
+class OnceMessagesHandler(StreamMessagesHandler):
+    """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.run = Run.take()
+        self.run.put = self.stream
+        self._tasks = Tasks()
+        self._models: dict[UUID, ModelRun] = {}
+        self._last: tuple[UUID | None, ModelRun | None] = None, None
+        self._given_ids: set[str] = set()
+        self._removed: set[str] = set()
+        self._unnamed: list[tuple[Content, str]] = []
+        self._names: dict[str, str] = {}
+        self._siblings = Siblings()
+        self._writing = threading.Lock()
+
+    def on_chat_model_start(
+        self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
+    ) -> Any:
+        """Note a model run, if upstream would stream it."""
+        super().on_chat_model_start(serialized, messages, **kwargs)
+        run_id: UUID = kwargs["run_id"]
+        meta = self.metadata.get(run_id)
+        if meta is None:
+            return
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        self._take_back_inner(task.ns)
+        for failed in [run for run in task.runs.values() if run.failed]:
+            self._take_back(task, [Said(failed.id, meta[0], task.ns)], meta[1])
+            task.runs = {known: run for known, run in task.runs.items() if run is not failed}
+        run = self._models[run_id] = ModelRun(run_id, task)
+        run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
+
+    def on_llm_new_token(  # type: ignore[override]  # as upstream's own
+        self,
+        token: str,  # noqa: ARG002  # its name is part of the call
+        *,
+        chunk: ChatGenerationChunk | None = None,
+        run_id: UUID,
+        **_: Any,
+    ) -> Any:
+        """Send a token, under the id of its model run."""
+        if not isinstance(chunk, ChatGenerationChunk):
+            return
+        message: BaseMessage = chunk.message
+        run_told, run = self._last
+        if run_told is not run_id:  # a UUID takes longer to hash than all the rest of a token
+            run = self._models.get(run_id)
+            self._last = run_id, run
+        if run is None:
+            return
+        if not run.id or run.id != message.__dict__["id"]:  # past pydantic, for speed
+            message = self._under_one_id(run, message)
+        ns, metadata = run.meta
+        self.stream((ns, "messages", (message, metadata)))
+
+    def _under_one_id(self, run: ModelRun, message: BaseMessage) -> BaseMessage:
+        if message.id:
+            run.task.runs.setdefault(message.id, run)
+        if not run.id:
+            run.id = message.id or f"{AUTO_ID_PREFIX}-{run.run_id}"
+            self._begin_to_speak(run)
+        return message if message.id == run.id else message.model_copy(update={"id": run.id})
+
+    def _begin_to_speak(self, run: ModelRun) -> None:
+        note_in(run.meta[1])["id"] = run.id
+        run.task.runs[run.id] = run
+        self._tasks.speak(run)
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Any:
+        """Send the whole message of a model that did not stream."""
+        run = self._ended(run_id)
+        message = first_message(response)
+        if run is None or message is None:
+            return
+        run.said = content_of(message)
+        if not message.id:
+            message.id = str(uuid4())
+        self.seen.add(message.id)
+        run.task.runs.setdefault(message.id, run)
+        if not run.id:
+            run.id = message.id
+            self._begin_to_speak(run)
+            self._send(run.meta[0], as_whole(message), run.meta[1], run.task)
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
+        """Note that what a model has said so far is void."""
+        run = self._ended(run_id)
+        if run is not None and run.id:
+            # Who closes a stream early has what was wanted.
+            run.failed = not isinstance(error, GeneratorExit)
+
+    def _ended(self, run_id: UUID) -> ModelRun | None:
+        self.metadata.pop(run_id, None)
+        run = self._models.pop(run_id, None)
+        if self._last[1] is run:
+            self._last = None, None
+        return run
+
+    def on_chain_start(
+        self,
+        serialized: dict[str, Any],
+        inputs: dict[str, Any],
+        *,
+        run_id: UUID,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Note what a node is given; take back what an attempt before this one has said."""
+        # The inputs are walked here, so upstream gets none to walk, but where its way is asked for.
+        known = inputs if self.run.is_stock else {}
+        super().on_chain_start(serialized, known, run_id=run_id, metadata=metadata, **kwargs)
+        if metadata is None or TASK_NS_KEY not in metadata:
+            return
+        if run_id not in self.metadata:
+            self._tasks.start_inside(metadata[TASK_NS_KEY], inputs)
+            return
+        task = self._tasks.get(metadata[TASK_NS_KEY])
+        task.is_sent = is_sent(metadata)
+        self._tasks.at_step(task, metadata.get("langgraph_step"))
+        if task.start():
+            self._take_back(task, task.take_back(inner=False), metadata)
+        else:
+            self._take_back_inner(task.ns)
+        task.unnamed.begin(inputs)
+        for key, message in found_in_input(inputs):
+            if message.id is None:
+                task.unnamed.note(message)
+            else:
+                task.inputs[message.id] = message, message.content, key
+                if self._unnamed and message.id not in self.seen:
+                    self._name(message.id, message)
+        self._given_ids |= task.inputs.keys()
+
+    def _name(self, message_id: str, message: BaseMessage) -> None:
+        """Note which message that went out under a made-up id the reducer has named so."""
+        content = content_of(message)
+        for unnamed in self._unnamed:
+            if unnamed[0] == content:
+                self._unnamed.remove(unnamed)
+                self._names[message_id] = unnamed[1]
+                break
+        self.seen.add(message_id)
+
+    def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]
+        """Send the messages that a node returned."""
+        if (meta := self.metadata.pop(run_id, None)) is None:
+            return
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        if ended := task.end():
+            self._take_back(task, task.take_back(inner=True), meta[1])
+        # What it runs may bear its name, and say what it does not return: upstream sends that.
+        if ended or self.run.is_stock:
+            self._send_found(meta, task, response, "node")
+        if ended:
+            self._finish(task)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
+        """Send the messages of a command that a node raised to the graph of this task."""
+        if (meta := self.metadata.pop(run_id, None)) is None:
+            return
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        ended = task.end()
+        update = raised_update(error, task, meta[1].get("langgraph_node"))
+        if update is not None:
+            self._send_found(meta, task, update, "command")
+            if ended:
+                self._finish(task)
+
+    def _finish(self, task: Task) -> None:
+        """Mark what models said in vain; that no message repeats it the deduplicator knows."""
+        for run in self._tasks.drafts(task):
+            ns, metadata = run.meta
+            last = AIMessageChunk(content="", id=run.id, chunk_position="last")
+            self.stream((ns, "messages", (last, drafting(metadata))))
+        self._tasks.finish(task)
+
+    def _emit(self, meta: Meta, message: BaseMessage, **_: Any) -> None:
+        """Send what `push_message` pushes; it calls this method of upstream's class."""
+        task = self._tasks.get(meta[1][TASK_NS_KEY])
+        self._send(meta[0], message, self._annotate(meta[1], "push", task), task)
+
+    def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
+        found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
+        nameless = set(map(id, found.nameless))
+        repeated = self._repeated(meta, task, found)
+        space = space_of(self.run.config, takes_back=not self.run.is_stock)
+        for message in known_first(found.messages, task):
+            is_unnamed = id(message) in nameless
+            is_repeated = id(message) in repeated
+            is_named_here = not message.id
+            if not message.id:  # as upstream, so that the state has it under this id
+                is_copy = not (is_unnamed or is_repeated)
+                streamed = task.copied(message, space=space) if is_copy else None
+                message.id = streamed or str(uuid4())
+            task.keep(message.id)
+            if isinstance(message, RemoveMessage):
+                if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
+                    self._send_removal(meta, task, message.id, source)
+            elif is_unnamed:
+                self._send_whole(Written(task, meta, message, source), is_unnamed=True)
+            else:
+                is_news = is_named_here or self._has_changed(task, message)
+                is_changed = is_news and not is_repeated
+                written = Written(task, meta, message, source, is_changed)
+                with self._writing:  # which of two is sent last decides what the consumer has
+                    self._send_written(written, is_listed=id(message) in found.by_id)
+        for message_id in dropped(found, task):
+            self._send_removal(meta, task, message_id, source)
+
+    def _send_written(self, written: Written, *, is_listed: bool) -> None:
+        """Send a message that a task returned, if the consumer is to have it now."""
+        task, message = written.task, written.message
+        beside, wins = self._siblings.keep(written) if is_listed else (None, True)
+        if beside is not None and wins:
+            self._send_whole(written, wins=True)
+        elif beside is not None:
+            if message.id in task.runs:  # the consumer has both under one id
+                self._send_whole(beside, wins=True)
+        elif written.is_changed or (task.is_sent and self._is_new(task, message)):
+            self._send_whole(written)
+        elif self.run.config.history == "emit":
+            self._send_whole(written._replace(source="history"))
+
+    def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
+        self._removed.add(message_id)
+        gone = RemoveMessage(id=self._names.get(message_id, message_id))
+        self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
+
+    def _send_whole(
+        self, written: Written, *, is_unnamed: bool = False, wins: bool = False
+    ) -> None:
+        task, meta, message, source, _ = written
+        run = task.runs.get(str(message.id))
+        message = as_whole(message)
+        metadata = self._annotate(meta[1], source, task, run=run)
+        is_known = self.run.is_stock and message.id in self.seen
+        if source != "history" and (is_known or message.id in task.inputs):
+            note_in(metadata)["given"] = True
+        if wins:
+            note_in(metadata)["wins"] = True
+        if run is not None and run.said == content_of(message):
+            note_in(metadata)["streamed"] = True
+        if is_unnamed:
+            note_in(metadata)["unnamed"] = True
+            self._unnamed.append((content_of(message), str(message.id)))
+            self.seen |= task.inputs.keys()  # which is none of the names it will get
+        elif (made_up := self._names.get(str(message.id))) is not None:
+            note_in(metadata)["id"] = made_up
+        self._send(meta[0], message, metadata, task)
+
+    def _has_changed(self, task: Task, message: BaseMessage) -> bool:
+        """Whether it is other than what the task was given, or the graphs around it were."""
+        given = task.inputs.get(str(message.id))
+        if given is None:
+            return not self._was_given(task, message)
+        known, content, _ = given
+        if known is message:
+            return message.content is not content
+        return content_of(known) != content_of(message)
+
+    def _was_given(self, task: Task, message: BaseMessage) -> bool:
+        """Whether a message comes from outside, and nothing was told of it since.
+
+        A graph inside this task may have named it; the task was given it as a string then.
+        """
+        message_id = str(message.id)
+        if message_id in self.seen or message_id in self._removed:
+            return False
+        if any(each.holds(message, self._is_outer_key) for each in self._given_around(task)):
+            return True
+        return message_id in self._given_ids and task.unnamed.claims(content_of(message))
+
+    def _is_new(self, task: Task, message: BaseMessage) -> bool:
+        """Whether no graph around this task was run with a message that it was sent.
+
+        What came since then the deduplicator knows.
+        """
+        content = content_of(message)
+        return not any(each.says(content, self._is_outer_key) for each in self._given_around(task))
+
+    def _given_around(self, task: Task) -> list[GivenToGraph]:
+        outer = self._tasks.outer(task.ns)
+        return [self.run.given, *(each for around in outer for each in around.started)]
+
+    def _is_outer_key(self, key: str) -> bool:
+        return self.run.is_message_key((), key)
+
+    def _repeated(self, meta: Meta, task: Task, found: Found) -> set[int]:
+        """Which messages, by `id()`, a task only hands back: they had no id as it got them."""
+        if task.is_sent:
+            return set()
+        return task.unnamed.repeated(
+            found, lambda key: key in found.replaced or self.run.replaces(meta[0], key)
+        )
+
+    def _send(
+        self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
+    ) -> None:
+        if not isinstance(message, RemoveMessage):
+            self.seen.add(str(message.id))
+            self._tasks.say(Said(note_in(metadata).get("id") or str(message.id), ns, task.ns))
+        self.stream((ns, "messages", (message, metadata)))
+
+    def _take_back_inner(self, task_ns: str) -> None:
+        """Take back what was said inside the tasks around this one, if they run it again."""
+        for outer in self._tasks.outer(task_ns):
+            if outer.stale:
+                metadata = {TASK_NS_KEY: outer.ns}
+                self._take_back(outer, outer.take_back(inner=True), metadata)
+
+    def _take_back(self, task: Task, said: Iterable[Said], metadata: Mapping[str, Any]) -> None:
+        for gone in said:
+            task.said.pop((gone.task, gone.id), None)
+            about = {**metadata, TASK_NS_KEY: gone.task}
+            note = self._annotate(about, "retry", task)
+            self.stream((gone.ns, "messages", (RemoveMessage(id=gone.id), note)))
+
+    def _annotate(
+        self,
+        metadata: Mapping[str, Any],
+        source: Source,
+        task: Task,
+        *,
+        run: ModelRun | None = None,
+    ) -> dict[str, Any]:
+        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=task.attempt)
+        self._tasks.at_step(task, metadata.get("langgraph_step"))
+        if len(task.steps) > 1:
+            note["steps"] = task.steps
+        if run is not None:
+            note["run"] = run.run_id
+            if run.id:
+                note["id"] = run.id
+        return annotated(metadata, note, sent=not self.run.is_stock)

@@ -1,0 +1,125 @@
+"""What graphs and tasks were given, which is no news when a node returns it.
+
+A task knows by its id what it was given itself. Here is the rest: what was given to the graphs
+around it, and what it was given without an id, as a string perhaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from langgraph_once.stream.part.content import Content, content_of
+from langgraph_once.stream.part.messages_within import (
+    Found,
+    IsMessageKey,
+    coerced,
+    entries_of,
+    is_message_like,
+    messages_given,
+)
+
+__all__ = ["GivenToGraph", "GivenToTask"]
+
+
+class GivenToGraph:
+    """The input of a graph.
+
+    Args:
+        value: The input; what has no id there gets one by the graph's reducers.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self._messages: list[BaseMessage] | None = None
+
+    def says(self, content: Content, is_message_key: IsMessageKey) -> bool:
+        """Whether a message in it says this."""
+        return any(content_of(known) == content for known in self._known(is_message_key))
+
+    def holds(self, message: BaseMessage, is_message_key: IsMessageKey) -> bool:
+        """Whether it holds this message: its id, and what it says."""
+        return any(
+            known.id == message.id and content_of(known) == content_of(message)
+            for known in self._known(is_message_key)
+        )
+
+    def _known(self, is_message_key: IsMessageKey) -> list[BaseMessage]:
+        if self._messages is None:
+            self._messages = messages_given(self._value, is_message_key)
+        return self._messages
+
+
+class GivenToTask:
+    """The input of one attempt of a task, as far as it bears no ids."""
+
+    def __init__(self) -> None:
+        self._value: Any = None
+        self._unnamed: dict[int, tuple[BaseMessage, object]] = {}
+        self._unclaimed: list[Content] | None = None
+
+    def begin(self, value: Any) -> None:
+        """Note the whole input."""
+        self._value = value
+
+    def note(self, message: BaseMessage) -> None:
+        """Note a message in it that has no id, and what it says, which a node may change."""
+        self._unnamed[id(message)] = message, message.content
+
+    def repeated(self, found: Found, replaces: Callable[[str], bool]) -> set[int]:
+        """Which messages of an update repeat this input: by `id()`.
+
+        Those are, in a list that takes the place of the one that was given, the same objects,
+        and from its beginning on copies at the same place. A list that is added to another says
+        them once more.
+        """
+        again: set[int] = set()
+        for key, value in entries_of(self._value) if found.by_key else ():
+            messages = found.by_key.get(key)
+            if messages and replaces(key) and self._is_in_part_unnamed(value):
+                again.update(id(message) for message in messages if self._is_unnamed(message))
+                for message, item in zip(messages, _items(value), strict=False):
+                    if message is item:
+                        continue
+                    if content_of(message) != _content(item):
+                        break
+                    again.add(id(message))
+        return again
+
+    def claims(self, content: Content) -> bool:
+        """Whether it says this without an id: each time for one message that a graph made of it."""
+        if self._unclaimed is None:
+            self._unclaimed = [
+                content
+                for _, value in entries_of(self._value)
+                if self._is_in_part_unnamed(value)
+                for content in map(_content, _items(value))
+                if content is not None
+            ]
+        if content not in self._unclaimed:
+            return False
+        self._unclaimed.remove(content)
+        return True
+
+    def _is_unnamed(self, message: BaseMessage) -> bool:
+        known, content = self._unnamed.get(id(message), (None, None))
+        return known is message and content is message.content
+
+    def _is_in_part_unnamed(self, value: Any) -> bool:
+        return any(
+            id(item) in self._unnamed if isinstance(item, BaseMessage) else is_message_like(item)
+            for item in _items(value)
+        )
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _content(item: Any) -> Content | None:
+    """What an item of a list says, as a graph reads it that makes messages of strings."""
+    if not isinstance(item, BaseMessage):
+        item = coerced(item) if is_message_like(item) else None
+    return None if item is None else content_of(item)

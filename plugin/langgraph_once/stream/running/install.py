@@ -1,0 +1,63 @@
+"""The one place that touches LangGraph: which handler its streams get.
+
+`Pregel.stream` and `astream` look their handler classes up in the globals of
+`langgraph.pregel.main` when they run, and test with `isinstance` there too (measured with
+langgraph 1.2.22; `test_install` notices when this changes). What is put there makes our
+handler for a run of `once(graph)`, and upstream's own for every other, which therefore behaves
+as if this package was not installed. `langgraph.pregel._messages` stays as it is:
+`push_message` needs its class.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.pregel import _messages as upstream
+from langgraph.pregel import main
+
+from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
+from langgraph_once.stream.running.handler_v2 import OnceMessagesHandlerV2
+from langgraph_once.stream.running.run import Run
+
+__all__ = ["install", "is_installed"]
+
+HandlerMeta: Any = type(upstream.StreamMessagesHandler)
+
+
+class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's class happens to have
+    """Makes our handler or upstream's; to `isinstance` it is upstream's class."""
+
+    plain: type
+    ours: type
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
+        return (cls.ours if Run.is_pending() else cls.plain)(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805
+        return isinstance(instance, cls.plain)
+
+
+class MessagesHandlerSwitch(upstream.StreamMessagesHandler, metaclass=_Switch):
+    """Stands for `StreamMessagesHandler`."""
+
+    plain = upstream.StreamMessagesHandler
+    ours = HidingMessagesHandler
+
+
+class MessagesHandlerV2Switch(upstream.StreamMessagesHandlerV2, metaclass=_Switch):
+    """Stands for `StreamMessagesHandlerV2`."""
+
+    plain = upstream.StreamMessagesHandlerV2
+    ours = OnceMessagesHandlerV2
+
+
+def install() -> None:
+    """Put the switches in place; doing so again changes nothing."""
+    globals_of_main: Any = main
+    globals_of_main.StreamMessagesHandler = MessagesHandlerSwitch
+    globals_of_main.StreamMessagesHandlerV2 = MessagesHandlerV2Switch
+
+
+def is_installed() -> bool:
+    """Whether the switches are in place."""
+    return vars(main)["StreamMessagesHandler"] is MessagesHandlerSwitch

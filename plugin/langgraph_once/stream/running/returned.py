@@ -1,0 +1,87 @@
+"""What a node returned, against what its task was given and what the tasks beside it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.stream.part.annotation import Source
+from langgraph_once.stream.part.messages_within import Found
+from langgraph_once.stream.part.namespace import lineage
+from langgraph_once.stream.part.per_graph import PerGraph
+from langgraph_once.stream.running.attempts import Meta, Task
+
+__all__ = ["Siblings", "Written", "dropped", "known_first"]
+
+
+class Written(NamedTuple):
+    """A message that a task returned."""
+
+    task: Task
+    meta: Meta
+    message: BaseMessage
+    source: Source
+    is_changed: bool = True
+    """Whether it is other than what the task was given."""
+
+
+class Siblings:
+    """The tasks of one step that write messages of one id into one list, which keeps the last.
+
+    The last is not who is done last: upstream applies what the tasks of a step wrote in the
+    order of their paths (langgraph 1.2.22, `apply_writes` in langgraph/pregel/_algo.py).
+    """
+
+    def __init__(self) -> None:
+        self._steps: PerGraph[tuple[int, dict[str, Written]]] = PerGraph()
+
+    def keep(self, written: Written) -> tuple[Written | None, bool]:
+        """Note what a task writes into a list.
+
+        Returns:
+            What a task beside it wrote under this id, if one did, and not both wrote what was
+            there; and whether the list keeps this one all the same.
+        """
+        task, (_, metadata), message, _, is_changed = written
+        graph, step = lineage(task.ns)[:-1], metadata.get("langgraph_step", -1)
+        known_step, known = self._steps.get(graph, (None, {}))
+        if known_step != step:
+            known = {}
+            self._steps.note(graph, (step, known))
+        before = known.get(str(message.id))
+        wins = before is None or _order(metadata) >= _order(before.meta[1])
+        if wins:
+            known[str(message.id)] = written
+        if before is None or before.task.ns == task.ns or not (is_changed or before.is_changed):
+            return None, wins
+        return before, wins
+
+
+def _order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """What orders tasks as upstream's `task_path_str` does."""
+    path = metadata.get("langgraph_path") or ()
+    return tuple(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)
+
+
+def known_first(messages: list[BaseMessage], task: Task) -> list[BaseMessage]:
+    """Those that this task has said first, so that no other is taken for their copy."""
+    known = {said.id for said in list(task.said.values())} | task.runs.keys()  # others may say
+    return sorted(messages, key=lambda message: message.id not in known)
+
+
+def dropped(found: Found, task: Task) -> list[str]:
+    """The ids that the node was given and that are in no list it replaced or cleared."""
+    kept = found.replaced.copy()
+    for at, message in enumerate(found.messages):
+        if isinstance(message, RemoveMessage) and message.id == REMOVE_ALL_MESSAGES:
+            keys = {key for *_, key in task.inputs.values()} - kept.keys()
+            kept |= dict.fromkeys(keys, found.messages[at + 1 :])
+    ids = {key: {message.id for message in messages} for key, messages in kept.items()}
+    return [
+        message_id
+        for message_id, (*_, key) in task.inputs.items()
+        if key in ids and message_id not in ids[key]
+    ]

@@ -1,0 +1,144 @@
+"""What the handler of a running graph must know, carried by a context variable.
+
+`Pregel.stream` makes its handler when it is first advanced, so the variable is set around
+that first step alone and taken by the handler that is made in it. A graph that a node streams
+finds the variable empty, and so does a run that goes on at the same time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from langgraph.channels import BinaryOperatorAggregate, DeltaChannel, LastValue
+from langgraph.graph.message import add_messages
+from langgraph.pregel import Pregel
+from langgraph.types import Command
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.part.namespace import node_path
+from langgraph_once.stream.running.inputs import GivenToGraph
+
+__all__ = ["Run", "afirst_chunk", "first_chunk"]
+
+PENDING: ContextVar[Run | None] = ContextVar("langgraph_once_run", default=None)
+
+REDUCER_NAMES = frozenset({"add_messages", "_add_messages", "_messages_delta_reducer"})
+
+Graph = Pregel[Any, Any, Any, Any]
+
+
+class Keys(NamedTuple):
+    """Keys of the state of a graph."""
+
+    messages: frozenset[str]
+    """Those that `add_messages` reduces."""
+
+    replaced: frozenset[str]
+    """Those that keep what was written last."""
+
+
+NO_KEYS = Keys(frozenset(), frozenset())
+
+
+class Run:
+    """One stream of a graph that is wrapped by `once`.
+
+    Attributes:
+        config: What counts as a repetition.
+        given: What the graph is run with.
+        is_stock: Its reader folds as stock clients do, and reads no annotation.
+        put: Takes what the handler sends.
+    """
+
+    __slots__ = ("_graph", "_keys", "config", "given", "is_stock", "put")
+
+    def __init__(
+        self, graph: Graph, config: DedupConfig, given: Any = None, *, is_stock: bool = False
+    ) -> None:
+        self._graph = graph
+        self.is_stock = is_stock
+        self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
+        self._keys: dict[str, Keys] | None = None
+        self.config = config
+        self.put: Callable[[Any], Any] | None = None
+
+    @staticmethod
+    def is_pending() -> bool:
+        """Whether the handler that is about to be made belongs to a run of ours."""
+        return PENDING.get() is not None
+
+    @staticmethod
+    def take() -> Run:
+        """The run that the handler being made belongs to; no other handler gets it."""
+        run = PENDING.get()
+        if run is None:
+            raise LookupError("no run of `once(graph)` is about to begin")
+        PENDING.set(None)
+        return run
+
+    def is_message_key(self, ns: tuple[str, ...], key: str) -> bool:
+        """Whether the graph at `ns` reduces this key by `add_messages`.
+
+        Of a graph that is not to be seen from outside, called in a function say, nobody knows:
+        what looks like a message there may be none, and is left alone.
+        """
+        return key in self._keys_of(ns).messages
+
+    def replaces(self, ns: tuple[str, ...], key: str) -> bool:
+        """Whether the graph at `ns` keeps of this key what was written last, and nothing else."""
+        return key in self._keys_of(ns).replaced
+
+    def _keys_of(self, ns: tuple[str, ...]) -> Keys:
+        if self._keys is None:
+            self._keys = _keys_by_graph(self._graph)
+        return self._keys.get(node_path(ns), NO_KEYS)
+
+
+def first_chunk(chunks: Iterator[Any], run: Run) -> list[Any]:
+    """The first of `chunks`, if there is one, in the making of which `run` is taken."""
+    token = PENDING.set(run)
+    try:
+        return list(itertools.islice(chunks, 1))
+    finally:
+        PENDING.reset(token)
+
+
+async def afirst_chunk(chunks: AsyncIterator[Any], run: Run) -> list[Any]:
+    """`first_chunk`, async."""
+    token = PENDING.set(run)
+    try:
+        return [await anext(chunks)]
+    except StopAsyncIteration:
+        return []
+    finally:
+        PENDING.reset(token)
+
+
+def _keys_by_graph(graph: Graph) -> dict[str, Keys]:
+    """The keys of each graph, by the names of the nodes that lead to it."""
+    try:
+        inner = dict(graph.get_subgraphs(recurse=True))
+    except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
+        inner = {}
+    graphs: dict[str, Any] = {"": graph, **inner}
+    return {
+        path: Keys(frozenset(_message_keys(each)), frozenset(_replaced_keys(each)))
+        for path, each in graphs.items()
+        if isinstance(each, Pregel)  # a remote graph has no channels; the usual key is assumed
+    }
+
+
+def _message_keys(graph: Graph) -> Iterator[str]:
+    for key, channel in graph.channels.items():
+        if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
+            reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
+            reducer = getattr(reducer, "func", reducer)
+            if reducer is add_messages or getattr(reducer, "__name__", "") in REDUCER_NAMES:
+                yield key
+
+
+def _replaced_keys(graph: Graph) -> Iterator[str]:
+    return (key for key, channel in graph.channels.items() if isinstance(channel, LastValue))

@@ -1,0 +1,28 @@
+"""What a graph has sent to a consumer that had left; `ledger.owed` keeps it for the next stream."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.running.run import Run
+
+__all__ = ["undelivered"]
+
+
+def undelivered(run: Run | None) -> Iterator[Part]:
+    """What an ended run has sent of messages, and nobody has read."""
+    put: Any = run and run.put
+    if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time
+        put = put.args[0]
+    # Private upstream (langgraph 1.2.22, langgraph/_internal/_queue.py); the law with cuts
+    # notices when it changes.
+    sent = getattr(getattr(put, "__self__", None), "_queue", ())
+    while sent:
+        ns, mode, data = sent.popleft()
+        if mode == "messages":
+            yield Part(ns, mode, *data)
+        elif mode == "updates":  # a cached one tells of messages too
+            yield Part(ns, mode, data)

@@ -1,0 +1,309 @@
+"""v3: protocol events in, the events that the consumer lacks out.
+
+In v3 a model speaks in events (`message-start`, `content-block-delta`, …, `message-finish`)
+where v1 and v2 have chunks. To the ledger each event is the chunk that says the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    RemoveMessage,
+)
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.cached_answers import CachedParts
+from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.step_begin import Steps
+from langgraph_once.stream.dropin import ChunkFilter
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.annotation import annotation_of, repairing
+from langgraph_once.stream.part.content import as_whole
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.intake import v2_part
+from langgraph_once.stream.part.render import writer
+from langgraph_once.stream.v3.open_messages import ENDS, RUN_KEY, VOID, OpenMessages, id_begun
+from langgraph_once.stream.v3.protocol import ProtocolForm
+
+__all__ = ["event_chunk", "event_filter"]
+
+STATE_MODES = frozenset({"values", "updates"})
+
+
+def event_filter(
+    config: DedupConfig,
+    ledger: Ledger,
+    *,
+    cached: CachedParts | None = None,
+    for_stock: bool = False,
+    tells_edits: bool = True,
+) -> ChunkFilter:
+    """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
+
+    States stay whole, since the projections of a run are made of them. What runs again is
+    retracted where `config` says "hold": of a model whose first event was withheld, upstream's
+    projections understand no later one.
+
+    Args:
+        config: What counts as a repetition.
+        ledger: What the consumer has.
+        cached: Says what cached updates hold, where the graph has a cache.
+        for_stock: Whether a stock client reads the events over a network, `ProtocolForm`.
+        tells_edits: Whether a message that a task returns with another text follows what was
+            streamed. Not where transformers rewrite messages: they may have made that text of
+            the streamed one already, and then nothing was edited.
+    """
+    if config.reexecution == "hold":
+        config = replace(config, reexecution="retract")
+    form = ProtocolForm(ledger) if for_stock else None
+    dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
+    events = _Events(dedup, cached, form, tells_edits=tells_edits)
+    steps = Steps()
+    return ChunkFilter(
+        events.new,
+        owed=events.owed,
+        owe=events.owe,
+        begun=lambda chunk: steps.begun(v2_part(chunk)),
+    )
+
+
+class _Events:
+    """The chunks of one v3 run, each after the other."""
+
+    def __init__(
+        self,
+        dedup: Deduplicator,
+        cached: CachedParts | None,
+        form: ProtocolForm | None,
+        *,
+        tells_edits: bool,
+    ) -> None:
+        self._dedup = dedup
+        self._tells_edits = tells_edits
+        self._form = form
+        self._expand: Any = cached.expand if cached is not None else lambda part: (part,)
+        self._reader = EventReader()
+        self._open = OpenMessages()
+        self._write = writer([], version="v2")
+        self._rest: Iterator[tuple[bool, Part]] = iter(())
+
+    def new(self, chunk: Any) -> Iterator[Any]:
+        """What the consumer lacks of a chunk."""
+        self._rest = self._fed(v2_part(chunk))
+        for is_whole, out in self._rest:
+            if is_whole:
+                yield chunk
+            elif not isinstance(out.data, AIMessageChunk):
+                yield self._write(out)
+            elif out.data.content:  # a missing rest; upstream's projections hear no chunks
+                rest = out._replace(data=as_whole(out.data))
+                yield self._write(rest._replace(meta=repairing(out.meta)))
+
+    def owed(self) -> Iterator[Any]:
+        """What the stream before owes; tokens as whole messages, since here a model says none."""
+        for part in self._dedup.owed():
+            yield self._write(part._replace(data=as_whole(part.data)))
+
+    def owe(self, left: Iterable[Part]) -> None:
+        """Note what the consumer has left too early to get."""
+        said = (self._reader.read(each) for part in left for each in self._expand(part))
+        rest = (out for _, out in self._rest)
+        self._dedup.owe(rest, (part for part in said if part is not None))
+
+    def _fed(self, whole: Part) -> Iterator[tuple[bool, Part]]:
+        """What the consumer lacks of a part, with whether that is the part itself."""
+        for part in self._expand(whole):
+            new = self._new_of(part, whole)
+            yield from self._ending(part, new) if self._form is None else self._form.sent(part, new)
+
+    def _ending(self, part: Part, new: Iterable[tuple[bool, Part]]) -> Iterator[tuple[bool, Part]]:
+        """The same; what is taken back while a model still says it ends as void before that."""
+        for is_whole, out in new:
+            if isinstance(out.data, RemoveMessage):
+                for end in self._open.ended(out):
+                    yield False, end
+            elif is_whole:
+                self._open.note(part)
+            yield is_whole, out
+
+    def _new_of(self, part: Part, whole: Part) -> Iterator[tuple[bool, Part]]:
+        said = None if part.mode in STATE_MODES else self._reader.read(part)
+        if said is None:
+            yield True, part
+        else:
+            new = self._dedup.feed(said)
+            for out in new if self._tells_edits else _without_edits(new):
+                yield out is said and part is whole, out
+
+
+def _without_edits(new: Iterable[Part]) -> Iterator[Part]:
+    """The same, but for a removal and the message that takes its place."""
+    parts = list(new)
+    gone = {part.data.id for part in parts if isinstance(part.data, RemoveMessage)}
+    back = {part.data.id for part in parts if type(part.data) is AIMessage}
+    for part in parts:
+        if getattr(part.data, "id", None) not in gone & back:
+            yield part
+
+
+class EventReader:
+    """Reads the events of models as chunks."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._whole: set[tuple[str, int]] = set()
+        self._told: dict[tuple[str, int], list[str]] = {}
+        self._unnamed: set[tuple[str, int]] = set()
+
+    def read(self, part: Part) -> Part | None:
+        """A part whose event is a chunk instead; None for an event that says nothing."""
+        if part.mode != "messages" or not isinstance(part.data, Mapping):
+            return _as_chunk(part)
+        event, run = part.data, str(part.meta.get(RUN_KEY))
+        if event.get("event") == "message-start":
+            self._ids[run] = id_begun(part)
+        message_id = self._ids.get(run)
+        chunk = event_chunk(event, message_id) if message_id else None
+        if event.get("event") == "content-block-start" and not event["content"].get("id"):
+            self._unnamed.add((run, event["index"]))  # a call, perhaps, whose id comes late
+        if "delta" in event:
+            self._told.setdefault((run, event["index"]), []).append(_delta_text(event))
+        elif message_id and event.get("event") == "content-block-finish":
+            rest = self._rest(event, run, message_id)
+            chunk = chunk or self._whole_call(event, run, message_id) or rest
+        elif message_id and chunk is None:
+            chunk = self._whole_call(event, run, message_id)
+        if event.get("event") in ENDS:
+            self._ids.pop(run, None)
+        return None if chunk is None else part._replace(data=chunk)
+
+    def _rest(self, event: Mapping[str, Any], run: str, message_id: str) -> AIMessageChunk | None:
+        """The chunk of what only the end of a block tells, where a transformer held deltas back."""
+        block, index = event["content"], event["index"]
+        told = "".join(self._told.pop((run, index), ()))
+        match block.get("type"):
+            case "text" | "reasoning" as kind:
+                rest = _suffix(str(block.get(kind) or ""), told)
+                delta = {"type": f"{kind}-delta", kind: rest}
+                return _block_delta({**event, "delta": delta}, message_id) if rest else None
+            case "tool_call" if told:
+                args = block.get("args") or {}
+                forms = (json.dumps(args), json.dumps(args, separators=(",", ":")))
+                rest = next(filter(None, (_suffix(form, told) for form in forms)), "")
+                call_id = block.get("id") if (run, index) in self._unnamed else None
+                self._unnamed.discard((run, index))
+                piece = {"id": call_id, "name": None, "args": rest}
+                return _call_chunk(event, message_id, piece) if rest or call_id else None
+            case _:
+                return None
+
+    def _whole_call(
+        self, event: Mapping[str, Any], run: str, message_id: str
+    ) -> AIMessageChunk | None:
+        """The chunk of a tool call that did not stream; its block is finished with all of it."""
+        block = event.get("content") or {}
+        if block.get("type") != "tool_call":
+            return None
+        place = run, event["index"]
+        if event["event"] == "content-block-start":
+            self._whole.add(place)
+        elif place in self._whole:
+            self._whole.discard(place)
+            call = {"id": block.get("id"), "name": block.get("name")}
+            args = json.dumps(block.get("args") or {})
+            return _call_chunk(event, message_id, {**call, "args": args})
+        return None
+
+
+def _as_chunk(part: Part) -> Part:
+    """A part; the missing rest of a message as a chunk, which upstream is told as a whole one."""
+    message, note = part.data, annotation_of(part.meta)
+    if type(message) is not AIMessage or note is None or not note.get("repairs"):
+        return part
+    return part._replace(data=AIMessageChunk(content=message.content, id=message.id))
+
+
+def _delta_text(event: Mapping[str, Any]) -> str:
+    delta = event["delta"]
+    return str(delta.get("text") or delta.get("reasoning") or delta.get("args") or "")
+
+
+def _suffix(whole: str, told: str) -> str:
+    """What of `whole` comes after `told`; nothing where that is no part of it."""
+    return whole[len(told) :] if whole.startswith(told) else ""
+
+
+def event_chunk(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    """The chunk that says what an event of a model's stream says."""
+    match event.get("event"):
+        case "message-start":
+            return AIMessageChunk(content="", id=message_id)
+        case "content-block-start":
+            return _block_start(event, message_id)
+        case "content-block-delta":
+            return _block_delta(event, message_id)
+        case "content-block-finish":
+            return _block_finish(event, message_id)
+        case "message-finish" if event.get("metadata") == VOID:
+            return None  # what it ends is taken back
+        case "message-finish":
+            return AIMessageChunk(
+                content="",
+                id=message_id,
+                usage_metadata=_usage(event),
+                response_metadata=dict(event.get("metadata") or {}),
+                chunk_position="last",
+            )
+        case _:
+            return None
+
+
+def _block_start(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    block = event["content"]
+    if block.get("type") != "tool_call_chunk":
+        return None
+    call = {key: block.get(key) for key in ("id", "name")}
+    return _call_chunk(event, message_id, {**call, "args": ""})
+
+
+def _block_delta(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    delta = event["delta"]
+    match delta.get("type"):
+        case "text-delta":
+            return AIMessageChunk(content=delta["text"], id=message_id)
+        case "reasoning-delta":
+            block = {"type": "reasoning", "reasoning": delta["reasoning"], "index": event["index"]}
+            return AIMessageChunk(content=[block], id=message_id)
+        case "tool-call-delta":
+            return _call_chunk(event, message_id, {"id": None, "name": None, "args": delta["args"]})
+        case _:
+            return None
+
+
+def _block_finish(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
+    """Blocks that do not stream come whole, when they are finished."""
+    block = event["content"]
+    if block.get("type") in {"text", "reasoning", "tool_call", "invalid_tool_call"}:
+        return None
+    return AIMessageChunk(content=[{**block, "index": event["index"]}], id=message_id)
+
+
+def _call_chunk(
+    event: Mapping[str, Any], message_id: str | None, call: Mapping[str, Any]
+) -> AIMessageChunk:
+    piece: Any = {**call, "index": event["index"], "type": "tool_call_chunk"}
+    return AIMessageChunk(content="", id=message_id, tool_call_chunks=[piece])
+
+
+def _usage(event: Mapping[str, Any]) -> Any:
+    usage = event.get("usage")
+    if not usage:
+        return None
+    counts = {key: usage.get(key) or 0 for key in ("input_tokens", "output_tokens")}
+    return {**counts, "total_tokens": usage.get("total_tokens") or sum(counts.values())}

@@ -1,0 +1,345 @@
+"""v3: what a stock client of the protocol is sent over a network.
+
+A LangGraph server sends of the `messages` of v3 only the events of models: no whole message, no
+removal, no metadata (langgraph-api 0.16.7). Clients keep a list of messages by id, where what
+streamed and is in no `values` stays, and what streamed stands against `values` that say something
+else (`@langchain/react` 1.1). They understand one thing by which something can be taken back: a
+`message-start` under an id that they have begins that message anew, in its place. So what no
+state will hold is begun anew with nothing, and what the state says otherwise with that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
+
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
+
+__all__ = ["NODE_KEY", "OURS_KEY", "ProtocolForm"]
+
+NODE_KEY: Final = "__once_node"
+"""Under this key of the metadata is the node that an event is to name."""
+
+OURS_KEY: Final = "__once_ours"
+"""Marks the events that say only what a removal or a whole message says on the channel `once`."""
+
+BEGINS_EMPTY = {"text": "text", "reasoning": "reasoning", "tool_call": "args"}
+"""What of a block is told only after its start; texts by a delta, too."""
+
+RUNS_AGAIN = frozenset({"retry", "resume"})
+
+News = Iterator[tuple[bool, Part]]
+"""Parts, each with whether it is the one that came."""
+
+
+class _Shown:
+    """A message that the client shows.
+
+    Attributes:
+        is_text: It says nothing but text.
+        node: The node that its events name, where a client needs that to tell them from others.
+        run: The model run that says it, while that goes on.
+    """
+
+    __slots__ = ("id", "is_text", "node", "ns", "run", "text")
+
+    def __init__(
+        self, message_id: str, ns: tuple[str, ...], text: str = "", *, is_text: bool = True
+    ) -> None:
+        self.id = message_id
+        self.ns = ns
+        self.text = text
+        self.is_text = is_text
+        self.node: str | None = None
+        self.run: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to take back."""
+        return self.is_text and not self.text
+
+
+class _Held:
+    """The events of a message that so far repeats one that the client shows."""
+
+    def __init__(self, old: _Shown, start: Part) -> None:
+        self.old = old
+        self.events = [start]
+        self._text = ""
+
+    def goes_on(self, part: Part) -> bool:
+        """Note an event; whether the client has all that it says."""
+        event, last = part.data, self.events[-1].data
+        said = _text_of(event)
+        if said is None or last.get("index") != event["index"] or "delta" not in last:
+            self.events.append(part)
+        else:  # one event in place of many
+            delta = {**event["delta"], "text": last["delta"]["text"] + said}
+            self.events[-1] = part._replace(data={**event, "delta": delta})
+        if said is None:
+            block: Mapping[str, Any] = event.get("content", {})
+            begins = event.get("event"), block.get("type")
+            return begins == ("content-block-start", "text")
+        self._text += said
+        return self.old.text.startswith(self._text)
+
+
+class ProtocolForm:
+    """Says with events of the protocol what the deduplicator takes back.
+
+    Args:
+        ledger: What the consumer has.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._shown: dict[str, _Shown] = {}
+        self._runs: dict[str, _Shown] = {}
+        self._held: dict[str, _Held] = {}
+        self._gone: dict[str, list[_Shown]] = {}
+        self._moved: dict[str, _Shown] = {}
+        self._in_state: set[str] = set()
+        self._has_state = False  # which the first one of a stream shows to have been before it
+        self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
+
+    def sent(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
+        """What to send of a part.
+
+        Args:
+            part: The part.
+            new: What the deduplicator gives of it: each with whether it is the part itself.
+        """
+        if part.mode == "values":
+            yield from self._state(part, new)
+        elif part.mode != "messages":
+            yield from new
+        elif isinstance(part.data, Mapping):
+            yield from self._event(part, new)
+        else:
+            given = list(new)
+            yield from given
+            yield from self._said_of(part, [out for _, out in given])
+
+    def _state(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
+        """A state: what runs again has ended, and what a client shows is to be what it says."""
+        for gone in self._gone.values():
+            over = [old for old in gone if old.ns[: len(part.ns)] == part.ns]
+            gone[:] = [old for old in gone if old not in over]
+            for old in over:
+                yield from self._emptied(old)
+        said = _messages(part.data)
+        ids = Counter(str(message.id) for message in said)
+        before, is_first = self._in_state, not self._has_state
+        if not part.ns:
+            self._in_state, self._has_state = set(ids), True
+        for message in said:
+            if isinstance(message, AIMessage) and ids[str(message.id)] == 1:
+                yield from self._corrected(message, is_root=not part.ns)
+        yield from new
+        if not part.ns and not is_first:
+            for message_id in self._in_state - before:
+                yield from self._copied(message_id)
+
+    def _copied(self, message_id: str) -> News:
+        """Begin anew with nothing what streamed, in this stream or one before, under another id."""
+        if message_id in self._moved:
+            yield from self._emptied(self._moved.pop(message_id), ())
+        for entry in self._ledger.entries(message_id):
+            if entry.is_model and entry.id != message_id:
+                yield from self._emptied(self._shown.get(entry.id) or _shown(entry, ()), ())
+
+    def _corrected(self, message: AIMessage, *, is_root: bool) -> News:
+        """Begin anew what a client shows of a message, if the state says something else."""
+        message_id, text = str(message.id), str(message.text)
+        shown = self._shown.get(message_id)
+        if shown is None and is_root:
+            self._shown[message_id] = _Shown(message_id, (), text)
+        elif shown is not None and shown.text != text and shown.run is None:
+            shown.text = text
+            yield from _told(shown, message)
+
+    def _event(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
+        task = str(part.meta.get(TASK_NS_KEY))
+        is_start = part.data.get("event") == "message-start"
+        before = self._said_before(task, part.ns) if is_start else {}
+        for is_whole, out in new:
+            if isinstance(out.data, RemoveMessage):
+                yield from self._take_back(out, before)
+                yield is_whole, out
+            elif not is_whole:
+                yield is_whole, out
+            elif is_start:
+                yield from self._start(part, task)
+            else:
+                yield from self._next(part)
+
+    def _said_before(self, task: str, ns: tuple[str, ...]) -> dict[str, _Shown]:
+        """What the client shows of the streams before, of what a task has said in them."""
+        return {
+            entry.id: _shown(entry, ns)
+            for entry in self._ledger.said_in(task)
+            if entry.is_model and entry.id not in self._shown
+        }
+
+    def _take_back(self, removal: Part, before: Mapping[str, _Shown]) -> News:
+        """Note what runs again; what the client shows of it stays until that has caught up."""
+        message_id, task = str(removal.data.id), str(removal.meta.get(TASK_NS_KEY))
+        for run, held in list(self._held.items()):
+            if self._runs[run].id == message_id:  # which nobody was shown
+                del self._held[run], self._runs[run]
+                self._gone.setdefault(task, []).append(held.old)
+        old = self._shown.pop(message_id, None) or before.get(message_id)
+        if old is not None and old.run is not None:
+            # The model that said it died, and upstream leaves its message open.
+            yield self._out(Part(old.ns, "messages", {"event": "message-finish"}), old, ours=True)
+            self._end(old)
+        if old is not None and message_id not in self._in_state:
+            self._gone.setdefault(task, []).append(old)
+
+    def _start(self, part: Part, task: str) -> News:
+        run, message_id = str(part.meta.get("run_id")), str(part.data.get("id"))
+        shown = self._runs[run] = _Shown(message_id, part.ns)
+        gone = self._gone.pop(task, [])
+        if len(gone) == 1 and gone[0].is_text and not gone[0].is_empty:
+            self._held[run] = _Held(gone[0], part)
+            return
+        for old in gone:
+            yield from self._emptied(old)
+        self._begin(shown, run, part)
+        yield self._out(part, shown)
+
+    def _next(self, part: Part) -> News:
+        run = str(part.meta.get("run_id"))
+        shown, held = self._runs.get(run), self._held.get(run)
+        if shown is None:
+            yield True, part
+        elif held is None:
+            yield self._out(part, shown)
+        elif not held.goes_on(part):
+            del self._held[run]
+            self._begin(shown, run, part)
+            for event in held.events:
+                yield self._out(event, shown)
+            yield from self._emptied(held.old)  # now, so that at no moment there is neither
+        if shown is not None and part.data.get("event") == "message-finish":
+            self._end(shown)
+
+    def _begin(self, shown: _Shown, run: str, part: Part) -> None:
+        """Note that a message begins; if another is open, its events are to be told apart."""
+        nodes = [other.node for other in self._beside(shown)]
+        if nodes:
+            node = str(part.meta.get("langgraph_node"))
+            shown.node = f"{node}:{run}" if node in nodes else node
+        shown.run = run
+        self._shown[shown.id] = shown
+
+    def _end(self, shown: _Shown) -> None:
+        self._runs.pop(str(shown.run), None)
+        shown.run = None
+
+    def _beside(self, shown: _Shown) -> list[_Shown]:
+        """The other messages that are open in its namespace."""
+        runs = self._runs.values()
+        return [one for one in runs if one.run and one.ns == shown.ns and one is not shown]
+
+    def _out(self, part: Part, shown: _Shown, *, ours: bool = False) -> tuple[bool, Part]:
+        """An event as it goes out: with its node and its id where clients need them.
+
+        One of them tells by the one, another by the other which message an event goes on with;
+        with one message at a time they need neither.
+        """
+        event, said = part.data, _text_of(part.data)
+        if said is not None:
+            shown.text += said
+        elif event.get("content", {}).get("type", "text") != "text":
+            shown.is_text = False
+        meta = {**part.meta, OURS_KEY: True} if ours else part.meta
+        if shown.node is not None:
+            meta = {**meta, NODE_KEY: shown.node}
+        if self._beside(shown):
+            event = {**event, "id": shown.id}
+        return False, part._replace(data=event, meta=meta)
+
+    def _said_of(self, part: Part, new: list[Part]) -> News:
+        """The events that say what becomes of messages by a whole message, a removal or a mark."""
+        message: BaseMessage = part.data
+        note: Mapping[str, Any] = annotation_of(part.meta) or {}
+        if note.get("hidden"):
+            return
+        task = str(part.meta.get(TASK_NS_KEY))
+        if isinstance(message, RemoveMessage):
+            if note.get("source") not in RUNS_AGAIN:
+                yield from self._unsaid(str(message.id))
+            else:
+                for out in new:
+                    yield from self._take_back(out, {})
+        elif isinstance(message, AIMessageChunk):
+            if note.get("draft") and new and self._answered.intersection(lineage(task)):
+                yield from self._unsaid(str(message.id))
+        elif isinstance(message, AIMessage):
+            self._answered.add(task)
+            for entry in self._ledger.entries(str(message.id)):
+                copied = self._shown.get(entry.id)
+                if copied is not None and entry.id != message.id:
+                    self._moved[str(message.id)] = copied  # an edit makes the ledger forget it
+
+    def _unsaid(self, message_id: str) -> News:
+        """Begin anew with nothing what a client shows, unless a state tells that it is gone."""
+        old = self._shown.get(message_id)
+        if old is not None and message_id not in self._in_state:
+            yield from self._emptied(old)
+
+    def _emptied(self, old: _Shown, ns: tuple[str, ...] | None = None) -> News:
+        if not old.is_empty and old.id not in self._in_state:
+            self._shown[old.id] = emptied = _Shown(old.id, old.ns if ns is None else ns)
+            yield from _told(emptied, AIMessage("", id=old.id))
+
+
+def _told(shown: _Shown, message: AIMessage) -> News:
+    """The events that say a message from its start to its end.
+
+    They name no node of the graph, so that they are not taken for events of what one says.
+    """
+    meta = {OURS_KEY: True, NODE_KEY: f"once:{shown.id}"}
+    for event in _events(message):
+        yield False, Part(shown.ns, "messages", {**event, "id": shown.id}, meta)
+
+
+def _events(message: AIMessage) -> Iterator[dict[str, Any]]:
+    yield {"event": "message-start", "role": "ai"}
+    for index, each in enumerate(message.content_blocks):
+        block: Any = each
+        place, kind = {"index": index}, block["type"]
+        key = BEGINS_EMPTY.get(kind)
+        start = block if key is None else {**block, key: type(block.get(key, ""))()}
+        yield {"event": "content-block-start", **place, "content": start}
+        if key == kind and key in block:
+            delta = {"type": f"{kind}-delta", key: block[key]}
+            yield {"event": "content-block-delta", **place, "delta": delta}
+        yield {"event": "content-block-finish", **place, "content": block}
+    yield {"event": "message-finish"}
+
+
+def _messages(state: Any) -> list[BaseMessage]:
+    values = state.values() if isinstance(state, Mapping) else ()
+    lists = [value for value in values if isinstance(value, list)]
+    return [m for each in lists for m in each if isinstance(m, BaseMessage) and m.id]
+
+
+def _shown(entry: Entry, ns: tuple[str, ...]) -> _Shown:
+    said = entry.content
+    return _Shown(entry.id, ns, said.text, is_text=not (said.calls or said.rest))
+
+
+def _text_of(event: Mapping[str, Any]) -> str | None:
+    """The text that an event adds, if that is all it does."""
+    delta = event.get("delta") or {}
+    text: str | None = delta.get("text") if delta.get("type") == "text-delta" else None
+    return text

@@ -1,0 +1,153 @@
+"""v3: our parts on the channel `once`, and `run.messages` without what was taken back.
+
+In v3 whole messages and events are given out by transformers. `run.messages` makes an empty
+message of a `RemoveMessage`, so removals are kept from it; on the channel `once` each part goes
+out as in v2, with message chunks in place of events, so that every piece bears its id (the
+events' deltas have none, and clients mix up messages that stream at a time).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from langchain_core.messages import AIMessageChunk, RemoveMessage
+from langgraph.stream import StreamChannel, StreamTransformer
+
+from langgraph_once.errors import StreamError
+from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.intake import event_part
+from langgraph_once.stream.part.render import writer
+from langgraph_once.stream.v3.events import EventReader
+from langgraph_once.stream.v3.open_messages import RUN_KEY
+from langgraph_once.stream.v3.protocol import NODE_KEY, OURS_KEY
+
+__all__ = ["CHANNEL", "HIDDEN_METHOD", "HideRemovals", "OnceChannel", "rewrites", "with_channel"]
+
+CHANNEL = "once"
+HIDDEN_METHOD = "messages/removal"
+CHANNEL_METHODS = frozenset({"messages", "values", "updates", "custom"})
+
+
+def with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
+    """The transformers of a graph, and ours around them."""
+    return (HideRemovals, *_of_users(transformers), OnceChannel)
+
+
+def rewrites(transformers: Sequence[Any]) -> bool:
+    """Whether one of them may change what is said before `run.messages` and others read it."""
+    return any(getattr(make(()), "before_builtins", False) for make in _of_users(transformers))
+
+
+def _of_users(transformers: Sequence[Any]) -> list[Any]:
+    return [make for make in transformers if make not in (HideRemovals, OnceChannel)]
+
+
+class HideRemovals(StreamTransformer):
+    """Calls a removal something else while upstream's transformers look at it.
+
+    And what follows one with the same text, but for white space: they have that already.
+    """
+
+    before_builtins = True
+
+    def init(self) -> dict[str, Any]:
+        """No projection."""
+        return {}
+
+    def process(self, event: Any) -> bool:
+        """Rename the method of a removal; `OnceChannel`, the last, names it back."""
+        if event["method"] == "messages":
+            message, metadata = event["params"]["data"]
+            note = annotation_of(metadata or {})
+            is_respaced = note is not None and "respaced" in note
+            if is_respaced or isinstance(message, RemoveMessage):
+                event["method"] = HIDDEN_METHOD
+        return True
+
+
+class OnceChannel(StreamTransformer):
+    """Gives out each part, as in v2, on the channel `once` of the outermost run."""
+
+    def __init__(self, scope: tuple[str, ...] = ()) -> None:
+        super().__init__(scope)
+        # Transformers are made for each graph inside too; those have nothing to say.
+        self._channel: StreamChannel[Any] | None = None if scope else StreamChannel(CHANNEL)
+        self._reader = EventReader()
+        self._hidden: set[Any] = set()
+        self._write = writer([], version="v2")
+
+    def init(self) -> dict[str, Any]:
+        """The channel, under its name."""
+        return {CHANNEL: self._channel} if self._channel is not None else {}
+
+    def _on_register(self, mux: Any) -> None:
+        """Listen to the log of the run, into which comes what no transformer has left out.
+
+        Others may come after this one, and each sees every event, also one that another has left
+        out already. What the channel says of an event stands before it in the log, so that who
+        reads both over a network knows that there is a channel; the numbers of the log go up.
+        Private upstream (langgraph 1.2.22); `test_transformer` notices a change.
+        """
+        if self._channel is None:
+            return
+        push = mux._events.push  # noqa: SLF001  # see above
+
+        def heard(event: Any) -> None:
+            mux._seq -= 1  # noqa: SLF001  # which is the number of this event
+            self._say(event)
+            mux._seq += 1  # noqa: SLF001
+            event["seq"] = mux._seq  # noqa: SLF001
+            push(event)
+
+        mux._events.push = heard  # noqa: SLF001
+
+    def process(self, event: Any) -> bool:
+        """Name back what was hidden; only a mark of ours is for nobody but the channel."""
+        if event["method"] == HIDDEN_METHOD:
+            event["method"] = "messages"
+        if event["method"] != "messages":
+            return True
+        metadata = event["params"]["data"][1] or {}
+        if NODE_KEY in metadata:
+            event["params"]["node"] = metadata[NODE_KEY]
+        if _is_draft_mark(event):
+            self._say(event)
+            return False
+        return True
+
+    def _say(self, event: Any) -> None:
+        """Say on the channel what an event says, as other transformers have left it."""
+        if self._channel is None or event["method"] not in CHANNEL_METHODS:
+            return
+        with suppress(StreamError):  # they may have made something of it that is no message
+            part = event_part(event)
+            if part.mode == "messages" and (OURS_KEY in part.meta or self._is_hidden(part)):
+                return
+            if (said := self._reader.read(part)) is not None:
+                self._channel.push(self._write(said))
+
+    def _is_hidden(self, part: Part) -> bool:
+        """Whether a transformer hides a model run, or a message, from `run.messages`.
+
+        Those of LangChain's middleware call its start one of a tool, in a graph inside, too.
+        """
+        message, run = part.data, part.meta.get(RUN_KEY)
+        if not isinstance(message, Mapping):
+            return message is None
+        if message.get("event") == "message-start":
+            self._hidden.discard(run)
+            if message.get("role") == "tool":
+                self._hidden.add(run)
+        return run in self._hidden
+
+
+def _is_draft_mark(event: Any) -> bool:
+    """Whether an event is the chunk that marks a draft, for which the protocol has no word."""
+    if event["method"] != "messages":
+        return False
+    message, metadata = event["params"]["data"]
+    note = annotation_of(metadata or {}) if isinstance(message, AIMessageChunk) else None
+    return note is not None and "draft" in note
