@@ -14,7 +14,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-slow test-product test-all lint demo bench format docs lock clean
+.PHONY: help dev test test-slow test-product test-all canary mutate lint demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,15 @@ test-product: $(READY) ## Every variant, here and over a server; takes half an h
 	$(PYTEST) -m product
 
 test-all: test test-slow test-product ## Everything
+
+canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
+	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev]'
+	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
+
+mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream)
+	$(BIN)/python -m tests.mutation $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM))
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -22,6 +22,7 @@ _HANDLER: Final = "langgraph.pregel._messages"
 _REMOTE: Final = "langgraph.pregel.remote"
 _REMOTE_V3: Final = "langgraph.pregel._remote_run_stream"
 _CONFIG: Final = "langgraph._internal._config"
+_CONSTANTS: Final = "langgraph._internal._constants"
 _MSGPACK: Final = "langgraph.checkpoint.serde._msgpack"
 _LANGGRAPH: Final = "langgraph 1.2.22"
 _CHECKPOINT: Final = "langgraph-checkpoint 4.3.2"
@@ -44,6 +45,13 @@ PRIVATE: Final = (
         "each message passes here: ours writes its annotation; a remote node sends through it",
         _LANGGRAPH,
         "test_graph_node",
+    ),
+    Private(
+        "langgraph.pregel",
+        "_messages",
+        "where a graph takes its handlers from, which `install` exchanges",
+        _LANGGRAPH,
+        "test_install",
     ),
     Private(
         _HANDLER,
@@ -100,6 +108,27 @@ PRIVATE: Final = (
         "the numbers of that log, which go up",
         _LANGGRAPH,
         "test_transformer",
+    ),
+    Private(
+        "langgraph._internal._queue",
+        "SyncQueue._queue",
+        "what an ended run has sent and nobody has read",
+        _LANGGRAPH,
+        "test_drafts",
+    ),
+    *(
+        Private(_CONSTANTS, name, why, _LANGGRAPH, test)
+        for name, why, test in (
+            ("CONFIG_KEY_TASK_ID", "by which task a graph inside runs", "test_once"),
+            ("CONFIG_KEY_STREAM_MESSAGES_V2", "whether models stream in v3", "test_once"),
+            ("CONFIG_KEY_STREAM", "where a remote graph in a node writes to", "test_graph_call"),
+            ("CONFIG_KEY_SCRATCHPAD", "what a node is resumed with", "test_graph_call"),
+            ("CONFIG_KEY_RESUMING", "whether it is", "test_graph_call"),
+            ("CONFIG_KEY_RESUME_MAP", "with what for which interrupt", "test_graph_call"),
+            ("INTERRUPT", "under which key a state carries its interrupts", "test_intake"),
+            ("OVERWRITE", "under which key JSON carries an `Overwrite`", "test_intake"),
+            ("PUSH", "tasks of a `Send`", "test_once"),
+        )
     ),
     # Graphs behind a URL
     Private(
@@ -197,7 +226,7 @@ PRIVATE: Final = (
         "test_hooks",
     ),
     *(
-        Private(module, name, "where classes of pandas say they come from", _PANDAS, "test_pandas")
+        Private(module, name, "where pandas' classes say they are", _PANDAS, "test_table_kinds")
         for module, name in (
             ("pandas._libs.tslibs.timestamps", "Timestamp"),
             ("pandas._libs.tslibs.timedeltas", "Timedelta"),
@@ -212,10 +241,10 @@ PRIVATE: Final = (
         "BlockIndex",
         "the places of a sparse array",
         _PANDAS,
-        "test_pandas",
+        "test_table_kinds",
     ),
     *(
-        Private("pandas.arrays", name, why, _PANDAS, "test_pandas")
+        Private("pandas.arrays", name, why, _PANDAS, "test_table_kinds")
         for name, why in {
             "SparseArray._simple_new": "made of its parts; the public ways are deprecated",
             "IntegerArray._data": "the values without a copy",
@@ -223,7 +252,7 @@ PRIVATE: Final = (
         }.items()
     ),
     *(
-        Private("numpy.ma", name, why, _NUMPY, "test_ndarrays")
+        Private("numpy.ma", name, why, _NUMPY, "test_object_arrays")
         for name, why in {
             "MaskedArray._optinfo": "what a user has put there, which we do not write",
             "MaskedArray._fill_value": "None where it was not set; in public it is converted",
