@@ -14,7 +14,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-slow test-product test-all canary mutate lint demo bench format docs lock clean
+.PHONY: help python dev test test-quick test-slow test-product test-all canary mutate lint demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,12 +26,18 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+python: ## Which Python the environment is made of; PYTHON=python3.12 chooses another
+	@$(PYTHON) --version
+
 dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
 	@$(BIN)/langgraph-once check --port $(PORT)
 	$(BIN)/langgraph dev --no-browser --port $(PORT)
 
 test: lint ## Lint, types, import directions and all tests but the slow proofs
 	$(PYTEST) -m "not slow and not product"
+
+test-quick: $(READY) ## The unit tests of streams and events
+	$(PYTEST) -m "not slow and not product" tests/unit_tests/stream tests/unit_tests/events
 
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
