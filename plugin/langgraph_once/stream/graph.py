@@ -121,18 +121,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         **kwargs: Any,
     ) -> Iterator[Any]:
         """`Pregel.stream`, each thing once."""
-        modes = self._asked_modes(stream_mode, config)
-        asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-        merged = ensure_config(self.config, config)  # what a node hands down included
-        run, hints = self._run(input, merged, version), Hints()
-        heard = self._hearing(config, modes, hints)
-        is_silent = self._has_silent_nodes(input, merged, modes, version)
-        inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
-        chunks = super().stream(input, heard, **cast("Any", inner), **kwargs)
-        new = self._filter_of(merged, asked, run, hints, is_silent=is_silent)
-        return streamed(
-            chunks, self._thread(merged, version), new, _handled(run, modes), run.config
-        )
+        asked = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
+        heard, inner, consumer = self._asked(input, config, asked)
+        return streamed(super().stream(input, heard, **inner, **kwargs), **consumer)
 
     def astream(  # type: ignore[override]
         self,
@@ -145,18 +136,31 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`Pregel.astream`, each thing once."""
-        modes = self._asked_modes(stream_mode, config)
-        asked = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
+        asked = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
+        heard, inner, consumer = self._asked(input, config, asked)
+        return astreamed(super().astream(input, heard, **inner, **kwargs), **consumer)
+
+    def _asked(
+        self, input: Any, config: RunnableConfig | None, options: dict[str, Any]
+    ) -> tuple[RunnableConfig | None, dict[str, Any], dict[str, Any]]:
+        """What a call of `stream` comes to.
+
+        Returns:
+            The config and the options to stream with, and the arguments of `streamed`.
+        """
+        modes, version = self._asked_modes(options["stream_mode"], config), options["version"]
+        asked = {**options, "stream_mode": modes}
         merged = ensure_config(self.config, config)  # what a node hands down included
         run, hints = self._run(input, merged, version), Hints()
-        heard = self._hearing(config, modes, hints)
         is_silent = self._has_silent_nodes(input, merged, modes, version)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
-        chunks = super().astream(input, heard, **cast("Any", inner), **kwargs)
-        new = self._filter_of(merged, asked, run, hints, is_silent=is_silent)
-        return astreamed(
-            chunks, self._thread(merged, version), new, _handled(run, modes), run.config
-        )
+        consumer = {
+            "thread": self._thread(merged, version),
+            "filter_of": self._filter_of(merged, asked, run, hints, is_silent=is_silent),
+            "run": run if "messages" in mode_set(modes) else None,  # else no handler takes it
+            "config": run.config,
+        }
+        return self._hearing(config, modes, hints), inner, consumer
 
     def _is_for_stock(self, merged: RunnableConfig, version: Version) -> bool:
         """Whether a stock reader gets this stream in the form of `StockForm`, which v3 is not."""
@@ -287,11 +291,6 @@ def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
     twin = cls.__new__(cls)
     vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
     return twin
-
-
-def _handled(run: Run, modes: StreamModes) -> Run | None:
-    """`run`, if the stream has a handler to take it."""
-    return run if "messages" in mode_set(modes) else None
 
 
 def _configurable(config: RunnableConfig) -> Mapping[str, Any]:

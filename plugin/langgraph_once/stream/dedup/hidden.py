@@ -1,9 +1,8 @@
-"""What of the `messages` mode the consumer is not to have: messages of who is hidden.
+"""Messages of who is hidden, kept from the consumer.
 
-They pass through a state machine like that of all others, with a ledger of its own, and nothing
-of what that gives goes out. So a copy of a hidden message, its edit and its removal are known by
-what tells those of any other, and the ledger of the consumer, by which states are cut, knows
-nothing of them.
+A second state machine, with a ledger of its own, takes them and passes nothing on. So copies,
+edits and removals of a hidden message are found by the same rules as those of any other, and the
+ledger of the consumer, by which states are cut, never knows of them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Where the ledger of a thread is kept between its streams.
 
 A ledger belongs to a checkpoint: it says what the consumer had when the thread stood there.
-So a resume, in this process or another, a fork and a replay of the past each find the one that
-is theirs. A checkpoint without one is no harm: the messages of its state tell what the
-consumer has, and only what was streamed and never entered the state is not known.
+So a resume in any process, a fork, and a replay of the past each find their own. Where a
+checkpoint has no ledger, the messages in its state count as delivered; only what was streamed
+and never entered the state is then unknown.
 """
 
 from __future__ import annotations

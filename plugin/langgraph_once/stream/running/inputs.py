@@ -1,7 +1,7 @@
-"""What graphs and tasks were given, which is no news when a node returns it.
+"""What graphs and tasks were given: a node that returns it says nothing new.
 
-A task knows by its id what it was given itself. Here is the rest: what was given to the graphs
-around it, and what it was given without an id, as a string perhaps.
+A task knows what it was given with an id. Here is the rest: what the graphs around it were
+given, and what it was given without an id, as a string for example.
 """
 
 from __future__ import annotations

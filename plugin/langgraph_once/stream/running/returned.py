@@ -1,4 +1,4 @@
-"""What a node returned, against what its task was given and what the tasks beside it wrote."""
+"""What a node returned, compared with what its task was given and what tasks beside it wrote."""
 
 from __future__ import annotations
 

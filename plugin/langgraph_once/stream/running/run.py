@@ -1,8 +1,8 @@
-"""What the handler of a running graph must know, carried by a context variable.
+"""What the handler of a running graph must know, handed over in a context variable.
 
-`Pregel.stream` makes its handler when it is first advanced, so the variable is set around
-that first step alone and taken by the handler that is made in it. A graph that a node streams
-finds the variable empty, and so does a run that goes on at the same time.
+`Pregel.stream` makes its handler when it is first advanced. The variable is set around that
+first step alone, and the handler made in it takes it. So a graph that a node streams finds the
+variable empty, and so does another run at the same time.
 """
 
 from __future__ import annotations

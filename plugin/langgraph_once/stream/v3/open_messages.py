@@ -1,10 +1,10 @@
-"""v3: the messages that models are saying; one that dies is ended and marked as void.
+"""v3: the messages that models are saying now; one whose model fails is ended and marked void.
 
-Of a model that raised, upstream leaves the message open (langgraph 1.2.22), and `run.messages`
-shows it beside the one that takes its place. The protocol's word `error` would make all who read
-its text raise, in a run that goes on; so it is finished, and its `response_metadata` say that it
-is void. Of a message that had ended, whose node failed after that, `run.messages` hears nothing
-any more; the removal alone tells of it.
+When a model raises, upstream leaves its message open (langgraph 1.2.22), and `run.messages` shows
+it beside its successor. The protocol's `error` event would make every reader of its text raise, in
+a run that goes on. So the message is finished, and its `response_metadata` say that it is void. A
+message that was complete before its node failed has ended in `run.messages` already; only the
+removal tells of it.
 """
 
 from __future__ import annotations

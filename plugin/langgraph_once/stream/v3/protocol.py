@@ -1,11 +1,11 @@
 """v3: what a stock client of the protocol is sent over a network.
 
-A LangGraph server sends of the `messages` of v3 only the events of models: no whole message, no
-removal, no metadata (langgraph-api 0.16.7). Clients keep a list of messages by id, where what
-streamed and is in no `values` stays, and what streamed stands against `values` that say something
-else (`@langchain/react` 1.1). They understand one thing by which something can be taken back: a
-`message-start` under an id that they have begins that message anew, in its place. So what no
-state will hold is begun anew with nothing, and what the state says otherwise with that.
+Of the `messages` of v3 a LangGraph server sends only the events of models: no whole message, no
+removal, no metadata (langgraph-api 0.16.7). Clients keep a list of messages by id. A message that
+was streamed and is in no `values` stays in it, and its streamed text wins over that of `values`
+(`@langchain/react` 1.1). Only one event takes something back: a `message-start` under a known id
+begins that message anew. So a message that no state will hold is begun anew and left empty, and a
+message that the state has otherwise is begun anew with that text.
 """
 
 from __future__ import annotations

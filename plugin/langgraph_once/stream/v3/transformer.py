@@ -1,9 +1,9 @@
-"""v3: our parts on the channel `once`, and `run.messages` without what was taken back.
+"""v3: the channel `once`, and `run.messages` without what was taken back.
 
-In v3 whole messages and events are given out by transformers. `run.messages` makes an empty
-message of a `RemoveMessage`, so removals are kept from it; on the channel `once` each part goes
-out as in v2, with message chunks in place of events, so that every piece bears its id (the
-events' deltas have none, and clients mix up messages that stream at a time).
+In v3 transformers give out messages and events. `run.messages` would make an empty message of a
+`RemoveMessage`, so removals are kept from it. On the channel `once` each part goes out as in v2:
+message chunks in place of events, so that each piece bears its id. (The deltas of events bear
+none, and clients mix up messages that stream at the same time.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Two messages that one task streams at a time, with nothing to tell why.
+"""Two messages that one task streams under two ids, with no annotation to tell why.
 
-Without an annotation that is how a retry looks: a model broke off, and the same task speaks
-again (D4). So do two models at once that say the same, one behind the other.
+A retry looks like that: a model broke off, and the same task speaks again (D4). Two models at
+once look like that, too, where one says the same as the other, a little behind it.
 """
 
 from __future__ import annotations

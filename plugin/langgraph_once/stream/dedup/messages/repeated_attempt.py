@@ -1,7 +1,7 @@
 """A task that runs again says again what it said.
 
-The consumer has what the earlier attempt said. Under the policy "hold" the words of the new
-attempt are withheld while they repeat it; when they part from it, it is taken back.
+The consumer has what the earlier attempt said. Under the policy "hold" the new attempt is held
+back while it repeats those words. Where it differs, the earlier attempt is taken back.
 """
 
 from __future__ import annotations

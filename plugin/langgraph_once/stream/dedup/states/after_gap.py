@@ -1,4 +1,4 @@
-"""After a gap: what a state holds that was streamed before it, under another id."""
+"""After a gap in a stream: which messages of a state were streamed before it, under another id."""
 
 from __future__ import annotations
 
