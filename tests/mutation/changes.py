@@ -44,9 +44,11 @@ class Change:
     def lines(self, source: bytes) -> tuple[str, str]:
         """The line before and after."""
         first = source.rfind(b"\n", 0, self.start) + 1
-        last = source.find(b"\n", self.end)
-        after = source[first : self.start] + self.text + source[self.end : last]
-        return _one_line(source[first:last]), _one_line(after)
+        before, after = (
+            text[first:].partition(b"\n")[0].decode().strip()
+            for text in (source, self.applied(source))
+        )
+        return before, after
 
 
 def changes(path: str, source: bytes) -> list[Change]:
@@ -139,7 +141,3 @@ def _conditions(node: ast.AST) -> Iterator[ast.expr]:
             yield from ifs
         case ast.match_case(guard=ast.expr() as guard):
             yield guard
-
-
-def _one_line(source: bytes) -> str:
-    return " ".join(source.decode().split())
