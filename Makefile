@@ -3,13 +3,18 @@
 PYTHON ?= python3
 PORT ?= 2024
 VENV := .venv
+ifneq ($(origin PYTHON),file)  # a Python asked for by name: found with pyenv too, in an environment of its own
+override PYTHON := $(or $(shell $(PYTHON) -c 'import sys; print(sys.executable)' 2>/dev/null),\
+	$(lastword $(wildcard $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions/*/bin/$(PYTHON))),$(PYTHON))
+VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+endif
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test test-slow test-product test-all lint demo bench format docs lock clean
+.PHONY: help python dev test test-quick test-slow test-product test-all canary mutate lint demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,12 +26,18 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+python: ## Which Python the environment is made of; PYTHON=python3.12 chooses another
+	@$(PYTHON) --version
+
 dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
 	@$(BIN)/langgraph-once check --port $(PORT)
 	$(BIN)/langgraph dev --no-browser --port $(PORT)
 
 test: lint ## Lint, types, import directions and all tests but the slow proofs
 	$(PYTEST) -m "not slow and not product"
+
+test-quick: $(READY) ## The unit tests of streams and events
+	$(PYTEST) -m "not slow and not product" tests/unit_tests/stream tests/unit_tests/events
 
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
@@ -35,6 +46,15 @@ test-product: $(READY) ## Every variant, here and over a server; takes half an h
 	$(PYTEST) -m product
 
 test-all: test test-slow test-product ## Everything
+
+canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
+	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev]'
+	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
+
+mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream)
+	$(BIN)/python -m tests.mutation $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM))
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -62,4 +82,4 @@ lock: $(READY) ## Pin the newest versions that pyproject.toml allows
 		--output-file requirements.lock pyproject.toml
 
 clean: ## Remove what was installed and cached
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

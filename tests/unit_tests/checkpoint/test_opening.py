@@ -15,7 +15,12 @@ from blockbuster import blockbuster_ctx
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
+from langgraph_once.checkpoint import (
+    OnceSqliteSaver,
+    check_sqlite_path,
+    open_sqlite_saver,
+    opening,
+)
 from langgraph_once.errors import StorageError
 
 
@@ -62,6 +67,35 @@ async def test_opens_in_wal_mode_with_a_busy_timeout_and_its_tables(
             pragmas[name] = row[0] if row else None
     assert pragmas == {"journal_mode": "wal", "busy_timeout": 30_000}
     assert saver.is_setup
+
+
+@pytest.fixture
+def read_by_another(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that reads the file, without which its journal mode cannot change."""
+    with closing(sqlite3.connect(path, check_same_thread=False)) as conn:
+        conn.executescript("CREATE TABLE t (x); BEGIN;")
+        conn.execute("SELECT * FROM t").fetchall()
+        yield conn
+
+
+async def test_waits_until_no_other_reads_the_file(
+    read_by_another: sqlite3.Connection, path: Path, serde: SerializerProtocol
+) -> None:
+    threading.Timer(0.2, read_by_another.rollback).start()
+    await open_and_close(path, serde)
+    with closing(sqlite3.connect(path)) as conn:
+        assert conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_does_not_wait_for_ever(
+    read_by_another: sqlite3.Connection,
+    path: Path,
+    serde: SerializerProtocol,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(opening, "BUSY_TIMEOUT_S", 0.1)
+    with pytest.raises(StorageError, match="another process holds it"):
+        await open_and_close(path, serde)
 
 
 async def test_makes_the_folders_of_the_file(tmp_path: Path, serde: SerializerProtocol) -> None:

@@ -209,6 +209,13 @@ class TestGivingUp:
         ):
             client.run(server)
 
+    def test_another_error_of_the_server_is_told(self, client: Client) -> None:
+        cut = stream(events([BEGUN, *custom(1)]), whole=False)
+        error = {"error": "HTTPException", "message": "500: out of order"}
+        failed = stream(events([("error", error, None)]))
+        with RawServer(cut, failed) as server, pytest.raises(RemoteException, match="out of order"):
+            client.run(server)
+
     def test_a_graph_may_fail_with_the_same_words(self, client: Client) -> None:
         error = {"error": "HTTPException", "message": "404: nobody is at home"}
         failed = stream(events([BEGUN, ("error", error, None)]))

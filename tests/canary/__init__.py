@@ -1,0 +1,1 @@
+"""`make canary`: does the newest upstream still have what we use of its private parts?"""

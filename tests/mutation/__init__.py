@@ -1,0 +1,5 @@
+"""`make mutate`: do the tests notice it when the package is changed by one token?
+
+`changes` finds the changes that a file offers, `reach` the tests that call the function that holds
+one, `trial` runs these on a copy of the package with the change, `__main__` samples and reports.
+"""

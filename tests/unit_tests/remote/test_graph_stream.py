@@ -1,0 +1,67 @@
+"""A stream of a graph behind a URL: what its options change."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.types import Command
+
+from langgraph_once import OnceRemoteGraph
+from langgraph_once.remote.graph import _v3_input
+from langgraph_once.stream import Ledger
+from tests.unit_tests.remote.clients import BEGUN, QUICK, SUCCESS, custom
+from tests.unit_tests.remote.raw_server import THREAD, RawServer, answer, events, stream
+
+SAID: Any = {"type": "ai", "content": "Hi", "id": "a"}
+SAID |= {"additional_kwargs": {}, "response_metadata": {}}
+META = {"langgraph_node": "n", "langgraph_step": 1, "langgraph_checkpoint_ns": "n:1"}
+TELLS = stream(events([BEGUN, ("messages", [SAID, META], "2-0")]))
+CUT = stream(events([BEGUN, *custom(1)]), whole=False)
+LATER = stream(events(custom(7)))
+
+
+@pytest.fixture(params=[False, True], ids=["sync", "async"])
+def chunks(request: pytest.FixtureRequest) -> Any:
+    """All chunks of a run in the thread."""
+
+    def chunks(server: RawServer, **options: Any) -> list[Any]:
+        graph = OnceRemoteGraph("g", url=server.url, remote=QUICK)
+        asked: Any = ({}, {"configurable": {"thread_id": THREAD}})
+        if not request.param:
+            return list(graph.stream(*asked, **options))
+
+        async def read() -> list[Any]:
+            return [chunk async for chunk in graph.astream(*asked, **options)]
+
+        return asyncio.run(read())
+
+    return chunks
+
+
+def test_what_a_ledger_holds_does_not_come_again(chunks: Any) -> None:
+    ledger = Ledger()
+    with RawServer(TELLS, SUCCESS, TELLS, SUCCESS, TELLS, SUCCESS) as server:
+        ((first, _),) = chunks(server, ledger=ledger, stream_mode="messages")
+        assert first == AIMessage("Hi", id="a")
+        assert chunks(server, ledger=ledger, stream_mode="messages") == []
+        assert len(chunks(server, stream_mode="messages")) == 1
+
+
+@pytest.mark.parametrize(("version", "modes"), [("v1", []), ("v2", ["gap"])])
+def test_only_chunks_that_name_their_mode_tell_of_a_gap(
+    chunks: Any, version: Any, modes: list[str]
+) -> None:
+    with RawServer(CUT, LATER, LATER, SUCCESS, answer([])) as server:
+        found = chunks(server, stream_mode="custom", version=version)
+    assert [c["type"] for c in found if isinstance(c, dict) and c.get("type") == "gap"] == modes
+    assert len(found) == 2 + len(modes)
+
+
+def test_an_input_of_v3_goes_as_json_and_a_command_as_it_is() -> None:
+    said = _v3_input({"messages": [AIMessage("Hi", id="a")]})["messages"][0]
+    assert (said["type"], said["content"], said["id"]) == ("ai", "Hi", "a")
+    command: Any = Command(resume=1)
+    assert _v3_input(command) is command

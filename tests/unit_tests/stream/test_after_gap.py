@@ -1,0 +1,74 @@
+"""What a state holds that was streamed before a gap, under another id."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from langgraph_once.stream import Ledger
+from langgraph_once.stream.dedup.states.after_gap import recognize
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.part.content import content_of
+
+SAID = AIMessage("Yes.", id="lost")
+AGAIN = AIMessage("Yes.", id="kept")
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+@pytest.fixture
+def entry(ledger: Ledger) -> Entry:
+    """What a model said in a task that left no trace."""
+    entry = ledger.deliver("lost", content_of(SAID), task="n:1")
+    entry.is_model = True
+    return entry
+
+
+def state(*messages: Any) -> Any:
+    return {"messages": list(messages)}
+
+
+def test_a_message_that_says_the_same_is_it(ledger: Ledger, entry: Entry) -> None:
+    recognize(ledger, state(HumanMessage("Well?", id="h"), AGAIN))
+    assert entry.ids == ["lost", "kept"]
+    assert ledger.entries("kept") == ledger.entries("lost")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [AIMessage("No.", id="kept")],
+        [AIMessage("Yes.")],
+        [SAID, AGAIN],
+    ],
+    ids=["other", "nameless", "both"],
+)
+def test_no_other_is(ledger: Ledger, entry: Entry, messages: list[Any]) -> None:
+    recognize(ledger, state(*messages))
+    assert entry.ids == ["lost"]
+
+
+def test_one_is_it_once(ledger: Ledger, entry: Entry) -> None:
+    recognize(ledger, state(AGAIN, AIMessage("Yes.", id="second")))
+    assert entry.ids == ["lost", "kept"]
+    assert not ledger.entries("second")
+
+
+def test_what_the_consumer_has_under_its_id_stays_what_it_is(ledger: Ledger, entry: Entry) -> None:
+    ledger.deliver("kept", content_of(AGAIN), task="m:1")
+    recognize(ledger, state(AGAIN))
+    assert entry.ids == ["lost"]
+
+
+@pytest.mark.parametrize("change", ["is_model", "is_final", "claimed"])
+def test_only_a_models_whole_message_that_no_other_was_found_to_be(
+    ledger: Ledger, entry: Entry, change: str
+) -> None:
+    setattr(entry, change, {"n:1"} if change == "claimed" else False)
+    recognize(ledger, state(AGAIN))
+    assert entry.ids == ["lost"]

@@ -1,0 +1,35 @@
+"""What was hidden and is removed hides nothing after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AIMessage, RemoveMessage
+
+from langgraph_once import DedupConfig
+from langgraph_once.stream import Deduplicator, Part
+
+
+def part(message: Any, task: str) -> Part:
+    """A message that a task sends."""
+    place, node = task.split("|"), task.split("|")[-1].partition(":")[0]
+    meta = {"langgraph_node": node, "langgraph_checkpoint_ns": task, "langgraph_step": 1}
+    return Part(tuple(place[:-1]), "messages", message, meta)
+
+
+def told(*parts: Part) -> list[Any]:
+    dedup = Deduplicator(DedupConfig(hide={"nodes": ["quiet"]}))
+    return [said.data for each in parts for said in dedup.feed(each)]
+
+
+SAID = part(AIMessage("Yes.", id="a"), "agent:1|quiet:2")
+REMOVED = part(RemoveMessage(id="a"), "agent:1|cleaner:3")
+COPY = part(AIMessage("Yes.", id="b"), "agent:1")
+
+
+def test_a_copy_of_what_is_hidden_is_hidden() -> None:
+    assert told(SAID, COPY) == []
+
+
+def test_what_says_the_same_after_its_removal_is_not() -> None:
+    assert told(SAID, REMOVED, COPY) == [COPY.data]
