@@ -4,7 +4,8 @@ PYTHON ?= python3
 PORT ?= 2024
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
+# The tests start many processes; all of them, and each worker, need the compiled files.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist worksteal
 READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
