@@ -59,8 +59,8 @@ VARIANTS = (
 """Every pair of the options, and every subset of the modes, at least once."""
 
 FEW = tuple(VARIANTS[at] for at in (0, 2, 3, 6, 7, 9, 10, 11, 12, 13, 15, 16))
-"""Each option, each subset of the modes, and what is asked for most: for each change of the code.
-The others differ from these in the API or in the form of the chunks, and are in the product."""
+"""Each option, and each subset of the modes: for each change of the code. The others pair the
+same options in other ways, and are in the product."""
 
 MODE_SETS = (
     *(modes for count in (1, 2, 3) for modes in itertools.combinations(ALL, count)),

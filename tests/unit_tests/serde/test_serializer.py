@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import itertools
 import base64
+import itertools
 from typing import Any
 
 import pytest
