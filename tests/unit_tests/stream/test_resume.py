@@ -213,8 +213,8 @@ class TestTheStoreIsBounded:
 
         tracemalloc.start()
         try:
-            grown(range(MAX_TASKS + 10))
-            assert grown(range(MAX_TASKS + 10, MAX_TASKS + 110)) < 20_000
+            grown(range(MAX_TASKS + 50))
+            assert grown(range(MAX_TASKS + 50, MAX_TASKS + 350)) < 60_000
         finally:
             tracemalloc.stop()
 
