@@ -9,7 +9,8 @@ override PYTHON := $(or $(shell $(PYTHON) -c 'import sys; print(sys.executable)'
 VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 endif
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
+# The tests start many processes; all of them, and each worker, need the compiled files.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist worksteal
 READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

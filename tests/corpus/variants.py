@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FULL_PRODUCT", "VARIANTS", "Variant"]
+__all__ = ["FEW", "FULL_PRODUCT", "VARIANTS", "Variant"]
 
 Policy = Literal["new_messages", "full"]
 
@@ -57,6 +57,10 @@ VARIANTS = (
     Variant("async", "v3", ("messages",), subgraphs=True),
 )
 """Every pair of the options, and every subset of the modes, at least once."""
+
+FEW = tuple(VARIANTS[at] for at in (0, 2, 3, 6, 7, 9, 10, 11, 12, 13, 15, 16))
+"""Each option, and each subset of the modes: for each change of the code. The others pair the
+same options in other ways, and are in the product."""
 
 MODE_SETS = (
     *(modes for count in (1, 2, 3) for modes in itertools.combinations(ALL, count)),

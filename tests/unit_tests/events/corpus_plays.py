@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import functools
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -31,7 +32,7 @@ __all__ = [
     "aplayed",
     "deviations",
     "every_scenario",
-    "everything",
+    "everything_told",
     "pieces",
     "play",
     "played",
@@ -124,6 +125,7 @@ def deviations(scenario: Scenario, events: Iterable[Event]) -> list[str]:
     return told
 
 
-def everything() -> ChannelStreamingProcessor:
-    """A processor that tells the messages of every graph."""
-    return ChannelStreamingProcessor(token_streaming=EVERYTHING)
+@functools.cache
+def everything_told(scenario: Scenario) -> list[Event]:
+    """What a processor that tells the messages of every graph tells, played once."""
+    return play(scenario, ChannelStreamingProcessor(token_streaming=EVERYTHING))

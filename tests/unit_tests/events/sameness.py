@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -15,9 +16,15 @@ from langgraph_once.events import (
     to_dict,
 )
 from tests.corpus.scenario import Scenario
-from tests.unit_tests.events.corpus_plays import EVERYTHING
+from tests.unit_tests.events.corpus_plays import EVERYTHING, play
 
-__all__ = ["all_of", "assert_same", "assert_same_but_for_form", "messages_and_asides"]
+__all__ = [
+    "all_of",
+    "all_told",
+    "assert_same",
+    "assert_same_but_for_form",
+    "messages_and_asides",
+]
 
 IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}")
 
@@ -28,6 +35,12 @@ def all_of(scenario: Scenario, **how: Any) -> ChannelStreamingProcessor:
     key = "messages" if "messages" in keys else keys[0]
     channel = ChannelConfig(key=key, stream_mode=ChannelMode.BOTH)
     return ChannelStreamingProcessor([channel], EVERYTHING, include=["tasks", "custom"], **how)
+
+
+@functools.cache
+def all_told(scenario: Scenario) -> list[Event]:
+    """What it tells of the graph itself, sync, played once."""
+    return play(scenario, all_of(scenario))
 
 
 def is_parallel(events: Iterable[Event]) -> bool:

@@ -29,15 +29,14 @@ from tests.unit_tests.events.corpus_plays import (
     aplay,
     deviations,
     every_scenario,
-    everything,
-    play,
+    everything_told,
 )
-from tests.unit_tests.events.sameness import all_of, assert_same
+from tests.unit_tests.events.sameness import all_of, all_told, assert_same
 
 
 @every_scenario
 def test_the_transcript_has_what_was_said_once(scenario: Scenario) -> None:
-    told = deviations(scenario, play(scenario, everything()))
+    told = deviations(scenario, everything_told(scenario))
     if told and _engine_fails(scenario):
         pytest.xfail("the engine itself does not deliver this scenario rightly")
     assert not told, "\n".join([scenario.what, *told])
@@ -49,7 +48,7 @@ def _engine_fails(scenario: Scenario, source: Source = "once") -> bool:
 
 @every_scenario
 def test_all_that_is_opened_is_closed_and_the_end_comes_last(scenario: Scenario) -> None:
-    for events in _streams(play(scenario, everything())):
+    for events in _streams(everything_told(scenario)):
         open_messages: Counter[Any] = Counter()
         open_calls: Counter[Any] = Counter()
         for event in events:
@@ -75,12 +74,12 @@ def test_all_that_is_opened_is_closed_and_the_end_comes_last(scenario: Scenario)
 
 @every_scenario
 def test_sync_and_async_tell_the_same(scenario: Scenario) -> None:
-    assert_same(play(scenario, all_of(scenario)), aplay(scenario, all_of(scenario)))
+    assert_same(all_told(scenario), aplay(scenario, all_of(scenario)))
 
 
 @every_scenario
 def test_events_survive_json(scenario: Scenario) -> None:
-    for event in play(scenario, all_of(scenario)):
+    for event in all_told(scenario):
         plain = to_dict(event)
         again = from_dict(json.loads(json.dumps(plain, allow_nan=False)))
         assert type(again) is type(event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import ipaddress
+import itertools
 import json
 import subprocess
 import sys
@@ -251,38 +252,39 @@ def test_garbage_under_any_tag_is_our_error_or_a_value(tag: str, layers: str) ->
             assert str(result.tag).startswith(tag)
 
 
-@pytest.mark.parametrize("levels", [4, 16, 128])
-@pytest.mark.parametrize("place", ["main thread", "other thread"])
-@pytest.mark.parametrize("harmless", [0, 3])
-def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack(
-    levels: int, place: str, harmless: int
-) -> None:
-    """Each content is within ormsgpack's own limit; a process of its own, as it may end."""
-    start = bytes([0x91 + harmless])  # an array of these, and what is hostile
-    program = f"""
-import threading, ormsgpack
+DEEP_ARRAYS = """
+import itertools, threading, ormsgpack
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import PayloadError
-data = b"\\xc0"
-for _ in range({levels}):
-    name = ormsgpack.packb("builtins") + ormsgpack.packb("set")
-    data = ormsgpack.packb(ormsgpack.Ext(0, b"\\x93" + name + b"\\x91" * 1000 + data))
-harmless = ormsgpack.packb(ormsgpack.Ext(7, ormsgpack.packb("x" * 3000)))
-data = {start!r} + harmless * {harmless} + data
-def read():
+
+def read(levels, place, harmless):
+    data = b"\\xc0"
+    for _ in range(levels):
+        name = ormsgpack.packb("builtins") + ormsgpack.packb("set")
+        data = ormsgpack.packb(ormsgpack.Ext(0, b"\\x93" + name + b"\\x91" * 1000 + data))
+    beside = ormsgpack.packb(ormsgpack.Ext(7, ormsgpack.packb("x" * 3000)))
+    start = bytes([0x91 + harmless])  # an array of these, and what is hostile
+    config = SerdeConfig(enforcement="strict", on_unavailable="raise")
     try:
-        config = SerdeConfig(enforcement="strict", on_unavailable="raise")
-        OnceSerializer(config).loads_typed(("msgpack", data))
+        OnceSerializer(config).loads_typed(("msgpack", start + beside * harmless + data))
     except PayloadError:
-        print("refused")
-if {place == "main thread"}:
-    read()
-else:
-    thread = threading.Thread(target=read)
-    thread.start()
-    thread.join()
+        print(place, levels, harmless, "refused", flush=True)
+
+for case in itertools.product((4, 16, 128), ("thread", "main"), (0, 3)):
+    if case[1] == "main":
+        read(*case)
+    else:
+        thread = threading.Thread(target=read, args=case)
+        thread.start()
+        thread.join()
 """
+
+
+def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack() -> None:
+    """Each content is within ormsgpack's own limit; a process of its own, as it may end."""
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", DEEP_ARRAYS], capture_output=True, text=True, check=False, timeout=60
     )
-    assert (done.returncode, done.stdout) == (0, "refused\n")
+    cases = itertools.product((4, 16, 128), ("thread", "main"), (0, 3))
+    refused = [f"{place} {levels} {harmless} refused" for levels, place, harmless in cases]
+    assert (done.returncode, done.stdout.splitlines()) == (0, refused), done.stderr

@@ -140,15 +140,13 @@ SEALED = [
 
 
 @pytest.mark.parametrize("row", SEALED, ids=lambda row: row[0])
-@pytest.mark.parametrize("tag", TAGS)
-def test_a_sealed_row_opens_under_no_other_tag(tag: str, row: tuple[str, bytes]) -> None:
+def test_a_sealed_row_opens_under_no_other_tag(row: tuple[str, bytes]) -> None:
     once = serde(encryption_keys=KEYS, require_encryption=True)
-    if tag == row[0]:
-        once.loads_typed(row)
-        return
-    with pytest.raises(EncryptionError) as caught:
-        once.loads_typed((tag, row[1]))
-    assert caught.value.tag == tag
+    once.loads_typed(row)
+    for tag in {*TAGS} - {row[0]}:
+        with pytest.raises(EncryptionError) as caught:
+            once.loads_typed((tag, row[1]))
+        assert caught.value.tag == tag
 
 
 def test_a_row_of_another_deployment_is_refused() -> None:

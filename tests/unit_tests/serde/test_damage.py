@@ -32,10 +32,10 @@ def load(blob: bytes) -> Any:
 GOOD = UPSTREAM.dumps_typed({"a": [1, "text"], "b": {1, 2}, "c": SAFE_VALUES[20]})[1]
 
 
-@pytest.mark.parametrize("cut", range(len(GOOD)))
-def test_a_truncated_blob_is_refused(cut: int) -> None:
-    with pytest.raises(PayloadError):
-        load(GOOD[:cut])
+def test_a_truncated_blob_is_refused() -> None:
+    for cut in range(len(GOOD)):
+        with pytest.raises(PayloadError):
+            load(GOOD[:cut])
 
 
 @example(b"\xc4\x01x")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from typing import get_args
 
 import pytest
@@ -17,15 +18,14 @@ FIRST = [layers.replace(".", "+") for layers in OURS]
 """What versions up to 0.1.0 wrote."""
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("layers", OURS + FIRST)
 @pytest.mark.parametrize("wrapper", ["", "+aes"])
-def test_every_tag_of_the_grammar_is_spelt_as_it_was(codec: str, layers: str, wrapper: str) -> None:
-    tag = Tag.parse(codec + layers + wrapper)
-    assert str(tag) == codec + layers + wrapper
-    assert tag.inner == codec + layers
-    assert [tag.codec, *tag.layers] == str(tag).replace("+", ".").split(".")
-    assert tag.encrypted == ("aes" in str(tag))
+def test_every_tag_of_the_grammar_is_spelt_as_it_was(wrapper: str) -> None:
+    for codec, layers in itertools.product(CODECS, OURS + FIRST):
+        tag = Tag.parse(codec + layers + wrapper)
+        assert str(tag) == codec + layers + wrapper
+        assert tag.inner == codec + layers
+        assert [tag.codec, *tag.layers] == str(tag).replace("+", ".").split(".")
+        assert tag.encrypted == ("aes" in str(tag))
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -40,8 +40,7 @@ def _quiet() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
-        gc.unfreeze()
-        gc.collect()
+        gc.collect()  # of what is new: to walk over all that was before takes long
         sys.unraisablehook = shown
 
 

@@ -59,6 +59,7 @@ def difference(first: Any, second: Any) -> str | None:
 class _Comparison:
     def __init__(self) -> None:
         self.twins: dict[int, Any] = {}
+        self.taken: set[int] = set()
         self.kept: list[Any] = []  # an id is an object's own only while it lives
 
     def run(self, first: Any, second: Any, path: str) -> str | None:
@@ -71,9 +72,10 @@ class _Comparison:
         if id(first) in self.twins:
             return None if self.twins[id(first)] is second else f"{path}: one became two"
         if _is_mutable(first):
-            if any(second is twin for twin in self.twins.values()):
+            if id(second) in self.taken:
                 return f"{path}: two became one"
             self.twins[id(first)] = second
+            self.taken.add(id(second))
             self.kept.append(first)
         mine, other = [*_parts(first)], [*_parts(second)]
         if [label for label, _ in mine] != [label for label, _ in other]:
@@ -109,7 +111,18 @@ def _parts(value: Any) -> Iterator[Part]:
 
 
 def _attributes(value: Any) -> Iterator[Part]:
-    cls = type(value)
+    caches, slots = _members_of(type(value))
+    for name, found in getattr(value, "__dict__", {}).items():
+        if name not in caches:
+            yield f".{name}", found
+    for name, slot in slots:
+        if hasattr(value, name):
+            yield f".{name}", slot.__get__(value)
+
+
+@functools.cache
+def _members_of(cls: type) -> tuple[set[str], list[Part]]:
+    """Return the names of caches among the attributes of a class, and its own slots."""
     cached = {
         name
         for part in cls.__mro__
@@ -117,15 +130,17 @@ def _attributes(value: Any) -> Iterator[Part]:
         if isinstance(found, functools.cached_property)
     }
     cached.add("_attrs_cached_hash")  # another one in the next process
-    for name, found in getattr(value, "__dict__", {}).items():
-        if name not in cached:
-            yield f".{name}", found
-    for part in cls.__mro__:
-        for name, slot in vars(part).items():
-            own = isinstance(slot, MemberDescriptorType) and "__slots__" in vars(part)
-            is_said = own and name not in cached and not name.startswith("__pydantic")
-            if is_said and hasattr(value, name):
-                yield f".{name}", slot.__get__(value)
+    slots = [
+        (name, slot)
+        for part in cls.__mro__
+        for name, slot in vars(part).items()
+        if isinstance(slot, MemberDescriptorType) and "__slots__" in vars(part)
+    ]
+    return cached, [
+        (name, slot)
+        for name, slot in slots
+        if name not in cached and not name.startswith("__pydantic")
+    ]
 
 
 def _items(value: Any) -> Iterator[Part]:

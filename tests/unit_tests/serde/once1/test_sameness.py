@@ -18,7 +18,7 @@ from langchain_core.messages import AIMessage
 from . import kinds as k
 from . import model_kinds as m
 from .sameness import difference
-from .table import ROWS, Row
+from .table import ROWS
 
 ONE: list[int] = [1]
 NOON = datetime(2025, 7, 1, 12, tzinfo=ZoneInfo("Europe/Berlin"))
@@ -114,6 +114,5 @@ def test_it_sees_the_difference(pair: tuple[Any, Any]) -> None:
     assert difference(second, first)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_value_is_the_same_as_itself(row: Row) -> None:
-    assert difference(row.value, row.value) is None
+def test_a_value_is_the_same_as_itself() -> None:
+    assert {row.id: found for row in ROWS if (found := difference(row.value, row.value))} == {}
