@@ -76,8 +76,7 @@ class Ledger(Entries):
 
     def limit(self, config: DedupConfig) -> None:
         """Take the bounds that are configured now in place of those it was made with."""
-        self.max_messages, self.max_bytes = config.max_messages, config.max_bytes
-        self._evict()
+        self.resize(max_messages=config.max_messages, max_bytes=config.max_bytes)
         if self.hidden is not None:
             self.hidden.limit(config)
 
@@ -86,12 +85,9 @@ class Ledger(Entries):
 
     def begin(self) -> None:
         """Note that another stream begins, so that a task that speaks again runs again."""
-        self.epoch += 1
-        self._by_node.clear()
+        super().begin()
         self._updates_of.clear()
         self.states.clear()  # a new stream may have a new reader, who wants a state first
-        for entry in list(self._open.values()):
-            self.settle(entry)
         if self.hidden is not None:
             self.hidden.begin()
 

@@ -22,7 +22,7 @@ _CONTINUED: Final = b"\xff\xff\xff\xff"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 _MAX_DEPTH: Final = 32
 _MAX_EMPTY: Final = 1_000_000
-"""NestedForm of nulls and the like take no bytes."""
+"""Columns of nulls and the like take no bytes."""
 _BYTES_OF_A_FIELD: Final = 8
 """More than that; so there are no more fields than that allows, unless they share their bytes."""
 

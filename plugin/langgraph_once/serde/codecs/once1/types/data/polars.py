@@ -1,6 +1,6 @@
 """polars: `DataFrame` and `Series`, as streams of Arrow's IPC.
 
-polars is imported where the bytes name one of its classes, and never to write. NestedForm of Python
+polars is imported where the bytes name one of its classes, and never to write. Columns of Python
 objects are refused.
 """
 
