@@ -19,7 +19,7 @@ def begun(*told: tuple[str, int, dict[str, Any]]) -> list[int | None]:
 
 
 def test_the_first_step_begins_nothing_and_each_later_one_once() -> None:
-    told = [("n:1", step, {}) for step in (1, 1, 2, 2, 1, 3)]
+    told: list[Any] = [("n:1", step, {}) for step in (1, 1, 2, 2, 1, 3)]
     assert begun(*told) == [None, None, 2, None, None, 3]
 
 

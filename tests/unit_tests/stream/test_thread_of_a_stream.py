@@ -1,0 +1,34 @@
+"""Which streams go on with the ledger of their thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+
+from langgraph_once import once
+from langgraph_once.stream.graph import TASK_ID_KEY
+
+
+def answers(state: MessagesState) -> dict[str, Any]:
+    return {"messages": [AIMessage("Yes.")]}
+
+
+GRAPH: Any = once(
+    StateGraph(MessagesState)
+    .add_node("n", answers)
+    .add_edge(START, "n")
+    .compile(checkpointer=InMemorySaver())
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "has_one"),
+    [({}, False), ({"thread_id": "t"}, True), ({"thread_id": "t", TASK_ID_KEY: "x"}, False)],
+    ids=["no-thread", "thread", "in-a-node"],
+)
+def test_only_those_of_a_thread_that_run_in_no_node(asked: Any, has_one: bool) -> None:
+    assert (GRAPH._thread({"configurable": asked}, "v2") is not None) is has_one
