@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
+from langgraph_once import DedupConfig
 from langgraph_once.remote.v3 import OnceChunks, RunEvents
 
 MINE, OTHER = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
@@ -53,6 +54,17 @@ class TestChunks:
                 {"langgraph_path": ("__pregel_pull", "n")},
             ),
         }
+
+    def test_who_is_hidden_is_not_heard_on_the_channel(self) -> None:
+        meta = {"langgraph_node": "quiet", "langgraph_checkpoint_ns": "quiet:1"}
+        message = AIMessageChunk(content="Hello", id="a").model_dump()
+        events = [
+            event("custom", {"name": "once", "payload": {"type": kind, "ns": [], "data": data}})
+            for kind, data in (("messages", [message, meta]), ("updates", {"quiet": None}))
+        ]
+        chunks = OnceChunks(DedupConfig(hide={"nodes": ["quiet"]}))
+        found = [chunk["type"] for each in events for chunk in chunks.feed(each)]
+        assert found == ["updates"]
 
     def test_a_stock_server_is_read_by_its_events(self) -> None:
         custom = event("custom", {"name": "custom", "payload": {"n": 1}})

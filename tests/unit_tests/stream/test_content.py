@@ -100,3 +100,22 @@ def test_usage_and_ids_are_no_content() -> None:
     plain = AIMessage("yes", id="a")
     measured = AIMessage("yes", id="b", usage_metadata=usage, response_metadata={"x": 1})
     assert content_of(plain) == content_of(measured)
+
+
+@pytest.mark.parametrize(
+    ("cut", "is_beginning"),
+    [
+        (Content("ai", "He"), True),
+        (Content("ai", "He", (), (("reasoning", "Let"),)), True),
+        (Content("ai", "", (), (("reasoning", "Let"),)), True),
+        (Content("ai", "He", (), (("reasoning", "No"),)), False),
+        (Content("ai", "She", (), (("reasoning", "Let"),)), False),
+        (Content("ai", "He", (), (("image", "Let"),)), False),
+        (Content("ai", ""), False),
+    ],
+)
+def test_what_was_cut_short_is_begun_with_in_all_that_it_says(
+    cut: Content, is_beginning: bool
+) -> None:
+    whole = Content("ai", "Hello", (), (("reasoning", "Let me see"),))
+    assert whole.begins_with(cut) is is_beginning

@@ -92,6 +92,15 @@ class TestReexecution:
         out = self.again("hold", "a b", "a b c")
         assert out == [(AIMessageChunk, "one", "c"), (AIMessageChunk, "one", "")]
 
+    def test_hold_knows_the_whole_of_both(self) -> None:
+        ledger = Ledger()
+        fed(Deduplicator(ledger=ledger), *tokens("a b", "one"))
+        later = Deduplicator(DedupConfig(reexecution="hold"), ledger=ledger)
+        fed(later, *tokens("a b c", "two"))
+        (entry,) = ledger.entries("two")
+        assert (entry.id, entry.content.text) == ("one", "abc")
+        assert fed(later, said(AIMessage("abc", id="two"))) == []
+
     def test_hold_lets_go_when_the_words_part(self) -> None:
         out = self.again("hold", "a b", "a x")
         assert [(kind, text) for kind, _, text in out] == [
