@@ -1,4 +1,7 @@
-"""The corpus, in every variant: `once` gets all of it right, `dedup` what a filter can know."""
+"""The corpus: `once` gets all of it right, `dedup` what a filter can know.
+
+Each time in few variants, which have each option and each set of modes; all are in the product.
+"""
 
 from __future__ import annotations
 

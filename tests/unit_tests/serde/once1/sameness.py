@@ -111,7 +111,10 @@ def _parts(value: Any) -> Iterator[Part]:
 
 
 def _attributes(value: Any) -> Iterator[Part]:
-    caches, slots = _members_of(type(value))
+    cls = type(value)
+    if cls not in _MEMBERS:
+        _MEMBERS[cls] = _members_of(cls)
+    caches, slots = _MEMBERS[cls]
     for name, found in getattr(value, "__dict__", {}).items():
         if name not in caches:
             yield f".{name}", found
@@ -120,27 +123,27 @@ def _attributes(value: Any) -> Iterator[Part]:
             yield f".{name}", slot.__get__(value)
 
 
-@functools.cache
+_MEMBERS: dict[type, tuple[set[str], list[Part]]] = {}
+
+
 def _members_of(cls: type) -> tuple[set[str], list[Part]]:
-    """Return the names of caches among the attributes of a class, and its own slots."""
-    cached = {
+    """Return the names of a class's caches, and its slots."""
+    caches = {
         name
         for part in cls.__mro__
         for name, found in vars(part).items()
         if isinstance(found, functools.cached_property)
     }
-    cached.add("_attrs_cached_hash")  # another one in the next process
+    caches.add("_attrs_cached_hash")  # another one in the next process
     slots = [
         (name, slot)
         for part in cls.__mro__
+        if "__slots__" in vars(part)
         for name, slot in vars(part).items()
-        if isinstance(slot, MemberDescriptorType) and "__slots__" in vars(part)
+        if isinstance(slot, MemberDescriptorType)
+        if name not in caches and not name.startswith("__pydantic")
     ]
-    return cached, [
-        (name, slot)
-        for name, slot in slots
-        if name not in cached and not name.startswith("__pydantic")
-    ]
+    return caches, slots
 
 
 def _items(value: Any) -> Iterator[Part]:
