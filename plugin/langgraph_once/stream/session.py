@@ -172,6 +172,8 @@ def _kept(
 ) -> Iterator[Any]:
     ledger = thread.open()
     passing = filter_of(ledger)
+    if run is not None:
+        run.was_hidden = ledger.hides
 
     def keep(chunk: Any) -> None:
         if (step := passing.begun(chunk)) is not None:
@@ -209,6 +211,8 @@ async def _akept(
 ) -> AsyncIterator[Any]:
     ledger = await thread.aopen()
     passing = filter_of(ledger)
+    if run is not None:
+        run.was_hidden = ledger.hides
 
     async def keep(chunk: Any) -> None:
         if (step := passing.begun(chunk)) is not None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk, BaseMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -37,6 +37,7 @@ pytestmark = pytest.mark.filterwarnings(
 # No pairs (role, text): nobody but the reducer knows which message one has become.
 KINDS = ["streams", "copies", "writes", "edits", "removes", "streams_and_edits", "asks"]
 LEAVES = st.tuples(st.sampled_from([*KINDS, "fails_once", "dies_once", "asks_twice"]), TEXTS)
+KINDS_ASKING = ["streams", "streams", "asks"]
 NODES = st.recursive(
     # A graph inside that edits and then removes: `test_law_graphs` says why not.
     LEAVES.filter(lambda node: node[0] != "removes"),
@@ -134,6 +135,11 @@ def on_channel(graph: Any, asked: Any) -> Iterator[BaseMessage]:
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=GRAPHS, hidden=HIDDEN, subgraphs=st.booleans())
+@example(  # a graph inside says in a run before this what was hidden in it, too
+    nodes=[("writes", "ok"), ("writes", "ok"), ("graph", [(kind, "ok") for kind in KINDS_ASKING])],
+    hidden={"second"},
+    subgraphs=False,
+)
 def test_what_is_heard_folds_to_the_state_without_what_is_hidden(
     nodes: Any, hidden: set[str], subgraphs: bool
 ) -> None:

@@ -112,6 +112,10 @@ class Entries:
             entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
 
+    def has(self, message_id: str) -> bool:
+        """Whether a message is known under this id."""
+        return message_id in self._by_id
+
     def known(self) -> Iterator[Entry]:
         """Every message, in the order of their first ids."""
         for message_id, entries in self._by_id.items():

@@ -117,6 +117,10 @@ class Ledger(Entries):
         self.add(entry)
         return entry
 
+    def hides(self, message_id: str) -> bool:
+        """Whether the message of an id was hidden from the consumer."""
+        return self.hidden is not None and self.hidden.has(message_id)
+
     def has_said(self, node: str, content: Content) -> bool:
         """Whether a node, named as by `bare`, has returned this in the last stream; so in this."""
         for entry in self._last_said(node):

@@ -245,7 +245,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         nameless = set(map(id, found.nameless))
         repeated = self._repeated(meta, task, found)
         space = space_of(self.run.config, takes_back=not self.run.is_stock)
-        for message in known_first(found.messages, task):
+        for message in known_first(found.messages, task, self.run.was_hidden):
             is_unnamed = id(message) in nameless
             is_repeated = id(message) in repeated
             is_named_here = not message.id

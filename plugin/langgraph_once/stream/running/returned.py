@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -66,10 +66,18 @@ def _order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)
 
 
-def known_first(messages: list[BaseMessage], task: Task) -> list[BaseMessage]:
-    """Those that this task has said first, so that no other is taken for their copy."""
+def known_first(
+    messages: list[BaseMessage], task: Task, was_hidden: Callable[[str], bool]
+) -> list[BaseMessage]:
+    """Those that this task has said first, so that no other is taken for their copy.
+
+    Args:
+        messages: What it returned.
+        task: The task.
+        was_hidden: Whether it had said the message of an id before it was resumed, unheard.
+    """
     known = {said.id for said in list(task.said.values())} | task.runs.keys()  # others may say
-    return sorted(messages, key=lambda message: message.id not in known)
+    return sorted(messages, key=lambda m: m.id not in known and not was_hidden(str(m.id)))
 
 
 def dropped(found: Found, task: Task) -> list[str]:

@@ -51,9 +51,10 @@ class Run:
         given: What the graph is run with.
         is_stock: Its reader folds as stock clients do, and reads no annotation.
         put: Takes what the handler sends.
+        was_hidden: Whether an earlier stream of the thread has hidden the message of an id.
     """
 
-    __slots__ = ("_graph", "_keys", "config", "given", "is_stock", "put")
+    __slots__ = ("_graph", "_keys", "config", "given", "is_stock", "put", "was_hidden")
 
     def __init__(
         self, graph: Graph, config: DedupConfig, given: Any = None, *, is_stock: bool = False
@@ -64,6 +65,7 @@ class Run:
         self._keys: dict[str, Keys] | None = None
         self.config = config
         self.put: Callable[[Any], Any] | None = None
+        self.was_hidden: Callable[[str], bool] = lambda _: False
 
     @staticmethod
     def is_pending() -> bool:
