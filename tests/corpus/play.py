@@ -19,11 +19,16 @@ from tests.corpus.variants import Variant
 
 __all__ = ["BEGUN", "SOURCES", "Event", "Source", "applies", "play", "play_two"]
 
-Source = Literal["plain", "dedup", "once", "stock"]
-"""`stock` is `once` as a server streams it to a reader that did not announce itself."""
+Source = Literal["plain", "dedup", "once", "stock", "chain"]
+"""`stock` is `once` as a server streams it to a reader that did not announce itself; `chain` is
+`dedup` of what `once` streams, as a client has it that reads a wrapped graph of a server."""
 
 SOURCES: tuple[Source, ...] = ("plain", "dedup", "once")
 """Those of the report."""
+
+
+FILTERED = {"dedup", "chain"}
+"""Those whose chunks pass the filter."""
 
 
 class Event(NamedTuple):
@@ -45,7 +50,7 @@ ENDS = {"message-finish", "error"}
 
 def applies(scenario: Scenario, variant: Variant, source: Source) -> bool:
     """Whether this play exists: `dedup` filters chunks, of which v3 has none."""
-    if source == "dedup" and variant.is_v3:
+    if source in FILTERED and variant.is_v3:
         return False
     return scenario.only is None or scenario.only(variant)
 
@@ -78,7 +83,7 @@ def play_two(
 
 def _stage(scenario: Scenario, variant: Variant, source: Source) -> _Stage:
     graph = scenario.graph()
-    if source == "once":
+    if source in {"once", "chain"}:
         graph = once(graph, _dedup_config(variant))
     elif source == "stock":
         graph = once(graph, DedupConfig(form="stock"))
@@ -95,7 +100,7 @@ class _Stage:
     def __init__(self, graph: Graph, variant: Variant, source: Source) -> None:
         self._graph = graph
         self._variant = variant
-        self._ledger = Ledger() if source == "dedup" else None
+        self._ledger = Ledger() if source in FILTERED else None
         self._single = len(variant.modes) == 1
         self._asked: dict[str, Any] = {
             "stream_mode": variant.modes[0] if self._single else list(variant.modes),

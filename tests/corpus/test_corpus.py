@@ -36,12 +36,20 @@ SPEAKS_ALIKE = (
 
 TWO_AT_ONCE = [variant for variant in VARIANTS if variant.api == "sync" and not variant.is_v3]
 
+CHAINED = [each for each in VARIANTS if each.modes == ("messages",) and not each.is_v3]
+
 STATE = Variant("sync", "v1", ("values",), state="full")
 
 
 @every_scenario
 def test_once(scenario: Scenario) -> None:
     told = [line for _, line in deviations(scenario, "once", FEW)]
+    assert not told, _page(scenario, told)
+
+
+@every_scenario
+def test_a_filter_behind_once_takes_nothing(scenario: Scenario) -> None:
+    told = [line for _, line in deviations(scenario, "chain", CHAINED)]
     assert not told, _page(scenario, told)
 
 

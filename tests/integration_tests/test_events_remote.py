@@ -90,18 +90,8 @@ def test_what_a_client_streams_is_fed(sync_client: SyncLangGraphClient, graph: s
     assert brief([*events, *watching.close()]) == EXPECTED
 
 
-SUPERSEDED = {"copied-stripped-under-own-id", "said-padded-and-stripped"}
-KNOWN = pytest.mark.xfail(
-    strict=True,
-    reason="a copy with other white space supersedes the streamed message here, over a server "
-    "that is told as a removal and a new message; both fold to the same",
-)
 SOME = [  # of the others each takes two seconds of waiting for its runs
-    pytest.param(
-        scenario,
-        marks=[pytest.mark.product] * (i % 6 != 0) + [KNOWN] * (scenario.name in SUPERSEDED),
-        id=name_of(scenario),
-    )
+    pytest.param(scenario, marks=() if i % 6 == 0 else pytest.mark.product, id=name_of(scenario))
     for i, scenario in enumerate(SERVED)
 ]
 

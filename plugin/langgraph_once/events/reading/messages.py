@@ -33,6 +33,7 @@ from langgraph_once.events.vocabulary.event import (
 )
 from langgraph_once.events.vocabulary.token_event import token_event
 from langgraph_once.stream import Part, annotation_of
+from langgraph_once.stream.part.annotation import is_respaced
 from langgraph_once.stream.part.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
@@ -330,7 +331,7 @@ class MessageEvents:
             is_same = removal.data.id == part.data.id
             if is_same and not isinstance(part.data, BaseMessageChunk):
                 replaces = True
-            elif _is_of_model(removal.meta) or removal.meta is part.meta or is_same:
+            elif is_same or _is_of_model(removal.meta) or _is_followed(removal, part):
                 yield from self._taken_back(removal, where, part.data.id, "rerun")
             else:
                 yield from self._removed(removal, where)
@@ -378,6 +379,11 @@ class MessageEvents:
         yield from self._late_results()
         for draft in list(self._open.values()):
             yield from self._complete(draft, is_partial=True)
+
+
+def _is_followed(removal: Part, part: Part) -> bool:
+    """Whether the deduplicator made the removal for the part, which a network does not change."""
+    return removal.meta is part.meta or is_respaced(removal.meta)
 
 
 def _is_of_model(meta: Mapping[str, Any]) -> bool:

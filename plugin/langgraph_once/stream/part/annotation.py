@@ -18,6 +18,8 @@ __all__ = [
     "annotated",
     "annotation_of",
     "drafting",
+    "finding_new",
+    "is_respaced",
     "note_in",
     "quick_annotation_of",
     "repairing",
@@ -81,6 +83,10 @@ class Annotation(TypedDict):
     respaced: NotRequired[bool]
     """It takes the place of a message that says the same with other white space at its ends."""
 
+    new: NotRequired[bool]
+    """A deduplicator has found that it copies no other message. One behind that, in a client say,
+    was not sent what it repeats, and cannot tell."""
+
     steps: NotRequired[list[int]]
     """For a task inside others: the step in which each runs, outermost first."""
 
@@ -124,6 +130,16 @@ def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def respacing(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of `metadata` for a message that differs in white space from what it replaces."""
     return annotated(metadata, {**_note_of(metadata), "respaced": True})
+
+
+def is_respaced(metadata: Mapping[str, Any]) -> bool:
+    """Whether `respacing` made these metadata: of such a message, or of the removal before it."""
+    return "respaced" in (annotation_of(metadata) or ())
+
+
+def finding_new(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of annotated `metadata` for a message that copies no other."""
+    return annotated(metadata, {**_note_of(metadata), "new": True})
 
 
 def drafting(metadata: Mapping[str, Any]) -> dict[str, Any]:

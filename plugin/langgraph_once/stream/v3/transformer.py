@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.part.annotation import annotation_of, is_respaced
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import event_part
 from langgraph_once.stream.part.render import writer
@@ -61,9 +61,7 @@ class HideRemovals(StreamTransformer):
         """Rename the method of a removal; `OnceChannel`, the last, names it back."""
         if event["method"] == "messages":
             message, metadata = event["params"]["data"]
-            note = annotation_of(metadata or {})
-            is_respaced = note is not None and "respaced" in note
-            if is_respaced or isinstance(message, RemoveMessage):
+            if is_respaced(metadata or {}) or isinstance(message, RemoveMessage):
                 event["method"] = HIDDEN_METHOD
         return True
 

@@ -21,7 +21,7 @@ from langgraph_once.stream.dedup.messages.repeated_attempt import Echo
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.annotation import repairing, respacing
+from langgraph_once.stream.part.annotation import finding_new, repairing, respacing
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
@@ -200,7 +200,8 @@ class MessageParts:
                     return
                 yield from self._take_back(said.part, entry)
         self._deliver(said, content)
-        yield said.part
+        is_annotated = said.note is not None
+        yield said.part._replace(meta=finding_new(said.part.meta)) if is_annotated else said.part
 
     def _known_whole(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
         self._ledger.claim(known, said.task)

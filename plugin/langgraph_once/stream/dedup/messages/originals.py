@@ -113,6 +113,8 @@ class Originals:
         """What a whole message with an id of its own repeats."""
         if said.source in ("model", "push", "history"):
             return None
+        if said.note is not None and said.note.get("new"):
+            return None
         if isinstance(said.message, ToolMessage) and self._config.tool_results == "always":
             return None
         # Without an annotation nobody knows whether what was streamed is in the state, too.
