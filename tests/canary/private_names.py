@@ -226,7 +226,7 @@ PRIVATE: Final = (
         "test_hooks",
     ),
     *(
-        Private(module, name, "where pandas' classes say they are", _PANDAS, "test_table_kinds")
+        Private(module, name, "where pandas' classes say they are", _PANDAS, "test_tables")
         for module, name in (
             ("pandas._libs.tslibs.timestamps", "Timestamp"),
             ("pandas._libs.tslibs.timedeltas", "Timedelta"),
@@ -241,10 +241,10 @@ PRIVATE: Final = (
         "BlockIndex",
         "the places of a sparse array",
         _PANDAS,
-        "test_table_kinds",
+        "test_tables",
     ),
     *(
-        Private("pandas.arrays", name, why, _PANDAS, "test_table_kinds")
+        Private("pandas.arrays", name, why, _PANDAS, "test_tables")
         for name, why in {
             "SparseArray._simple_new": "made of its parts; the public ways are deprecated",
             "IntegerArray._data": "the values without a copy",

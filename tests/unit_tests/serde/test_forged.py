@@ -17,10 +17,10 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
+from tests.unit_tests.serde.codecs.once1.table import REFUSED, ROWS, once1
 
 from .cpu import least_seconds, within
 from .forge import Node, forged, parsed
-from .once1.table import REFUSED, ROWS, once1
 from .samples import OWN_TYPES, OWN_VALUES, SAFE_VALUES
 
 if TYPE_CHECKING:

@@ -1,0 +1,232 @@
+"""numpy's data types, arrays of every data type, and frames, with random content."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
+import polars as pl
+import polars.testing.parametric as plst
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from hypothesis.extra import pandas as pdst
+
+from tests.unit_tests.serde.codecs.once1.rows_packages import GAPS, OVERLAPPING
+from tests.unit_tests.serde.codecs.once1.sameness import difference
+from tests.unit_tests.serde.codecs.once1.table import once1
+
+SERDE = once1()
+ROOT = Path(__file__).parents[5]
+
+
+def back(value: Any) -> Any:
+    return SERDE.loads_typed(SERDE.dumps_typed(value))
+
+
+@st.composite
+def structures(draw: st.DrawFn, leaves: st.SearchStrategy[Any], depth: int = 2) -> np.dtype[Any]:
+    """Structures with gaps, titles, arrays and structures in them."""
+    fields = []
+    for place in range(draw(st.integers(1, 3))):
+        leaf = leaves | structures(leaves, depth - 1) if depth else leaves
+        kind = draw(leaf)
+        shape = draw(st.sampled_from([(), (2,), (1, 2)]))
+        name: Any = (f"title {place}", f"f{place}") if draw(st.booleans()) else f"f{place}"
+        fields.append((name, kind, shape))
+    dtype = np.dtype(fields, align=draw(st.booleans()))
+    gap = draw(st.sampled_from([0, 0, 5]))
+    if not gap or dtype.isalignedstruct:
+        return dtype
+    names = dtype.names or ()
+    formats = [dtype[name] for name in names]
+    offsets = [dtype.fields[name][1] + gap for name in names]  # type: ignore[index]  # it has fields
+    return np.dtype(
+        {"names": names, "formats": formats, "offsets": offsets, "itemsize": dtype.itemsize + 9}
+    )
+
+
+NUMBERS = npst.scalar_dtypes().filter(lambda dtype: dtype.itemsize > 0)
+ANY = NUMBERS | st.sampled_from([np.dtype(object)])
+SHAPES = npst.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3)
+
+
+@settings(max_examples=150, deadline=None)
+@given(structures(ANY) | NUMBERS)
+def test_data_types_come_back_the_same(dtype: np.dtype[Any]) -> None:
+    assert difference(dtype, back(dtype)) is None
+
+
+@settings(max_examples=150, deadline=None)
+@given(structures(NUMBERS), SHAPES, st.integers(0, 255))
+def test_structured_arrays_come_back_without_what_stood_between(
+    dtype: np.dtype[Any], shape: tuple[int, ...], filled: int
+) -> None:
+    array: Any = np.ndarray(shape, dtype, bytearray([filled]) * 100_000)
+    other: Any = np.ndarray(shape, dtype, bytearray([255 - filled]) * 100_000)
+    for name in dtype.names or ():
+        other[name] = array[name]
+    if not _holds_structures(dtype):
+        assert SERDE.dumps_typed(array) == SERDE.dumps_typed(other)
+    assert difference(array, back(array)) is None
+
+
+def _holds_structures(dtype: np.dtype[Any]) -> bool:
+    # Assigned as a whole: what is between the fields inside goes along.
+    return any(dtype[name].base.names is not None for name in dtype.names or ())
+
+
+@settings(max_examples=150, deadline=None)
+@given(structures(ANY).filter(lambda dtype: dtype.hasobject), SHAPES)
+def test_structured_arrays_of_objects_come_back_the_same(
+    dtype: np.dtype[Any], shape: tuple[int, ...]
+) -> None:
+    array = np.zeros(shape, dtype)
+    assert difference(array, back(array)) is None
+
+
+@pytest.mark.parametrize("dtype", [GAPS, np.dtype([("n", "i1"), ("in", GAPS, (2,))], align=True)])
+@pytest.mark.parametrize("count", [1, 10_000])
+def test_nothing_of_the_heap_is_written(dtype: np.dtype[Any], count: int) -> None:
+    array: Any = np.ndarray(count, dtype, bytearray(b"SECRET" * dtype.itemsize * count))
+    _zero(array)
+    assert b"ECRE" in array.tobytes()
+    for value in (
+        array,
+        array[0],
+        np.array(array.reshape(1, -1), order="F"),
+        array[::2],
+        [{"a": array}],
+    ):
+        _, data = SERDE.dumps_typed(value)
+        assert b"ECRE" not in data
+
+
+def _zero(array: np.ndarray[Any, Any]) -> None:
+    for name in array.dtype.names or ():
+        if array[name].dtype.names is None:
+            array[name] = 0
+        else:
+            _zero(array[name])
+
+
+def test_nothing_of_the_heap_is_written_with_long_doubles() -> None:
+    for kind in (np.longdouble, np.clongdouble):
+        array = np.frombuffer(b"SECRETSECRETSECR" * 4, kind).copy()
+        array[:] = 0
+        for value in (array, array[0]):
+            assert b"ECRE" not in SERDE.dumps_typed(value)[1]
+
+
+def test_fields_that_overlap_keep_every_byte() -> None:
+    array = np.array([(0x01020304,)], [("a", "<i4")]).view(OVERLAPPING)
+    assert back(array).tobytes() == array.tobytes()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    pdst.data_frames(
+        [
+            pdst.column("n", dtype=int),
+            pdst.column("x", elements=st.floats()),
+            pdst.column("s", elements=st.none() | st.text(st.characters(codec="utf-8"))),
+            pdst.column("t", elements=st.text(st.characters(codec="utf-8")), dtype="str"),
+            pdst.column("b", dtype=bool),
+        ]
+    ),
+    st.sampled_from(["python", "pyarrow", None]),
+)
+def test_frames_of_pandas_come_back_the_same(frame: Any, storage: str | None) -> None:
+    if storage is not None:
+        frame = frame.assign(again=frame["t"].astype(pd.StringDtype(storage)))
+    assert difference(frame, back(frame)) is None
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    plst.dataframes(
+        max_cols=4,
+        max_size=6,
+        excluded_dtypes=[pl.Object, pl.Extension],
+        allow_null=True,
+        allow_masked=False,
+    )
+)
+def test_frames_of_polars_come_back_the_same(frame: pl.DataFrame) -> None:
+    assert difference(frame, back(frame)) is None
+    assert difference([*frame], back([*frame])) is None
+
+
+SCRIPT = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None
+import pandas as pd
+from langgraph_once import OnceSerializer, SerdeConfig
+serde = OnceSerializer(SerdeConfig(codec="once1"))
+frame = pd.DataFrame({{"s": ["a", None], "n": [1, 2]}}, index=pd.Index(["x", "y"], name="i"))
+back = serde.loads_typed(serde.dumps_typed([frame, frame["s"], frame.columns]))
+pd.testing.assert_frame_equal(back[0], frame)
+pd.testing.assert_series_equal(back[1], frame["s"])
+pd.testing.assert_index_equal(back[2], frame.columns)
+there = [name for name in ("pyarrow", "polars") if sys.modules.get(name)]
+print(frame.columns.dtype.storage, *there)
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "printed"),
+    [(["pyarrow", "polars"], "python"), ([], "pyarrow pyarrow")],
+    ids=["without pyarrow", "with pyarrow"],
+)
+def test_frames_need_nothing_that_is_not_there(missing: list[str], printed: str) -> None:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "plugin", ROOT)))}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(missing=missing)],
+        env=env,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip() == printed
+
+
+READER = """
+import sys
+for name in ("pyarrow", "polars"):
+    sys.modules[name] = None
+from langgraph_once import OnceSerializer, SerdeConfig
+from langgraph_once.errors import SerdeError
+serde = OnceSerializer(SerdeConfig(codec="once1", on_unavailable={policy!r}))
+row = ("once1", bytes.fromhex({data!r}))
+try:
+    print(*(type(part).__name__ for part in serde.loads_typed(row)))
+except SerdeError as error:
+    print("refused", "was not found" in str(error))
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "printed"), [("raise", "refused True"), ("opaque", "Opaque Opaque int")]
+)
+def test_without_the_package_a_row_is_refused_or_opaque(policy: str, printed: str) -> None:
+    row = once1().dumps_typed([pa.array([1]), pl.Series([1]), 7])
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "plugin", ROOT)))}
+    done = subprocess.run(
+        [sys.executable, "-c", READER.format(policy=policy, data=row[1].hex())],
+        env=env,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        text=True,
+    )
+    assert done.stdout.strip() == printed, done.stderr[-2000:]

@@ -1,0 +1,218 @@
+"""What a stored value names is found in its bytes, whatever wrote it and however it is damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from ormsgpack import Ext as Extension
+from ormsgpack import packb
+from pydantic import BaseModel
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.codecs.once1.format.layout import Ext
+from langgraph_once.serde.survey.channels import channel_at
+from langgraph_once.serde.survey.type_names import mentions_in
+from tests.unit_tests.serde.codecs.once1 import kinds as k
+
+HERE = __name__
+
+
+class Leaf(BaseModel):
+    value: Any = None
+
+
+@dataclass
+class Branch:
+    leaf: Any
+
+
+class Unlike(BaseModel):
+    """Its instances are written by their family, and not as simple objects."""
+
+    _hidden: int = 1
+
+
+LISTS = {"shared": [Branch(1)], "again": None}
+LISTS["again"] = LISTS["shared"]
+LOOP: list[Any] = [Leaf()]
+LOOP.append(LOOP)
+
+ONCE_VALUES: dict[str, tuple[Any, set[str]]] = {
+    "native": ({"a": [1, "x:Y", b"m:N"]}, set()),
+    "model": (Leaf(value=1), {f"{HERE}:Leaf"}),
+    "models": ([Leaf(value=1), Leaf(), 3], {f"{HERE}:Leaf"}),
+    "tree": (Leaf(value=Branch(Leaf())), {f"{HERE}:Leaf", f"{HERE}:Branch"}),
+    "mixed tree": (
+        [Branch(Leaf()), Leaf(value={"x": Branch(1)})],
+        {f"{HERE}:Leaf", f"{HERE}:Branch"},
+    ),
+    "family": (Unlike(), {f"{HERE}:Unlike"}),
+    "head": (
+        {"messages": [HumanMessage("a"), AIMessage("b")]},
+        {"langchain_core.messages.human:HumanMessage", "langchain_core.messages.ai:AIMessage"},
+    ),
+    "enum": ({k.Colour.RED}, {f"{k.__name__}:Colour"}),
+    "key": ({(1, k.Point(1, 2)): 2}, {f"{k.__name__}:Point"}),
+    "class": ([Leaf, {1: json.dumps}], {f"{HERE}:Leaf", "json:dumps"}),
+    "nested": (k.Outer.Part("x"), {f"{k.__name__}:Outer.Part"}),
+    "shared": (LISTS, {f"{HERE}:Branch"}),
+    "cycle": (LOOP, {f"{HERE}:Leaf"}),
+    "in a container": (
+        OrderedDict(x=Fraction(1, 2), y=[Branch(2)]),
+        {f"{HERE}:Branch", "collections:OrderedDict"},
+    ),
+    "error": (KeyError(Leaf()), {"builtins:KeyError", f"{HERE}:Leaf"}),
+}
+
+
+def names(codec: Any, data: bytes) -> set[str]:
+    return {mention.name for mention in mentions_in(codec, data)}
+
+
+@pytest.mark.parametrize("kind", ONCE_VALUES)
+def test_once1_names_what_it_holds(kind: str) -> None:
+    value, expected = ONCE_VALUES[kind]
+    serde = OnceSerializer(SerdeConfig(compression="none", enforcement="open"))
+    assert names(*serde.dumps_typed(value)) == expected
+
+
+def test_what_is_rebuilt_from_a_row_is_named_by_it() -> None:
+    """Refusing all shows, by the reader's own account, which names there are."""
+    writer = OnceSerializer(SerdeConfig(compression="none", enforcement="open"))
+    reader = OnceSerializer(SerdeConfig(enforcement="strict", on_unavailable="raise"))
+    for value, expected in ONCE_VALUES.values():
+        row = writer.dumps_typed(value)
+        mine = {name for name in expected if name.startswith(__package__)}
+        if mine:
+            with pytest.raises(Exception, match="not allowed") as caught:
+                reader.loads_typed(row)
+            assert caught.value.type_name in names(*row)  # type: ignore[attr-defined]  # asked for
+
+
+@pytest.mark.parametrize(
+    "serde", [JsonPlusSerializer(), OnceSerializer(SerdeConfig(codec="msgpack"))]
+)
+def test_upstreams_rows_name_their_types_without_the_classes_around(serde: Any) -> None:
+    value = {"a": [Leaf(), Branch(k.Colour.RED)], "b": k.Outer.Part("x"), "c": k.Point(1, 2)}
+    tag, data = serde.dumps_typed(value)
+    if isinstance(serde, OnceSerializer):
+        data = serde.unwrapped((tag, data))[1]
+    assert names("msgpack", data) == {f"{HERE}:Leaf", f"{HERE}:Branch"} | {
+        f"{k.__name__}:{name}" for name in ("Colour", "Part", "Point")
+    }
+
+
+def test_what_was_read_as_an_opaque_keeps_its_names() -> None:
+    upstream = JsonPlusSerializer().dumps_typed(Branch(k.Colour.RED))
+    strict = OnceSerializer(SerdeConfig(enforcement="strict", compression="none"))
+    row = strict.dumps_typed(["x", strict.loads_typed(upstream)])
+    assert row[0] == "once1"
+    assert names(*row) == {f"{HERE}:Branch", f"{k.__name__}:Colour"}
+
+
+def test_json_rows_name_their_constructors() -> None:
+    def envelope(version: int, *identity: Any, **more: Any) -> dict[str, Any]:
+        return {"lc": version, "type": "constructor", "id": [*identity], **more}
+
+    rows = [
+        envelope(2, "shop", "state", "Cart", kwargs={"x": [envelope(2, "shop", "Item")]}),
+        envelope(1, "langchain", "schema", "HumanMessage"),
+        envelope(2, "datetime", "datetime", method="fromisoformat"),
+        {"lc": 2, "type": "constructor", "id": "no list"},
+    ]
+    assert names("json", json.dumps(rows).encode()) == {"shop.state:Cart", "shop:Item"}
+
+
+@pytest.mark.parametrize("codec", ["once1", "msgpack"])
+def test_the_channel_is_told_by_where_the_bytes_are(codec: Any) -> None:
+    shared = [Branch(1)] * 2
+    values = {
+        "messages": [HumanMessage("x")],
+        "tree": Leaf(value=Branch(Leaf())),
+        "first": [shared, 1],
+        "second": shared,
+        "error": [k.Point(1, 2)],
+        "deep": {"channel_values": {"first": [k.Colour.RED]}},
+    }
+    checkpoint = {"v": 4, "id": "1", "channel_values": values, "versions_seen": {"n": {"first": 1}}}
+    serde = OnceSerializer(SerdeConfig(codec=codec, enforcement="open"))
+    tag, data = serde.unwrapped(serde.dumps_typed(checkpoint))
+    channels = {
+        mention.name.rpartition(":")[2]: channel_at(tag.codec, data, place)
+        for mention, place in mentions_in(tag.codec, data).items()
+    }
+    # In a table, what is in two channels stands before both.
+    branch = channels.pop("Branch")
+    assert branch in ("tree", "first")
+    assert channels == {
+        "HumanMessage": "messages",
+        "Leaf": "tree",
+        "Point": "error",
+        "Colour": "deep",
+    }
+
+
+@pytest.mark.parametrize("alone", [Leaf(value=Branch(1)), {"v": {1: Branch(1)}}, [Branch(1)]])
+def test_what_is_no_checkpoint_has_no_channel(alone: Any) -> None:
+    tag, data = OnceSerializer(SerdeConfig(compression="none")).dumps_typed(alone)
+    assert tag == "once1"
+    assert {channel_at("once1", data, at) for at in mentions_in("once1", data).values()} == {""}
+
+
+@pytest.mark.parametrize(
+    "name", ["", ":", "a:", ":b", "no colon", "a:\x1b[2J", "a:b\n", "a:" + "b" * 500]
+)
+def test_a_name_that_no_type_can_have_is_damage(name: str) -> None:
+    data = packb(Extension(Ext.CLASS, name.encode()))
+    with pytest.raises(ValueError, match="a name that no type can have"):
+        mentions_in("once1", data)
+
+
+@pytest.mark.parametrize("codec", ["once1", "msgpack", "json"])
+def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
+    rng = random.Random(13)
+    serde = OnceSerializer(SerdeConfig(compression="none", enforcement="open"))
+    blobs = [serde.dumps_typed(value)[1] for value, _ in ONCE_VALUES.values()]
+    blobs += [JsonPlusSerializer().dumps_typed([Leaf(value=Branch(1))])[1], b'{"lc":2}', b""]
+    started = time.monotonic()
+    for _ in range(4000):
+        data = bytearray(rng.choice(blobs))
+        for _ in range(rng.randrange(4)):
+            if data:
+                data[rng.randrange(len(data))] = rng.randrange(256)
+        try:
+            found = mentions_in(codec, bytes(data))
+            for place in found.values():
+                channel_at(codec, bytes(data), place)
+        except ValueError:
+            pass
+    assert time.monotonic() - started < 60
+
+
+@pytest.mark.parametrize(
+    ("codec", "data"),
+    [
+        ("msgpack", b"\x91" * 2_000_000 + b"\xc0"),
+        ("once1", b"\x91" * 2_000_000 + b"\xc0"),
+        ("json", b"[" * 100_000 + b"]" * 100_000),
+        ("once1", b"\xc7\x02\x01" * 600_000),
+        ("msgpack", b"\xc9\x00\x1e\x84\x80\x07" + b"\xd4\x07\x91" * 666_000 + b"\xc0" * 2000),
+    ],
+    ids=["deep", "deep once1", "deep json", "tuples", "deltas"],
+)
+def test_a_hostile_value_takes_seconds_at_most(codec: Any, data: bytes) -> None:
+    started = time.monotonic()
+    with contextlib.suppress(ValueError):
+        mentions_in(codec, data)
+    assert time.monotonic() - started < 20
