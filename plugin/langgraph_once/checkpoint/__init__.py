@@ -1,14 +1,17 @@
-"""A path goes in; a saver of threads comes out, which carries our serializer.
+"""A path goes in; a saver of threads comes out, which stores each thing once.
 
-opening.py     opens a database, or says in one line why it cannot
-sqlite.py      the saver, with rollback, copy and prune
-statements.py  its SQL
-lineage.py     which ancestors does a checkpoint need to be read?
-lock.py        one transaction at a time, undone on error or cancellation
-rows.py        every stored value, read without writing
+sqlite.py         the saver for SQLite, and how it is opened; sqlite_file.py: is the path good?
+sqlite_engine.py  runs its statements, and makes its tables
+saver.py          the methods that LangGraph calls
+threads.py        what each of them does, as statements: the same for every database
+tables.py         the statements, and sqlite_tables.py those that only SQLite has
+pieces/           long values, cut into pieces that are stored once
+lazy_values.py    channels that are decoded when they are looked at
+failures.py       what a database cannot do, in words
+rows.py           every stored value, read without writing
 """
 
-from langgraph_once.checkpoint.opening import check_sqlite_path, open_sqlite_saver
-from langgraph_once.checkpoint.sqlite import OnceSqliteSaver
+from langgraph_once.checkpoint.sqlite import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
 
 __all__ = ["OnceSqliteSaver", "check_sqlite_path", "open_sqlite_saver"]

@@ -1,147 +1,36 @@
-"""From a path to a saver, or to one line that says why not."""
+"""Savers that are opened and closed, by programs with and without an event loop."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import sqlite3
-import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
-import aiosqlite
+from langgraph_once.checkpoint.saver import OnceSaver
 
-from langgraph_once.checkpoint.sqlite import OnceSqliteSaver
-from langgraph_once.errors import StorageError
+__all__ = ["Opening"]
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from langgraph.checkpoint.serde.base import SerializerProtocol
-
-BUSY_TIMEOUT_S = 30.0
-"""How long a writer waits for another one; each holds the database for milliseconds."""
-
-_IN_MEMORY = ":memory:"
-
-# Rolled back: it proves that the file and the journal beside it can be written, which opening
-# alone does not.
-_PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
-
-_ADVICE = {
-    sqlite3.SQLITE_NOTADB: "it is not a SQLite database; move it away or choose another path",
-    sqlite3.SQLITE_READONLY: "it is read-only; make the file and its folder writable",
-    sqlite3.SQLITE_CANTOPEN: "make the file and its folder readable and writable",
-    sqlite3.SQLITE_BUSY: "another process holds it; stop that process or try again",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; restore a backup or choose another path",
-}
+S = TypeVar("S", bound=OnceSaver)
 
 
-@contextlib.asynccontextmanager
-async def open_sqlite_saver(
-    path: str | os.PathLike[str], *, serde: SerializerProtocol
-) -> AsyncIterator[OnceSqliteSaver]:
-    """Open a database and close it at the end; make the file and its folder when missing.
+class Opening(Generic[S]):
+    """A saver to be opened and closed: with `with`, or with `async with`."""
 
-    Several event loops, threads and processes may have the same file open.
+    def __init__(self, open_saver: Callable[[], S], close: Callable[[S], None]) -> None:
+        self._open = open_saver
+        self._close = close
+        self._saver: S | None = None
 
-    Args:
-        path: The database file, or ":memory:". `~` is the home folder.
-        serde: Turns values into bytes and back.
+    def __enter__(self) -> S:
+        self._saver = self._open()
+        return self._saver
 
-    Yields:
-        A saver that is ready: its tables exist, and the file was proven writable.
+    def __exit__(self, *given: object) -> None:
+        if self._saver is not None:
+            self._close(self._saver)
 
-    Raises:
-        StorageError: The file cannot be opened or written.
-    """
-    async with contextlib.AsyncExitStack() as stack:
-        try:
-            # Proven first, as the thread of an aiosqlite 0.22 connection that cannot be opened
-            # outlives the error, and prints a traceback when the event loop ends before it.
-            target = await asyncio.to_thread(_prepare, path)
-            connecting = aiosqlite.connect(target, timeout=BUSY_TIMEOUT_S)
-            saver = OnceSqliteSaver(await stack.enter_async_context(connecting), serde=serde)
-            await saver.setup()
-        except (OSError, sqlite3.Error) as error:
-            raise _storage_error(path, error) from error
-        yield saver
+    async def __aenter__(self) -> S:
+        return await asyncio.to_thread(self.__enter__)
 
-
-def check_sqlite_path(path: str | os.PathLike[str]) -> None:
-    """Prove that `open_sqlite_saver` would succeed, and leave no trace.
-
-    Args:
-        path: The database file, or ":memory:".
-
-    Raises:
-        StorageError: The file cannot be opened or written.
-    """
-    if os.fspath(path) == _IN_MEMORY:
-        return
-    file = Path(path).expanduser()
-    try:
-        made = [place for place in (file, *file.parents) if not place.exists()]
-        try:
-            _run(file, *_PROVE_WRITABLE)
-        finally:
-            _remove(made)
-    except (OSError, sqlite3.Error) as error:
-        raise _storage_error(path, error) from error
-
-
-def _prepare(path: str | os.PathLike[str]) -> str:
-    """Make a database file ready for many writers; name it as SQLite takes it."""
-    if os.fspath(path) == _IN_MEMORY:
-        return _IN_MEMORY
-    file = Path(path).expanduser().absolute()
-    give_up = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            # SQLite does not wait for other connections when it changes the journal mode:
-            # several that open a new file at once must try again.
-            if _kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
-        else:
-            return str(file)
-
-
-def _run(file: Path, *script: str) -> None:
-    if file.is_dir():
-        raise IsADirectoryError(None, "it is a folder; name a file in it", str(file))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(sqlite3.connect(file, timeout=BUSY_TIMEOUT_S)) as conn:
-        for statement in script:
-            conn.execute(statement)
-
-
-def _remove(made: list[Path]) -> None:
-    """Remove a file and folders that did not exist before, unless others use them by now."""
-    for place in made:
-        with contextlib.suppress(OSError):
-            if place.is_dir():
-                place.rmdir()
-            elif place.stat().st_size == 0:
-                place.unlink()
-
-
-def _storage_error(path: str | os.PathLike[str], error: OSError | sqlite3.Error) -> StorageError:
-    name = os.fspath(path)
-    if isinstance(error, sqlite3.Error):
-        why = f"{error}; {_ADVICE.get(_kind(error), 'choose another path')}"
-    elif isinstance(error, IsADirectoryError):
-        why = str(error.strerror)
-    elif isinstance(error, FileExistsError | NotADirectoryError):
-        why = f"{error.filename!r} is not a folder; choose another path"
-    else:
-        why = f"its folder cannot be made or read ({error.strerror}); choose another path"
-    return StorageError(f"cannot open the checkpoint database {name!r}: {why}", path=name)
-
-
-def _kind(error: sqlite3.Error) -> int:
-    # The low byte is the kind of error; the rest tells variants apart.
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    async def __aexit__(self, *given: object) -> None:
+        await asyncio.to_thread(self.__exit__)

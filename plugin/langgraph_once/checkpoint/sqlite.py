@@ -1,245 +1,102 @@
-"""A SQLite saver with every operation that the server asks of one."""
+"""The saver for SQLite."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-from typing import TYPE_CHECKING, Any
+import os
+import sqlite3
 
-import aiosqlite
-from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langgraph_once.checkpoint import statements
-from langgraph_once.checkpoint.lineage import needed_to_read
-from langgraph_once.checkpoint.lock import TransactionLock
+from langgraph_once.checkpoint.failures import storage_error
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.sqlite_engine import SqliteEngine
+from langgraph_once.checkpoint.sqlite_file import BUSY_TIMEOUT_S, prepare
+from langgraph_once.checkpoint.sqlite_tables import SqliteTables
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
-    from langgraph.checkpoint.serde.base import SerializerProtocol
+__all__ = ["OnceSqliteSaver", "open_sqlite_saver"]
 
 
-class OnceSqliteSaver(AsyncSqliteSaver):
-    """`AsyncSqliteSaver` with rollback, copy and prune.
+class OnceSqliteSaver(OnceSaver):
+    """A checkpointer in a SQLite database, for threads and for event loops.
 
-    Each operation is one transaction: an error or a cancellation in the middle leaves the
-    database as it was, and no lock on it. Upstream's own tables are used, so that its savers
-    read what this one writes; the one addition is which run made a write, because a run also
-    writes on the checkpoint it starts from, which is not its own.
+    It has upstream's two tables: it reads what their savers wrote, and goes on beside them. Rows
+    that it writes others cannot read until `langgraph-once migrate` rewrites them; with
+    `store_once=False` and codec `msgpack` it writes what all read.
+
+    Args:
+        conn: A connection that all threads may use (`check_same_thread=False`).
+        serde: Turns values into bytes and back; `OnceSerializer()` by default.
+        store_once: Whether long values are stored in pieces, each piece once for a thread.
+        path: How the database is named in errors.
     """
 
+    engine: SqliteEngine
+
     def __init__(
-        self, conn: aiosqlite.Connection, *, serde: SerializerProtocol | None = None
-    ) -> None:
-        super().__init__(conn, serde=serde)
-        self.lock = TransactionLock(conn)
-        self._has_run_column = False
-
-    async def setup(self) -> None:
-        """Create what is missing in the database. Every operation calls this first."""
-        await super().setup()
-        async with self.lock:
-            if self._has_run_column:
-                return
-            try:
-                await self.conn.execute(statements.ADD_RUN_TO_WRITES)
-            except aiosqlite.OperationalError as error:
-                # As in upstream's `setup`: another saver was first.
-                if "duplicate column name" not in str(error):
-                    raise
-            await self.conn.executescript(statements.INDEX_RUNS)
-            self._has_run_column = True
-
-    async def aput(
         self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint. Upstream drops lone surrogates from its metadata: they are kept.
-
-        Args:
-            config: The parent of the checkpoint.
-            checkpoint: The checkpoint.
-            metadata: What is known about it.
-            new_versions: The versions of its channels.
-
-        Returns:
-            The config of the checkpoint.
-        """
-        stored = get_checkpoint_metadata(config, metadata)
-        if _is_text(json.dumps(stored, ensure_ascii=False)):
-            return await super().aput(config, checkpoint, metadata, new_versions)
-        at = config["configurable"]
-        key = {"thread_id": at["thread_id"], "checkpoint_ns": at["checkpoint_ns"]}
-        type_, blob = self.serde.dumps_typed(checkpoint)
-        ids = (str(key["thread_id"]), key["checkpoint_ns"], checkpoint["id"])
-        row = (*ids, at.get("checkpoint_id"), type_, blob, json.dumps(stored).encode())
-        async with self._transaction() as conn:
-            await conn.execute(statements.PUT_CHECKPOINT, row)
-        return {"configurable": {**key, "checkpoint_id": checkpoint["id"]}}
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
+        conn: sqlite3.Connection,
+        *,
+        serde: SerializerProtocol | None = None,
+        store_once: bool = True,
+        path: str | os.PathLike[str] = "of the given connection",
     ) -> None:
-        """Store the writes of a task, and which run made them.
+        engine = SqliteEngine(conn, path)
+        super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
 
-        Args:
-            config: The checkpoint the writes belong to.
-            writes: Pairs of channel and value.
-            task_id: The task that wrote them.
-            task_path: Where the task is in its superstep; readers order by it.
-        """
-        at = config["configurable"]
-        key = (str(at["thread_id"]), str(at["checkpoint_ns"]), str(at["checkpoint_id"]))
-        run_id = _run_id(config)
-        rows = []
-        for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
-            type_, blob = self.serde.dumps_typed(value)
-            rows.append((*key, task_id, task_path, index, channel, type_, blob, run_id))
-        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        async with self._transaction() as conn:
-            await conn.executemany(
-                statements.REPLACE_WRITES if replaces else statements.IGNORE_WRITES, rows
-            )
+    @property
+    def conn(self) -> sqlite3.Connection:
+        """The connection."""
+        return self.engine.conn
 
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Delete the checkpoints and writes of a thread.
+    def setup(self) -> None:
+        """Make what is missing in the database. Every operation does this first."""
+        self.engine.set_up()
 
-        Args:
-            thread_id: The thread; an unknown one is no error.
-        """
-        # langgraph-checkpoint-sqlite 3.1.2 does not call `setup` here: on a new database the
-        # first operation that is a deletion fails with "no such table".
-        await self.aprune([thread_id], strategy="delete")
+    def close(self) -> None:
+        """Close the connection, once the operation under way is done."""
+        self.engine.close()
 
-    async def adelete_for_runs(self, run_ids: Iterable[str]) -> None:
-        """Delete what these runs stored, as though they had never run.
-
-        Args:
-            run_ids: The runs; unknown ones are no error.
-        """
-        ids = _json_array(run_ids)
-        async with self._transaction() as conn:
-            for statement in statements.DELETE_RUNS:
-                await conn.execute(statement, (ids,))
-
-    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Make one thread a copy of another, with its whole history and pending writes.
-
-        What the target had is replaced, as on the in-memory server. Copying a thread onto
-        itself, or one that has no checkpoints, does nothing.
-
-        Args:
-            source_thread_id: The thread to copy.
-            target_thread_id: The thread that becomes the copy.
-        """
-        threads = {"source": str(source_thread_id), "target": str(target_thread_id)}
-        if threads["source"] == threads["target"]:
-            return
-        async with self._transaction() as conn:
-            async with conn.execute(statements.LATEST, (threads["source"],)) as cursor:
-                if await cursor.fetchone() is None:
-                    return
-            for statement in statements.DELETE_THREADS:
-                await conn.execute(statement, (_json_array([target_thread_id]),))
-            await conn.execute(statements.COPY_CHECKPOINTS, threads)
-            await conn.execute(statements.COPY_WRITES, threads)
-
-    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Delete the history of threads.
-
-        Args:
-            thread_ids: The threads; unknown ones are no error.
-            strategy: "keep_latest" keeps the latest checkpoint of each namespace with its
-                pending writes, and the ancestors that its delta channels are rebuilt from.
-                "delete" (the word of `BaseCheckpointSaver`) and "delete_all" (the server's)
-                keep nothing.
-
-        Raises:
-            ValueError: Another strategy.
-        """
-        if strategy not in ("keep_latest", "delete", "delete_all"):
-            msg = f"strategy {strategy!r}: allowed are 'keep_latest', 'delete' and 'delete_all'"
-            raise ValueError(msg)
-        async with self._transaction() as conn:
-            if strategy == "keep_latest":
-                for thread_id in thread_ids:
-                    await self._keep_latest(conn, str(thread_id))
-                return
-            for statement in statements.DELETE_THREADS:
-                await conn.execute(statement, (_json_array(thread_ids),))
-
-    def delete_for_runs(self, run_ids: Iterable[str]) -> None:
-        """Sync `adelete_for_runs`, from another thread than the event loop's."""
-        self._wait_for(self.adelete_for_runs(run_ids))
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Sync `acopy_thread`, from another thread than the event loop's."""
-        self._wait_for(self.acopy_thread(source_thread_id, target_thread_id))
-
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Sync `aprune`, from another thread than the event loop's."""
-        self._wait_for(self.aprune(thread_ids, strategy=strategy))
-
-    async def _keep_latest(self, conn: aiosqlite.Connection, thread_id: str) -> None:
-        async with conn.execute(statements.LATEST, (thread_id,)) as cursor:
-            latest = list(await cursor.fetchall())
-        for ns, checkpoint_id in latest:
-            kept = await needed_to_read(
-                conn,
-                self.serde,
-                thread_id=thread_id,
-                checkpoint_ns=ns,
-                checkpoint_id=checkpoint_id,
-            )
-            for statement in statements.DELETE_OTHERS:
-                await conn.execute(statement, (thread_id, ns, _json_array(kept)))
-
-    @contextlib.asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        await self.setup()
-        async with self.lock:
-            # Not deferred: a transaction that reads first and writes later cannot wait for
-            # another writer, it fails at once.
-            await self.conn.execute("BEGIN IMMEDIATE")
-            yield self.conn
-            await self.conn.commit()
-
-    def _wait_for(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        with contextlib.suppress(RuntimeError):
-            if asyncio.get_running_loop() is self.loop:
-                coroutine.close()
-                msg = "in the event loop's own thread this would wait for ever; await its `a…` twin"
-                raise asyncio.InvalidStateError(msg)
-        asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
+    @classmethod
+    def from_conn_string(cls, conn_string: str) -> Opening[OnceSqliteSaver]:
+        """`open_sqlite_saver`, under the name that it has in upstream's savers."""
+        return open_sqlite_saver(conn_string)
 
 
-def _run_id(config: RunnableConfig) -> str | None:
-    """Find the run where the server looks for it, in the same order."""
-    for place in (config.get("metadata"), config.get("configurable"), config):
-        if place and (run_id := place.get("run_id")):
-            return str(run_id)
-    return None
+def open_sqlite_saver(
+    path: str | os.PathLike[str],
+    *,
+    serde: SerializerProtocol | None = None,
+    store_once: bool = True,
+) -> Opening[OnceSqliteSaver]:
+    """Open a database and close it at the end; make the file and its folder when missing.
 
+    Several event loops, threads and processes may have the same file open.
 
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    Args:
+        path: The database file, or ":memory:". `~` is the home folder.
+        serde: Turns values into bytes and back; `OnceSerializer()` by default.
+        store_once: Whether long values are stored in pieces, each piece once for a thread.
 
+    Returns:
+        A context, of `with` or `async with`. It gives a saver that is ready: its tables exist, and
+        the file was proven writable.
 
-def _json_array(ids: Iterable[object]) -> str:
-    return json.dumps([str(id_) for id_ in ids])
+    Raises:
+        StorageError: On entering: the file cannot be opened or written.
+    """
+
+    def opened() -> OnceSqliteSaver:
+        try:
+            conn = sqlite3.connect(prepare(path), timeout=BUSY_TIMEOUT_S, check_same_thread=False)
+        except (OSError, sqlite3.Error) as error:
+            raise storage_error(path, error) from error
+        saver = OnceSqliteSaver(conn, serde=serde, store_once=store_once, path=path)
+        try:
+            saver.setup()
+        except BaseException:
+            saver.close()
+            raise
+        return saver
+
+    return Opening(opened, OnceSqliteSaver.close)

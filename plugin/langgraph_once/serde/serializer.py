@@ -17,6 +17,7 @@ from langgraph_once.errors import (
     EncodeError,
     EncryptionError,
     SerdeError,
+    UnknownTagError,
 )
 from langgraph_once.serde.bounds.patterns import PatternTooLargeError
 from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
@@ -170,6 +171,15 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
+        tag, data = self.encoded(obj)
+        return (tag.text, data) if self._is_bare else self.wrapped(tag, data)
+
+    def encoded(self, obj: Any) -> tuple[Tag, bytes]:
+        """Return what the codec writes for `obj`: neither compressed nor encrypted.
+
+        Raises:
+            EncodeError: The codec cannot write it.
+        """
         try:
             data = self._quick_encoders[type(obj)](obj)
             tag = self._tag
@@ -177,10 +187,10 @@ class OnceSerializer(JsonPlusSerializer):
         except Exception:  # it takes care; if that does not help, `_encode` tells why
             tag, data = self._encode(obj)
             is_sure = False
-        if not is_sure:
-            data = self._checked(obj, tag, data)
-        if self._is_bare:
-            return tag.text, data
+        return tag, data if is_sure else self._checked(obj, tag, data)
+
+    def wrapped(self, tag: Tag, data: bytes) -> tuple[str, bytes]:
+        """Return what is stored of `encoded`: compressed and encrypted as configured."""
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:
@@ -199,7 +209,7 @@ class OnceSerializer(JsonPlusSerializer):
         decode = self._bare_decoders.get(text)
         if decode is not None and type(payload) is bytes:
             return decode(payload, text)
-        return self._decode(*self.unwrapped(data))
+        return self.decoded(*self.unwrapped(data))
 
     def unwrapped(self, data: tuple[str, bytes]) -> tuple[Tag, bytes]:
         """Return what the codec wrote: neither compressed nor encrypted, and not read yet.
@@ -216,6 +226,11 @@ class OnceSerializer(JsonPlusSerializer):
         for layer in reversed(tag.layers):
             payload = self._undo(layer, payload, tag)
         return tag, payload
+
+    @property
+    def piece_key(self) -> bytes:
+        """Under which savers name the pieces of values; empty where nothing is encrypted."""
+        return self._keys.derived("names of pieces")
 
     def _start(self) -> None:
         """Take the first value to be written for the end of the start of the process."""
@@ -294,7 +309,12 @@ class OnceSerializer(JsonPlusSerializer):
             case _:
                 assert_never(layer)
 
-    def _decode(self, tag: Tag, payload: bytes) -> Any:
+    def decoded(self, tag: Tag, payload: bytes) -> Any:
+        """Return the value of `encoded`.
+
+        Raises:
+            SerdeError: As `loads_typed`.
+        """
         match tag.codec:
             case "once1" | "msgpack":
                 return self._decoders[tag.codec](payload, tag.text)
@@ -308,6 +328,12 @@ class OnceSerializer(JsonPlusSerializer):
                 return decode_json(payload, self._msgpack_decoder, tag=str(tag))
             case "pickle":
                 raise pickle_refusal(str(tag))
+            case "channels" | "pieces":
+                raise UnknownTagError(
+                    "its parts are stored elsewhere; a saver of `langgraph_once.checkpoint` reads "
+                    "it, and `langgraph-once migrate` rewrites it for others",
+                    tag=tag.text,
+                )
             case _:
                 assert_never(tag.codec)
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from langgraph_once.errors import ConfigError, EncryptionError
 from langgraph_once.redaction import shown
@@ -52,12 +54,21 @@ class KeyRing:
         self._ciphers = {key_id: _cipher(key_id, secret) for key_id, secret in keys.items()}
         self._headers = {key_id: _header(key_id) for key_id in keys}
         self._writer = next(reversed(self._ciphers), None)
+        self._secret = keys[self._writer] if self._writer is not None else None
 
     def __bool__(self) -> bool:
         return bool(self._ciphers)
 
     def __repr__(self) -> str:
         return f"KeyRing({', '.join(map(shown, self._ciphers))})"
+
+    def derived(self, purpose: str) -> bytes:
+        """A key for another purpose, of the newest key; empty where there is none."""
+        secret = _decoded(self._secret.get_secret_value()) if self._secret is not None else None
+        if secret is None:
+            return b""
+        info = f"langgraph-once: {purpose}".encode()
+        return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
 
     def encrypt(self, data: bytes, *, tag: str) -> bytes:
         """Seal `data` under the newest key, bound to `tag`."""

@@ -14,8 +14,11 @@ from langgraph_once.errors import UnknownTagError
 
 __all__ = ["Codec", "Layer", "Tag"]
 
-Codec = Literal["null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle"]
-"""How a value became bytes."""
+Codec = Literal[
+    "null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle", "channels", "pieces"
+]
+"""How a value became bytes. `channels` and `pieces` are of savers: a checkpoint whose channels can
+be read one by one, and a value whose pieces are rows of another table."""
 
 Layer = Literal["zstd", "aesgcm", "aes"]
 """What was done to those bytes; `aes` is upstream's `EncryptedSerializer`, read only."""

@@ -21,6 +21,7 @@ __all__ = [
     "deepest",
     "holds_nothing",
     "is_deeper_than",
+    "lead_bytes",
     "next_opening",
     "read_token",
     "ref_positions",
@@ -97,6 +98,19 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
     if size > len(data) - at:  # every item of an array takes a byte, too
         raise ValueError("a header promises more than there is")
     return Token(kind, size, code, at)
+
+
+def lead_bytes(data: bytes) -> int:
+    """Return how many bytes at the beginning are others whenever the value gets longer.
+
+    Raises:
+        ValueError: The bytes are damaged.
+    """
+    top = read_token(data, 0)
+    if top.kind is not Kind.ARRAY or not top.size:
+        return top.body
+    first = read_token(data, top.body)
+    return first.body + first.size if first.code == Ext.HEAD else top.body
 
 
 def split(data: bytes) -> list[bytes | memoryview]:

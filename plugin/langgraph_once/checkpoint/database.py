@@ -1,0 +1,94 @@
+"""What is asked of a database, and who asks it. What to ask knows nothing of how it is done.
+
+A `Program` yields statements and is sent their rows. An engine runs it in one transaction, in
+SQLite or in PostgreSQL. So each operation stands once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+__all__ = ["Ask", "Engine", "Program", "Row", "batches", "drive", "each"]
+
+_MANY: Final = 500
+
+T = TypeVar("T")
+Row: TypeAlias = tuple[Any, ...]
+
+
+class Ask(NamedTuple):
+    """A statement, for all of its rows."""
+
+    sql: str
+    values: Sequence[Any] = ()
+    is_many: bool = False
+    """Whether it is to be run for each of `values`; it gives no rows then."""
+    has_rows: bool = True
+    """Whether it gives rows. What gives none may be sent together with what follows."""
+
+
+Program: TypeAlias = Generator[Ask, list[Row], T]
+
+
+class Engine(ABC):
+    """Runs programs on a database, for threads and for event loops.
+
+    An event loop waits while a thread of this engine runs a program whole, so that a cancelled
+    operation is done or not, never half.
+
+    Args:
+        workers: How many programs of event loops may run at once.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="once-checkpoint")
+
+    @abstractmethod
+    def run(self, program: Program[T], *, writes: bool) -> T:
+        """Run a program in one transaction, which an error undoes.
+
+        Raises:
+            StorageError: The database cannot do it.
+        """
+
+    async def aside(self, function: Callable[..., T], *given: Any) -> T:
+        """Call a function that runs programs in a thread of this engine, for an event loop."""
+        context = copy_context()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, partial(context.run, function, *given))
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False)
+
+
+def drive(program: Program[T], ask: Callable[[Ask], list[Row]]) -> T:
+    """Ask what a program asks, until it returns."""
+    rows: list[Row] | None = None
+    while True:
+        try:
+            asked = program.send(rows) if rows is not None else next(program)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        rows = ask(asked)
+
+
+def each(asked: Iterable[Ask]) -> Program[None]:
+    """Ask all of them."""
+    for ask in asked:
+        yield ask
+
+
+def batches(values: Iterable[T]) -> Iterator[list[T]]:
+    """As many of the values as one statement takes, then as many more."""
+    rest = iter(values)
+    while some := list(islice(rest, _MANY)):
+        yield some

@@ -1,0 +1,7 @@
+"""A value goes in; cells of rows and pieces come out. And back. No I/O.
+
+values.py    values to cells: whole, or cut; and back
+manifest.py  of which pieces a value consists
+cut.py       where bytes are cut, and how pieces are named
+collect.py   which pieces a database lacks, and which are needed to put a value together
+"""

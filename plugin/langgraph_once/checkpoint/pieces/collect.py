@@ -1,0 +1,144 @@
+"""What is asked of a database to store pieces, or to put them together. No I/O.
+
+Both walk from the manifest down: who has a group has all that is below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, digests_in
+from langgraph_once.errors import PayloadError
+
+__all__ = ["Assembly", "Cell", "Missing"]
+
+
+class Cell(NamedTuple):
+    """A value as a row has it."""
+
+    tag: str
+    data: bytes
+
+
+class Missing:
+    """Which pieces of some values a database lacks.
+
+    Ask it for `wanted`, tell it which of them are `stored`, until nothing is wanted.
+
+    Attributes:
+        found: The pieces that the database lacks, by digest.
+    """
+
+    def __init__(self, values: Iterable[CutValue]) -> None:
+        self.found: dict[bytes, bytes] = {}
+        self._pieces: dict[bytes, bytes] = {}
+        self.wanted: dict[bytes, int] = {}
+        for value in values:
+            self._pieces.update(value.pieces)
+            self.wanted.update({digest: level for level, digest in value.manifest.nodes()})
+
+    def tell(self, stored: Iterable[bytes]) -> None:
+        """Take note of which of those wanted are stored."""
+        known = set(stored)
+        below: dict[bytes, int] = {}
+        for digest, level in self.wanted.items():
+            if digest not in known:
+                piece = self.found[digest] = self._pieces[digest]
+                if level:
+                    below.update(dict.fromkeys(digests_in(piece), level - 1))
+        self.wanted = {digest: at for digest, at in below.items() if digest not in self.found}
+
+
+class Assembly:
+    """Puts values together from pieces. Each piece is opened once.
+
+    Args:
+        opened: Opens a stored piece: decrypts and decompresses it.
+        cutter: Knows whether a piece is the one that its digest names.
+        groups_only: Whether it is only asked which pieces there are.
+    """
+
+    def __init__(
+        self, opened: Callable[[Cell], bytes], cutter: Cutter, *, groups_only: bool = False
+    ) -> None:
+        self._opened = opened
+        self._cutter = cutter
+        self._least_level = 1 if groups_only else 0
+        self._sealed: dict[bytes, Cell] = {}
+        self._pieces: dict[bytes, bytes] = {}
+
+    def wanted(self, manifests: Iterable[Manifest]) -> list[bytes]:
+        """The digests of pieces that are needed next; none if all are there."""
+        lacking: dict[bytes, None] = {}
+        for level, digest in self._walk(manifests):
+            if level >= self._least_level and not self._has(digest):
+                lacking[digest] = None
+        return list(lacking)
+
+    def all_of(self, manifests: Iterable[Manifest]) -> set[bytes]:
+        """The digests of all pieces of some values."""
+        return {digest for _, digest in self._walk(manifests)}
+
+    def add(self, rows: Iterable[tuple[bytes, str, bytes]]) -> int:
+        """Take stored pieces: digest, tag, bytes. Returns how many."""
+        before = len(self._sealed)
+        self._sealed.update((bytes(digest), Cell(tag, bytes(data))) for digest, tag, data in rows)
+        return len(self._sealed) - before
+
+    def joined(self, manifest: Manifest) -> bytes:
+        """The bytes of a value.
+
+        Raises:
+            SerdeError: A piece is missing, or is not the one that its digest names.
+        """
+        parts = [manifest.lead]
+        size = len(manifest.lead)
+        todo = [*manifest.nodes()][::-1]
+        while todo:
+            level, digest = todo.pop()
+            if level:
+                todo += ((level - 1, below) for below in reversed(self._below(digest)))
+                continue
+            parts.append(piece := self._piece(digest))
+            size += len(piece)
+            if size > manifest.size or not piece:  # groups of groups could go on for ever
+                break
+        if size != manifest.size or todo:
+            raise PayloadError("its pieces do not make up its size", tag="pieces")
+        return b"".join(parts)
+
+    def _walk(self, manifests: Iterable[Manifest]) -> Iterator[tuple[int, bytes]]:
+        """All nodes that are known, each once."""
+        todo = {node: None for manifest in manifests for node in manifest.nodes()}
+        seen = set(todo)
+        while todo:
+            level, digest = node = todo.popitem()[0]
+            yield node
+            if level and self._has(digest):
+                below = [(level - 1, each) for each in self._below(digest)]
+                todo.update((node, None) for node in below if node not in seen)
+                seen.update(below)
+
+    def _has(self, digest: bytes) -> bool:
+        return digest in self._pieces or digest in self._sealed
+
+    def _below(self, digest: bytes) -> list[bytes]:
+        try:
+            return list(digests_in(self._piece(digest)))
+        except ValueError as error:
+            raise PayloadError("a group of its pieces is damaged", tag="pieces") from error
+
+    def _piece(self, digest: bytes) -> bytes:
+        piece = self._pieces.get(digest)
+        if piece is None:
+            sealed = self._sealed.get(digest)
+            if sealed is None:
+                raise PayloadError(f"its piece {digest.hex()} is missing", tag="pieces")
+            piece = self._opened(sealed)
+            if self._cutter.digest(piece) != digest:
+                raise PayloadError(f"its piece {digest.hex()} is damaged", tag="pieces")
+            self._pieces[digest] = piece
+            del self._sealed[digest]
+        return piece

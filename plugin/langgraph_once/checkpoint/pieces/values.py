@@ -1,0 +1,208 @@
+"""Values of channels to what a row holds of them, and back.
+
+A short value stands in the row. A long one is cut into pieces, and its manifest stands there. A
+checkpoint whose channels stand in one row is packed so that each can be read alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import ormsgpack
+
+from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
+from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
+from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.codecs.once1.format.scan import lead_bytes
+from langgraph_once.serde.layers.tag import Tag
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.serde.base import SerializerProtocol
+
+__all__ = ["Cell", "Unpacked", "Values"]
+
+MIN_CUT_BYTES: Final = 16_384
+"""Shorter values stand whole in their row: they take less room, and one question less."""
+
+_BYTES: Final = Tag("bytes")
+_PIECES: Final = Tag("pieces")
+_CHANNELS: Final = Tag("channels")
+_VERSION: Final = 1
+
+
+class Unpacked(NamedTuple):
+    """What a cell says, before it is decoded: bytes of a codec, or what they consist of."""
+
+    tag: str
+    data: bytes
+    manifest: Manifest | None = None
+
+
+class Values:
+    """Reads and writes cells with a serializer.
+
+    Args:
+        serde: Encodes, compresses and encrypts.
+        store_once: Whether long values are cut. What is cut is read in any case.
+    """
+
+    def __init__(self, serde: SerializerProtocol, *, store_once: bool = True) -> None:
+        self._serde: Any = _Other(serde)
+        self._tag: Callable[[str], Any] = _Label
+        self._max_bytes = 0
+        self.stores_once = False
+        key = b""
+        if isinstance(serde, OnceSerializer):
+            self._serde, self._tag, key = serde, Tag.parse, serde.piece_key
+            self._max_bytes = serde.config.max_decoded_bytes
+            self.stores_once = store_once and serde.config.codec == "once1"
+        self._cutter = Cutter(key)
+
+    def cell(self, value: Any, cuts: list[CutValue]) -> Cell:
+        """What stands in the row of a value that has one to itself."""
+        return self._wrapped(*self._encoded(value, cuts))
+
+    def channels(
+        self, checkpoint: Mapping[str, Any], values: Mapping[str, Any], cuts: list[CutValue]
+    ) -> Cell:
+        """What stands in the row of a checkpoint that has its channels in it.
+
+        Args:
+            checkpoint: Without `channel_values`.
+            values: Those.
+            cuts: Takes what was cut.
+        """
+        if not self.stores_once:
+            return self._wrapped(*self._serde.encoded({**checkpoint, "channel_values": values}))
+        head = self._serde.encoded(checkpoint)
+        parts = {name: self._encoded(value, cuts) for name, value in values.items()}
+        packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
+        return self._wrapped(_CHANNELS, ormsgpack.packb(packed))
+
+    def piece(self, data: bytes) -> Cell:
+        """What stands in the row of a piece."""
+        return self._wrapped(_BYTES, data)
+
+    def unpacked(self, cell: Cell) -> Unpacked:
+        """Open a cell; what it holds is not decoded yet.
+
+        Raises:
+            SerdeError: It cannot be opened.
+        """
+        tag, data = self._serde.unwrapped(cell)
+        return _unpacked(tag.codec, data)
+
+    def parts(self, opened: Unpacked) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The checkpoint of what `channels` packed, and its channels, each still to be decoded.
+
+        Rows of other savers hold both in one, and their channels are values.
+
+        Raises:
+            SerdeError: It is damaged.
+        """
+        if opened.tag != "channels":
+            checkpoint = dict(self._decoded(opened.tag, opened.data))
+            return checkpoint, checkpoint.pop("channel_values", {})
+        head, parts = _channels(opened)
+        return self._decoded(*head), parts
+
+    def piece_in(self, cell: Cell) -> bytes:
+        """What `piece` stored."""
+        data: bytes = self._serde.unwrapped(cell)[1]
+        return data
+
+    def manifests(self, cell: Cell) -> list[Manifest]:
+        """Those in a cell; nothing of it is decoded.
+
+        Raises:
+            SerdeError: It cannot be opened.
+        """
+        opened = self.unpacked(cell)
+        if opened.manifest is not None:
+            return [opened.manifest]
+        if opened.tag != "channels":
+            return []
+        _, parts = _channels(opened)
+        return [part.manifest for part in parts.values() if part.manifest is not None]
+
+    def assembly(self, *, groups_only: bool = False) -> Assembly:
+        """Puts cut values together, or tells all of their pieces."""
+        return Assembly(self.piece_in, self._cutter, groups_only=groups_only)
+
+    def value(self, opened: Unpacked, assembly: Assembly) -> Any:
+        """Decode what a cell says.
+
+        Raises:
+            SerdeError: It cannot be decoded, or a piece is missing.
+        """
+        manifest = opened.manifest
+        if manifest is None:
+            return self._decoded(opened.tag, opened.data)
+        if manifest.size > self._max_bytes:
+            allowed = f"`max_decoded_bytes` allows {self._max_bytes}"
+            raise SizeLimitError(f"it has {manifest.size} bytes; {allowed}", tag=opened.tag)
+        return self._decoded(manifest.codec, assembly.joined(manifest))
+
+    def _decoded(self, codec: str, data: bytes) -> Any:
+        return self._serde.decoded(self._tag(codec), data)
+
+    def _encoded(self, value: Any, cuts: list[CutValue]) -> tuple[Tag, bytes]:
+        tag, data = self._serde.encoded(value)
+        if not self.stores_once or len(data) < MIN_CUT_BYTES:
+            return tag, data
+        lead = lead_bytes(data) if tag.codec == "once1" else 0
+        cut = split(tag.text, data, lead_bytes=lead, cutter=self._cutter)
+        cuts.append(cut)
+        return _PIECES, cut.manifest.to_bytes()
+
+    def _wrapped(self, tag: Tag, data: bytes) -> Cell:
+        return Cell(*self._serde.wrapped(tag, data))
+
+
+def _pair(tag: Tag, data: bytes) -> tuple[str, bytes]:
+    return tag.text, data
+
+
+class _Label(NamedTuple):
+    text: str
+
+    @property
+    def codec(self) -> str:
+        return self.text
+
+
+def _channels(opened: Unpacked) -> tuple[tuple[str, bytes], dict[str, Unpacked]]:
+    try:
+        version, head, parts = ormsgpack.unpackb(opened.data)
+        if version != _VERSION:
+            raise PayloadError("a newer version wrote the checkpoint", tag=opened.tag)
+        return tuple(head), {name: _unpacked(*part) for name, part in parts.items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise PayloadError("the checkpoint is damaged", tag=opened.tag) from error
+
+
+def _unpacked(codec: str, data: bytes) -> Unpacked:
+    return Unpacked(codec, data, Manifest.from_bytes(data) if codec == "pieces" else None)
+
+
+class _Other:
+    """Another serializer than ours, in the words of ours: it does all at once."""
+
+    def __init__(self, serde: SerializerProtocol) -> None:
+        self._serde = serde
+
+    def encoded(self, value: Any) -> tuple[_Label, bytes]:
+        tag, data = self._serde.dumps_typed(value)
+        return _Label(tag), data
+
+    def wrapped(self, tag: _Label, data: bytes) -> tuple[str, bytes]:
+        return tag.text, data
+
+    def unwrapped(self, cell: tuple[str, bytes]) -> tuple[_Label, bytes]:
+        return _Label(cell[0]), cell[1]
+
+    def decoded(self, tag: _Label, data: bytes) -> Any:
+        return self._serde.loads_typed((tag.text, data))

@@ -1,0 +1,82 @@
+"""A path, made ready for many writers; or one line that says why it is not."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from langgraph_once.checkpoint.failures import kind, storage_error
+
+__all__ = ["BUSY_TIMEOUT_S", "check_sqlite_path", "prepare"]
+
+BUSY_TIMEOUT_S = 30.0
+"""How long a writer waits for another one; each holds the database for milliseconds."""
+
+_IN_MEMORY = ":memory:"
+
+# Rolled back: it proves that the file and the journal beside it can be written, which opening
+# alone does not.
+_PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
+
+
+def check_sqlite_path(path: str | os.PathLike[str]) -> None:
+    """Prove that `open_sqlite_saver` would succeed, and leave no trace.
+
+    Args:
+        path: The database file, or ":memory:".
+
+    Raises:
+        StorageError: The file cannot be opened or written.
+    """
+    if os.fspath(path) == _IN_MEMORY:
+        return
+    file = Path(path).expanduser()
+    try:
+        made = [place for place in (file, *file.parents) if not place.exists()]
+        try:
+            _run(file, *_PROVE_WRITABLE)
+        finally:
+            _remove(made)
+    except (OSError, sqlite3.Error) as error:
+        raise storage_error(path, error) from error
+
+
+def prepare(path: str | os.PathLike[str]) -> str:
+    """Make a database file ready for many writers; name it as SQLite takes it."""
+    if os.fspath(path) == _IN_MEMORY:
+        return _IN_MEMORY
+    file = Path(path).expanduser().absolute()
+    give_up = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            _run(file, *_PROVE_WRITABLE, "PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait for other connections when it changes the journal mode:
+            # several that open a new file at once must try again.
+            if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return str(file)
+
+
+def _run(file: Path, *script: str) -> None:
+    if file.is_dir():
+        raise IsADirectoryError(None, "it is a folder; name a file in it", str(file))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.closing(sqlite3.connect(file, timeout=BUSY_TIMEOUT_S)) as conn:
+        for statement in script:
+            conn.execute(statement)
+
+
+def _remove(made: list[Path]) -> None:
+    """Remove a file and folders that did not exist before, unless others use them by now."""
+    for place in made:
+        with contextlib.suppress(OSError):
+            if place.is_dir():
+                place.rmdir()
+            elif place.stat().st_size == 0:
+                place.unlink()

@@ -1,0 +1,196 @@
+"""The tables in SQLite: a checkpoint holds its channels, one row for all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from langgraph.checkpoint.sqlite.utils import search_where
+
+from langgraph_once.checkpoint.database import Ask, Program, Row
+from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+
+__all__ = ["SCHEMA", "VERSION", "SqliteTables"]
+
+_COLUMNS: Final = (
+    "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
+)
+# `json_valid` comes first: Python writes NaN, which JSON does not have, and one such row would
+# fail the statement for every thread.
+_RUN_ID: Final = (
+    "COALESCE(once_run_id, CASE WHEN json_valid(CAST(metadata AS TEXT)) "
+    "THEN json_extract(CAST(metadata AS TEXT), '$.run_id') END)"
+)
+# `UNION` and not `UNION ALL`: re-putting an id under its own descendant makes the chain a loop.
+# `CROSS JOIN` keeps `chain` as the outer loop, so that each step is one look-up by primary key.
+# SQLite yields recursive rows first in, first out: the checkpoint, its parent, and so on.
+_CHAIN: Final = f"""
+WITH RECURSIVE chain(id) AS (
+    SELECT ? UNION
+    SELECT c.parent_checkpoint_id FROM chain CROSS JOIN checkpoints c
+    ON c.thread_id = ? AND c.checkpoint_ns = ? AND c.checkpoint_id = chain.id LIMIT ?
+)
+SELECT {", ".join(f"c.{name}" for name in _COLUMNS.split(", "))}
+FROM chain CROSS JOIN checkpoints c
+ON c.thread_id = ? AND c.checkpoint_ns = ? AND c.checkpoint_id = chain.id
+"""
+_PUT: Final = f"""
+INSERT OR REPLACE INTO checkpoints ({_COLUMNS}, once_run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+# Copies are of no run: a rollback of the source leaves them.
+_COPY_CHECKPOINTS: Final = """
+INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+    type, checkpoint, metadata, once_run_id)
+SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
+    CASE WHEN json_valid(CAST(metadata AS TEXT)) THEN
+        CASE WHEN json_extract(CAST(metadata AS TEXT), '$.thread_id') = ?
+        THEN CAST(json_set(CAST(metadata AS TEXT), '$.thread_id', ?) AS BLOB)
+        ELSE metadata END
+    ELSE metadata END, ''
+FROM checkpoints WHERE thread_id = ?
+"""
+_COPY_WRITES: Final = """
+INSERT INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel,
+    type, value)
+SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
+FROM writes WHERE thread_id = ?
+"""
+
+VERSION: Final = 1
+"""Of our tables."""
+
+SCHEMA: Final[Mapping[str, str]] = {
+    "checkpoints": """
+CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB,
+    metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))""",
+    "writes": """
+CREATE TABLE writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL,
+    idx INTEGER NOT NULL, channel TEXT NOT NULL, type TEXT, value BLOB,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx))""",
+    "writes.task_path": "ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''",
+    "writes.once_run_id": "ALTER TABLE writes ADD COLUMN once_run_id TEXT",
+    "checkpoints.once_run_id": "ALTER TABLE checkpoints ADD COLUMN once_run_id TEXT",
+    "once_pieces": """
+CREATE TABLE once_pieces (thread_id TEXT NOT NULL, digest BLOB NOT NULL, type TEXT NOT NULL,
+    data BLOB NOT NULL, PRIMARY KEY (thread_id, digest))""",
+    "once_stream_states": """
+CREATE TABLE once_stream_states (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL, type TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))""",
+    "once_checkpoints_runs": f"CREATE INDEX once_checkpoints_runs ON checkpoints({_RUN_ID})",
+    "once_writes_run": (
+        "CREATE INDEX once_writes_run ON writes(once_run_id) WHERE once_run_id IS NOT NULL"
+    ),
+    "once_schema": f"CREATE TABLE once_schema AS SELECT {VERSION} AS version",
+}
+"""What there must be, and what makes it. The first two are upstream's, and their first columns."""
+
+
+class SqliteTables(Tables):
+    """Statements for SQLite, and what their rows say."""
+
+    writes_table = "writes"
+    value_column = "value"
+    run_id = _RUN_ID
+    columns = (("checkpoints", ""), ("writes", ""))
+
+    def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
+        """A condition that a column has one of these values, and what it takes."""
+        return f"IN ({', '.join('?' * len(values))})", list(values)
+
+    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
+        """Nothing: who writes has the database alone."""
+        return ()
+
+    def find(self, place: Place) -> Program[StoredCheckpoint | None]:
+        """The checkpoint at a place, with its writes."""
+        id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
+        where = f"WHERE thread_id = ? AND checkpoint_ns = ? {id_} ORDER BY checkpoint_id DESC"
+        asked = place if place.checkpoint_id else place[:2]
+        found = yield Ask(f"SELECT {_COLUMNS} FROM checkpoints {where} LIMIT 1", asked)
+        return (yield from self._with_writes(found))[0] if found else None
+
+    def page(
+        self, query: Query, after: Place | None, limit: int
+    ) -> Program[list[StoredCheckpoint]]:
+        """At most `limit` checkpoints that match, newest first, that come after one."""
+        where, values = search_where(query.config, query.filter, query.before)
+        if after is not None:
+            where += f" {'AND' if where else 'WHERE'} (checkpoint_id, thread_id, checkpoint_ns) < "
+            where += "(?, ?, ?)"
+            values = [*values, after.checkpoint_id, after.thread_id, after.checkpoint_ns]
+        found = yield Ask(
+            f"SELECT {_COLUMNS} FROM checkpoints {where} "
+            "ORDER BY checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC LIMIT ?",
+            [*values, limit],
+        )
+        return (yield from self._with_writes(found))
+
+    def ancestors(self, place: Place, limit: int) -> Program[list[StoredCheckpoint]]:
+        """A checkpoint and those before it on its path, nearest first, without their writes."""
+        here = place[:2]
+        found = yield Ask(_CHAIN, [place.checkpoint_id, *here, limit, *here])
+        return [self._checkpoint(row, []) for row in found]
+
+    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
+        """Store a checkpoint; `cuts` takes what was cut of it."""
+        head = {key: value for key, value in new.checkpoint.items() if key != "channel_values"}
+        cell = self.values.channels(head, new.checkpoint["channel_values"], cuts)
+        row = [*new.place, new.parent_id, *cell, _metadata(new.metadata), new.run_id]
+        return [Ask(_PUT, row, has_rows=False)]
+
+    def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
+        """Whether a checkpoint counts what its delta channels have had since their snapshots."""
+        rows = yield Ask(
+            "SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND "
+            "instr(CAST(metadata AS TEXT), '\"counters_since_delta_snapshot\"') LIMIT 1",
+            [thread_id, checkpoint_ns],
+        )
+        return bool(rows)
+
+    def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
+        """What of a thread may refer to pieces."""
+        rows = yield Ask(
+            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? "
+            "AND substr(type, 1, 8) = 'channels' UNION ALL SELECT type, value FROM writes "
+            "WHERE thread_id = ? AND substr(type, 1, 6) = 'pieces'",
+            [thread_id, thread_id],
+        )
+        return [Cell(*row) for row in rows]
+
+    def copy(self, source: str, target: str) -> list[Ask]:
+        """Copy the rows of a thread in upstream's tables."""
+        return [
+            Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False),
+            Ask(_COPY_WRITES, [target, source], has_rows=False),
+        ]
+
+    def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
+        """Nothing: values are in the rows of their checkpoints."""
+        yield from ()
+
+    def _with_writes(self, found: list[Row]) -> Program[list[StoredCheckpoint]]:
+        places = [Place(*row[:3]) for row in found]
+        writes = yield from self.writes(places)
+        pairs = zip(found, places, strict=True)
+        return [self._checkpoint(row, writes.get(place, [])) for row, place in pairs]
+
+    def _checkpoint(self, row: Row, writes: list[StoredWrite]) -> StoredCheckpoint:
+        *place, parent_id, tag, data, metadata = row
+        checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data)))
+        known = json.loads(metadata) if metadata is not None else {}
+        return StoredCheckpoint(Place(*place), parent_id, checkpoint, values, known, writes)
+
+
+def _metadata(metadata: Mapping[str, Any]) -> bytes:
+    """JSON; lone surrogates, which upstream drops, are escaped."""
+    try:
+        return json.dumps(metadata, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(metadata).encode()

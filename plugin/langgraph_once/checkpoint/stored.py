@@ -1,0 +1,65 @@
+"""What the rows of a checkpoint say, whichever database they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import writes_sort_key
+
+from langgraph_once.checkpoint.pieces.values import Unpacked
+
+__all__ = ["Place", "StoredCheckpoint", "StoredWrite"]
+
+
+class Place(NamedTuple):
+    """Where a checkpoint is."""
+
+    thread_id: str
+    checkpoint_ns: str
+    checkpoint_id: str | None = None
+    """None for the latest."""
+
+    @classmethod
+    def of(cls, config: RunnableConfig) -> Place:
+        """The place that a config names."""
+        at = config["configurable"]
+        id_ = at.get("checkpoint_id")
+        return cls(str(at["thread_id"]), str(at.get("checkpoint_ns", "")), id_ and str(id_))
+
+    def config(self) -> RunnableConfig:
+        """The config that names the place."""
+        return {"configurable": self._asdict()}
+
+
+class StoredWrite(NamedTuple):
+    """A pending write."""
+
+    task_path: str
+    task_id: str
+    position: int
+    channel: str
+    value: Unpacked
+
+    def order(self) -> tuple[str, str, int]:
+        """By which writes of one step are sorted."""
+        return writes_sort_key(self.task_path, self.task_id, self.position)
+
+
+class StoredCheckpoint(NamedTuple):
+    """A checkpoint with its writes, nothing of it decoded that was cut."""
+
+    place: Place
+    parent_id: str | None
+    checkpoint: dict[str, Any]
+    """Without `channel_values`."""
+    values: Mapping[str, Any]
+    """By channel: `Unpacked`, or the value itself."""
+    metadata: dict[str, Any]
+    writes: list[StoredWrite]
+
+    def unpacked(self) -> Iterator[Unpacked]:
+        """All values that are still to be decoded."""
+        yield from (value for value in self.values.values() if isinstance(value, Unpacked))
+        yield from (write.value for write in self.writes)

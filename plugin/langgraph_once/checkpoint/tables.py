@@ -1,0 +1,251 @@
+"""The statements that are the same in both databases; each has the others in a file of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import Checkpoint
+
+from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.values import Cell, Values
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite
+
+__all__ = ["NewCheckpoint", "Query", "Tables"]
+
+_HERE = "thread_id = ? AND checkpoint_ns = ?"
+
+
+class Query(NamedTuple):
+    """Which checkpoints `list` lists."""
+
+    config: RunnableConfig | None
+    filter: dict[str, Any] | None = None
+    before: RunnableConfig | None = None
+
+
+class NewCheckpoint(NamedTuple):
+    """A checkpoint to be stored."""
+
+    place: Place
+    parent_id: str | None
+    checkpoint: Checkpoint
+    metadata: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    """Of the channels that changed."""
+    run_id: str | None
+
+
+class Tables(ABC):
+    """Statements on upstream's tables and on ours.
+
+    Args:
+        values: Reads and writes cells.
+    """
+
+    writes_table: ClassVar[str]
+    """Of upstream's; its rows have a `value_column`."""
+    value_column: ClassVar[str]
+    run_id: ClassVar[str]
+    """An expression: the run that made a checkpoint. There is an index of it."""
+    columns: ClassVar[tuple[tuple[str, str], ...]]
+    """Upstream's tables, and those of their columns that a copy takes over as they are."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+    @abstractmethod
+    def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
+        """A condition that a column has one of these values, and what it takes."""
+
+    @abstractmethod
+    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
+        """Keep those who delete of a thread, and those who write to it, apart until the end."""
+
+    @abstractmethod
+    def find(self, place: Place) -> Program[StoredCheckpoint | None]:
+        """The checkpoint at a place, with its writes."""
+
+    @abstractmethod
+    def page(
+        self, query: Query, after: Place | None, limit: int
+    ) -> Program[list[StoredCheckpoint]]:
+        """At most `limit` checkpoints that match, newest first, that come after one."""
+
+    @abstractmethod
+    def ancestors(self, place: Place, limit: int) -> Program[list[StoredCheckpoint]]:
+        """A checkpoint and those before it on its path, nearest first, without their writes."""
+
+    @abstractmethod
+    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
+        """Store a checkpoint; `cuts` takes what was cut of it."""
+
+    @abstractmethod
+    def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
+        """Whether a checkpoint counts what its delta channels have had since their snapshots."""
+
+    @abstractmethod
+    def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
+        """What of a thread may refer to pieces."""
+
+    @abstractmethod
+    def copy(self, source: str, target: str) -> list[Ask]:
+        """Copy the rows of a thread in upstream's tables."""
+
+    @abstractmethod
+    def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
+        """Delete values that no checkpoint has any more."""
+
+    def put_writes(
+        self, place: Place, writes: Sequence[Row], run_id: str | None, *, replaces: bool
+    ) -> Ask:
+        """Store writes: task, index, path, channel, tag, bytes. One that is there stays, or not."""
+        key = "thread_id, checkpoint_ns, checkpoint_id, task_id, idx"
+        rest = ("task_path", "channel", "type", self.value_column, "once_run_id")
+        news = ", ".join(f"{name} = excluded.{name}" for name in rest)
+        then = f"({key}) DO UPDATE SET {news}" if replaces else "DO NOTHING"
+        sql = (
+            f"INSERT INTO {self.writes_table} ({key}, {', '.join(rest)}) VALUES "
+            f"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {then}"
+        )
+        return Ask(sql, [(*place, *write, run_id) for write in writes], True, False)
+
+    def writes(
+        self, places: Sequence[Place], channels: Sequence[str] | None = None
+    ) -> Program[dict[Place, list[StoredWrite]]]:
+        """What was written on some checkpoints, in the order in which it takes effect."""
+        found: dict[Place, list[StoredWrite]] = {}
+        where, values = self.among(channels) if channels is not None else ("", [])
+        for some in batches(places):
+            rows = yield Ask(
+                "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
+                f"type, {self.value_column} FROM {self.writes_table} WHERE (thread_id, "
+                f"checkpoint_ns, checkpoint_id) IN (VALUES {', '.join(['(?, ?, ?)'] * len(some))})"
+                f"{where and ' AND channel ' + where}",
+                [part for place in some for part in place] + values,
+            )
+            for row in rows:
+                *place, path, task_id, position, channel, tag, data = row
+                value = self.values.unpacked(Cell(tag, bytes(data)))
+                write = StoredWrite(path, task_id, position, channel, value)
+                found.setdefault(Place(*place), []).append(write)
+        for each in found.values():
+            each.sort(key=StoredWrite.order)
+        return found
+
+    def ids(self, thread_id: str) -> Program[dict[str, list[str]]]:
+        """The checkpoints of a thread by namespace, newest first."""
+        rows = yield Ask(
+            "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ? "
+            "ORDER BY checkpoint_ns, checkpoint_id DESC",
+            [thread_id],
+        )
+        found: dict[str, list[str]] = {}
+        for checkpoint_ns, checkpoint_id in rows:
+            found.setdefault(checkpoint_ns, []).append(checkpoint_id)
+        return found
+
+    def drop(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[None]:
+        """Delete checkpoints, and what is on them."""
+        for some in batches(ids):
+            condition, values = self.among(some)
+            for table in ("checkpoints", self.writes_table, "once_stream_states"):
+                sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id {condition}"
+                yield Ask(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+        if ids:
+            yield from self.drop_unread(thread_id, checkpoint_ns)
+
+    def of_runs(self, run_ids: Sequence[str]) -> Program[list[Row]]:
+        """The checkpoints that runs made: thread, namespace, id."""
+        found: list[Row] = []
+        for some in batches(run_ids):
+            condition, values = self.among(some)
+            sql = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints"
+            found += yield Ask(f"{sql} WHERE {self.run_id} {condition}", values)
+        return found
+
+    def drop_writes_of_runs(self, run_ids: Sequence[str]) -> Program[set[str]]:
+        """Delete what runs wrote on checkpoints. Returns the threads."""
+        threads = set()
+        for some in batches(run_ids):
+            condition, values = self.among(some)
+            where = f"FROM {self.writes_table} WHERE once_run_id {condition}"
+            threads |= {row[0] for row in (yield Ask(f"SELECT DISTINCT thread_id {where}", values))}
+            yield Ask(f"DELETE {where}", values, has_rows=False)
+        return threads
+
+    def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
+        """Delete all rows of threads."""
+        for some in batches(thread_ids):
+            condition, values = self.among(some)
+            for table in (*dict(self.columns), "once_pieces", "once_stream_states"):
+                yield Ask(
+                    f"DELETE FROM {table} WHERE thread_id {condition}", values, has_rows=False
+                )
+
+    def known_pieces(self, thread_id: str, digests: Iterable[bytes]) -> Program[list[bytes]]:
+        """Which of these pieces are stored."""
+        rows = yield from self._pieces("digest", thread_id, digests)
+        return [bytes(digest) for (digest,) in rows]
+
+    def load_pieces(self, thread_id: str, digests: Iterable[bytes]) -> Program[list[Row]]:
+        """Digest, tag and bytes of those of these pieces that are stored."""
+        return (yield from self._pieces("digest, type, data", thread_id, digests))
+
+    def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Ask:
+        """Store pieces; those that are stored already stay."""
+        sql = (
+            "INSERT INTO once_pieces (thread_id, digest, type, data) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING"
+        )
+        return Ask(sql, [(thread_id, digest, *cell) for digest, cell in pieces], True, False)
+
+    def keep_pieces(self, thread_id: str, digests: set[bytes]) -> Program[int]:
+        """Delete all other pieces of a thread. Returns how many."""
+        rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", [thread_id])
+        spare = {bytes(digest) for (digest,) in rows} - digests
+        for some in batches(spare):
+            condition, values = self.among(some)
+            sql = f"DELETE FROM once_pieces WHERE thread_id = ? AND digest {condition}"
+            yield Ask(sql, [thread_id, *values], has_rows=False)
+        return len(spare)
+
+    def load_stream_state(self, place: Place) -> Program[Cell | None]:
+        """The ledger of a checkpoint."""
+        rows = yield Ask(
+            f"SELECT type, data FROM once_stream_states WHERE {_HERE} AND checkpoint_id = ?", place
+        )
+        return Cell(rows[0][0], bytes(rows[0][1])) if rows else None
+
+    def save_stream_state(self, place: Place, cell: Cell) -> Ask:
+        """Store the ledger of a checkpoint, in place of the one that it has."""
+        sql = (
+            "INSERT INTO once_stream_states (thread_id, checkpoint_ns, checkpoint_id, type, data) "
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
+            "DO UPDATE SET type = excluded.type, data = excluded.data"
+        )
+        return Ask(sql, [*place, *cell], has_rows=False)
+
+    def copy_own(self, source: str, target: str) -> Iterable[Ask]:
+        """Copy the rows of a thread in our tables."""
+        for table, columns in (
+            ("once_pieces", "digest, type, data"),
+            ("once_stream_states", "checkpoint_ns, checkpoint_id, type, data"),
+        ):
+            yield Ask(
+                f"INSERT INTO {table} (thread_id, {columns}) "
+                f"SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
+                [target, source],
+                has_rows=False,
+            )
+
+    def _pieces(self, columns: str, thread_id: str, digests: Iterable[bytes]) -> Program[list[Row]]:
+        found: list[Row] = []
+        for some in batches(digests):
+            condition, values = self.among(some)
+            sql = f"SELECT {columns} FROM once_pieces WHERE thread_id = ? AND digest {condition}"
+            found += yield Ask(sql, [thread_id, *values])
+        return found

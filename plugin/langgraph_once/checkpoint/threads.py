@@ -1,0 +1,378 @@
+"""What a saver does with threads, as programs: the same for both databases."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    DeltaChannelHistory,
+    get_checkpoint_metadata,
+)
+
+from langgraph_once.checkpoint.database import Ask, Program, each
+from langgraph_once.checkpoint.lazy_values import LazyValues
+from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
+from langgraph_once.checkpoint.pieces.values import Unpacked, Values
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+from langgraph_once.errors import SerdeError
+
+__all__ = ["Found", "History", "Threads", "run_id"]
+
+logger = logging.getLogger(__name__)
+
+_COUNTERS: Final = "counters_since_delta_snapshot"
+_UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
+"""Of 100 ns, from the first day of UUIDs to that of Unix."""
+_PATH: Final = 64
+"""How many ancestors are read at once."""
+
+
+class Found:
+    """Checkpoints that were read, and the pieces that they share."""
+
+    def __init__(self, values: Values) -> None:
+        self.checkpoints: list[StoredCheckpoint] = []
+        self.assembly = values.assembly()
+        self._values = values
+
+    def manifests(self) -> list[Manifest]:
+        """Those of all values that were cut."""
+        found = (value for stored in self.checkpoints for value in stored.unpacked())
+        return [value.manifest for value in found if value.manifest is not None]
+
+    def decoded(self, value: Any, place: Place, what: str) -> Any:
+        """A value of a checkpoint.
+
+        Raises:
+            SerdeError: It cannot be decoded; the note says which one.
+        """
+        if not isinstance(value, Unpacked):
+            return value
+        try:
+            return self._values.value(value, self.assembly)
+        except SerdeError as error:
+            error.add_note(
+                f"{what} of checkpoint {place.checkpoint_id} in thread {place.thread_id}"
+            )
+            raise
+
+    def tuples(self, *, is_lazy: bool = True) -> Iterator[CheckpointTuple]:
+        """The checkpoints as LangGraph has them; channels of lazy ones are decoded when read."""
+        return (self._tuple(stored, is_lazy=is_lazy) for stored in self.checkpoints)
+
+    def _tuple(self, stored: StoredCheckpoint, *, is_lazy: bool) -> CheckpointTuple:
+        place, parent_id = stored.place, stored.parent_id
+
+        def channel(name: str) -> Any:
+            return self.decoded(stored.values[name], place, f"channel {name!r}")
+
+        values = LazyValues(stored.values, channel)
+        checkpoint: Any = {**stored.checkpoint}
+        checkpoint["channel_values"] = values if is_lazy else values.copy()
+        writes = [
+            (write.task_id, write.channel, self.decoded(write.value, place, f"write {write[:4]}"))
+            for write in stored.writes
+        ]
+        parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
+        metadata: Any = stored.metadata
+        return CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
+
+
+class History:
+    """What delta channels are rebuilt from: for each, the nearest ancestor that stores it, and the
+    writes on those that come after it and on that one."""
+
+    def __init__(self, values: Values, channels: Sequence[str]) -> None:
+        self.found = Found(values)
+        self.paths: dict[str, list[Place]] = {channel: [] for channel in channels}
+        self.seeds: dict[str, StoredCheckpoint] = {}
+        self.writes: dict[Place, list[StoredWrite]] = {}
+        self._has_begun = False
+
+    def is_end(self, stored: StoredCheckpoint) -> bool:
+        """Take the next checkpoint of the path, the target first, which is not an ancestor."""
+        if self._has_begun:
+            for channel, path in self.paths.items():
+                if channel not in self.seeds:
+                    path.append(stored.place)
+                    if channel in stored.values:
+                        self.seeds[channel] = stored
+        self._has_begun = True
+        return len(self.seeds) == len(self.paths)
+
+    def manifests(self) -> list[Manifest]:
+        """Those of the values that `decoded` decodes."""
+        seeds = (stored.values[channel] for channel, stored in self.seeds.items())
+        writes = (write.value for each in self.writes.values() for write in each)
+        values = (value for value in (*seeds, *writes) if isinstance(value, Unpacked))
+        return [value.manifest for value in values if value.manifest is not None]
+
+    def decoded(self) -> dict[str, DeltaChannelHistory]:
+        """The history as LangGraph has it."""
+        history: dict[str, DeltaChannelHistory] = {}
+        for channel, path in self.paths.items():
+            history[channel] = {
+                "writes": [
+                    (write.task_id, channel, self.found.decoded(write.value, place, "a write"))
+                    for place in reversed(path)
+                    for write in self.writes.get(place, ())
+                    if write.channel == channel
+                ]
+            }
+            if (stored := self.seeds.get(channel)) is not None:
+                value, place = stored.values[channel], stored.place
+                history[channel]["seed"] = self.found.decoded(value, place, f"channel {channel!r}")
+        return history
+
+
+class Threads:
+    """Programs for one database.
+
+    Args:
+        tables: Its statements.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._values = self.values = tables.values
+
+    def get(self, place: Place) -> Program[Found]:
+        """The checkpoint at a place, with all it needs to be decoded."""
+        found = Found(self._values)
+        stored = yield from self._tables.find(place)
+        if stored is not None:
+            found.checkpoints.append(stored)
+            yield from self._collect(place.thread_id, found.manifests(), found.assembly)
+        return found
+
+    def page(self, query: Query, found: Found, limit: int) -> Program[Found]:
+        """The checkpoints that come after those found, which they take the place of."""
+        after = found.checkpoints[-1].place if found.checkpoints else None
+        found.checkpoints = yield from self._tables.page(query, after, limit)
+        for thread_id in {stored.place.thread_id for stored in found.checkpoints}:
+            of_thread = Found(self._values)
+            of_thread.checkpoints = [
+                stored for stored in found.checkpoints if stored.place.thread_id == thread_id
+            ]
+            yield from self._collect(thread_id, of_thread.manifests(), found.assembly)
+        return found
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        versions: Mapping[str, Any],
+    ) -> Program[None]:
+        """Store a checkpoint."""
+        place = Place.of(config)._replace(checkpoint_id=checkpoint["id"])
+        cuts: list[CutValue] = []
+        known = get_checkpoint_metadata(config, metadata)
+        parent_id = Place.of(config).checkpoint_id
+        new = NewCheckpoint(place, parent_id, checkpoint, known, versions, run_id(config, known))
+        return self._store(place.thread_id, cuts, self._tables.put(new, cuts))
+
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str,
+    ) -> Program[None]:
+        """Store the writes of a task."""
+        place = Place.of(config)
+        cuts: list[CutValue] = []
+        rows = [
+            (
+                task_id,
+                WRITES_IDX_MAP.get(channel, position),
+                task_path,
+                channel,
+                *self._values.cell(value, cuts),
+            )
+            for position, (channel, value) in enumerate(writes)
+        ]
+        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        ask = self._tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
+        return self._store(place.thread_id, cuts, [ask])
+
+    def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
+        """Delete all that threads have."""
+        ids = sorted(set(thread_ids))
+        for thread_id in ids:
+            yield from each(self._tables.lock(thread_id, alone=True))
+        yield from self._tables.delete_threads(ids)
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> Program[None]:
+        """Delete what runs stored."""
+        found = yield from self._tables.of_runs(run_ids)
+        threads = {row[0] for row in found}
+        for thread_id in sorted(threads):
+            yield from each(self._tables.lock(thread_id, alone=True))
+        threads |= yield from self._tables.drop_writes_of_runs(run_ids)
+        for thread_id, checkpoint_ns in {row[:2] for row in found}:
+            ids = [row[2] for row in found if row[:2] == (thread_id, checkpoint_ns)]
+            yield from self._tables.drop(thread_id, checkpoint_ns, ids)
+        for thread_id in sorted(threads):
+            yield from self._sweep(thread_id)
+
+    def copy(self, source: str, target: str) -> Program[None]:
+        """Make one thread a copy of another."""
+        if source == target or not (yield from self._tables.ids(source)):
+            return
+        for thread_id in sorted((source, target)):
+            yield from each(self._tables.lock(thread_id, alone=True))
+        yield from self._tables.delete_threads([target])
+        yield from each(self._tables.copy(source, target))
+        yield from each(self._tables.copy_own(source, target))
+
+    def prune(
+        self, thread_ids: Sequence[str], strategy: str, count: int, older_than: datetime | None
+    ) -> list[Program[None]]:
+        """One for each transaction that pruning takes."""
+        if isinstance(thread_ids, str):
+            raise TypeError("thread_ids is one string; pass a list of thread ids")
+        ids = [str(thread_id) for thread_id in thread_ids]
+        if strategy in ("delete", "delete_all"):
+            return [self.delete_threads(ids)]
+        if strategy != "keep_latest":
+            msg = f"strategy {strategy!r}: allowed are 'keep_latest', 'delete' and 'delete_all'"
+            raise ValueError(msg)
+        if count < 1:
+            raise ValueError(f"keep_last {count}: at least 1; strategy 'delete' keeps nothing")
+        before = None if older_than is None else _first_id_at(older_than)
+        return [self._keep_last(thread_id, count, before) for thread_id in ids]
+
+    def _keep_last(self, thread_id: str, count: int, before: str | None) -> Program[None]:
+        """Delete all but the last checkpoints of each namespace, and what these are rebuilt from.
+
+        Args:
+            thread_id: The thread.
+            count: How many are kept in any case.
+            before: Only checkpoints with smaller ids are deleted.
+        """
+        yield from each(self._tables.lock(thread_id, alone=True))
+        for checkpoint_ns, ids in (yield from self._tables.ids(thread_id)).items():
+            kept = {id_ for at, id_ in enumerate(ids) if at < count or (before and id_ >= before)}
+            if (yield from self._tables.has_deltas(thread_id, checkpoint_ns)):
+                for id_ in sorted(kept):
+                    kept.update((yield from self._needed(Place(thread_id, checkpoint_ns, id_))))
+            dropped = [id_ for id_ in ids if id_ not in kept]
+            yield from self._tables.drop(thread_id, checkpoint_ns, dropped)
+        yield from self._sweep(thread_id)
+
+    def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
+        """What channels are rebuilt from."""
+        history = History(self._values, channels)
+        yield from self._path(place, history.is_end)
+        places = {step: None for steps in history.paths.values() for step in steps}
+        writes = yield from self._tables.writes(list(places), channels)
+        history.writes.update(writes)
+        yield from self._collect(place.thread_id, history.manifests(), history.found.assembly)
+        return history
+
+    def _path(self, place: Place, is_end: Callable[[StoredCheckpoint], bool]) -> Program[None]:
+        """Walk from a checkpoint to its ancestors, until one is the end."""
+        seen: set[str | None] = set()
+        at: str | None = place.checkpoint_id
+        while at is not None:
+            path = yield from self._tables.ancestors(place._replace(checkpoint_id=at), _PATH)
+            for stored in path:
+                if stored.place.checkpoint_id in seen or is_end(stored):
+                    return
+                seen.add(stored.place.checkpoint_id)
+            at = path[-1].parent_id if path else None
+
+    def _needed(self, place: Place) -> Program[list[str]]:
+        """The checkpoints that reading one depends on.
+
+        Most stand alone. A `DeltaChannel` is rebuilt from the writes of the ancestors, back to the
+        nearest one that stores it (a snapshot, or a plain value from before the channel became a
+        delta channel). Without that one it reads as empty, and nothing says so.
+        """
+        path: list[StoredCheckpoint] = []
+
+        def note(stored: StoredCheckpoint) -> bool:
+            path.append(stored._replace(values=dict.fromkeys(stored.values)))
+            return False
+
+        yield from self._path(place, note)
+        # The names of the whole path, not of its head alone: a graph without the channel may have
+        # run last, and the one that has it may run next.
+        deltas = {name for stored in path for name in stored.metadata.get(_COUNTERS) or ()}
+        # A channel without a version was never written: it is empty by right.
+        missing = deltas & path[0].checkpoint["channel_versions"].keys() if path else set()
+        needed = []
+        for stored in path:
+            needed.append(str(stored.place.checkpoint_id))
+            missing = missing - stored.values.keys()
+            if not missing:
+                break
+        return needed
+
+    def load_stream_state(self, place: Place) -> Program[bytes | None]:
+        """The ledger of a checkpoint."""
+        cell = yield from self._tables.load_stream_state(place)
+        return None if cell is None else self._values.piece_in(cell)
+
+    def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
+        """Store the ledger of a checkpoint."""
+        ask = self._tables.save_stream_state(place, self._values.piece(data))
+        return self._store(place.thread_id, [], [ask])
+
+    def _store(
+        self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]
+    ) -> Program[None]:
+        yield from each(self._tables.lock(thread_id, alone=False))
+        missing = Missing(cuts)
+        while missing.wanted:
+            missing.tell((yield from self._tables.known_pieces(thread_id, missing.wanted)))
+        if missing.found:
+            pieces = [(name, self._values.piece(data)) for name, data in missing.found.items()]
+            yield self._tables.add_pieces(thread_id, pieces)
+        yield from each(asks)
+
+    def _collect(
+        self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly
+    ) -> Program[None]:
+        """Read the pieces of values; one that is missing is told when its value is decoded."""
+        while wanted := assembly.wanted(manifests):
+            if not assembly.add((yield from self._tables.load_pieces(thread_id, wanted))):
+                return
+
+    def _sweep(self, thread_id: str) -> Program[None]:
+        """Delete pieces that nothing refers to."""
+        cells = yield from self._tables.manifest_cells(thread_id)
+        assembly = self._values.assembly(groups_only=True)
+        try:
+            manifests = [found for cell in cells for found in self._values.manifests(cell)]
+            yield from self._collect(thread_id, manifests, assembly)
+            kept = assembly.all_of(manifests)
+        except SerdeError as error:  # it may refer to any
+            logger.warning("No piece of thread %s was deleted: %s", thread_id, error)
+            return
+        yield from self._tables.keep_pieces(thread_id, kept)
+
+
+def _first_id_at(moment: datetime) -> str:
+    """The smallest id that a checkpoint of this time may have (`uuid6`)."""
+    ticks = int(moment.timestamp() * 10_000_000) + _UUID_EPOCH_TICKS
+    return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}"
+
+
+def run_id(config: RunnableConfig, metadata: Mapping[str, Any]) -> str | None:
+    """Find the run where the server looks for it, in the same order."""
+    for place in (config.get("metadata"), config.get("configurable"), config, metadata):
+        if place and (found := place.get("run_id")):
+            return str(found)
+    return None
