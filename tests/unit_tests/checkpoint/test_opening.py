@@ -19,7 +19,7 @@ from langgraph_once.checkpoint import (
     OnceSqliteSaver,
     check_sqlite_path,
     open_sqlite_saver,
-    opening,
+    sqlite_file,
 )
 from langgraph_once.errors import StorageError
 
@@ -62,11 +62,10 @@ async def test_opens_in_wal_mode_with_a_busy_timeout_and_its_tables(
 ) -> None:
     pragmas = {}
     for name in ("journal_mode", "busy_timeout"):
-        async with saver.conn.execute(f"PRAGMA {name}") as cursor:
-            row = await cursor.fetchone()
-            pragmas[name] = row[0] if row else None
+        ((pragmas[name],),) = saver.conn.execute(f"PRAGMA {name}").fetchall()
     assert pragmas == {"journal_mode": "wal", "busy_timeout": 30_000}
-    assert saver.is_setup
+    tables = {name for (name,) in saver.conn.execute("SELECT name FROM sqlite_master")}
+    assert {"checkpoints", "writes", "once_pieces", "once_stream_states"} <= tables
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ async def test_does_not_wait_for_ever(
     serde: SerializerProtocol,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(opening, "BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_S", 0.1)
     with pytest.raises(StorageError, match="another process holds it"):
         await open_and_close(path, serde)
 

@@ -123,8 +123,7 @@ async def test_a_rolled_back_first_run_leaves_an_empty_thread(saver: OnceSqliteS
     await graph.ainvoke(say("a"), on("thread", "run 1"))
     await saver.adelete_for_runs(["run 1"])
     assert (await graph.aget_state(on("thread"))).values == {}
-    async with saver.conn.execute("SELECT count(*) FROM writes") as cursor:
-        assert [tuple(row) async for row in cursor] == [(0,)]
+    assert saver.conn.execute("SELECT count(*) FROM writes").fetchall() == [(0,)]
     result = await graph.ainvoke(say("b"), on("thread", "run 2"))
     assert result["topic"] == "b"
 

@@ -148,11 +148,10 @@ async def test_prune_of_a_fork_follows_its_own_branch(saver: OnceSqliteSaver) ->
 async def test_prune_of_a_chain_that_bites_its_tail(saver: OnceSqliteSaver) -> None:
     graph = build(saver, snapshot_frequency=1000)
     await graph.ainvoke(say("a"), on("thread"))
-    await saver.conn.execute(
+    saver.conn.execute(
         "UPDATE checkpoints SET parent_checkpoint_id = (SELECT MAX(checkpoint_id) "
         "FROM checkpoints) WHERE parent_checkpoint_id IS NULL"
     )
-    await saver.conn.commit()
     await saver.aprune(["thread"])
     assert await count(saver, "thread") > 0
 
@@ -163,11 +162,9 @@ async def test_prune_reads_no_checkpoint_of_a_thread_without_delta_channels(
     config: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
     for _ in range(3):
         config = await saver.aput(config, empty_checkpoint(), {}, {})
-    await saver.conn.execute("UPDATE checkpoints SET checkpoint = x'c1', type = 'unknown'")
-    await saver.conn.commit()
+    saver.conn.execute("UPDATE checkpoints SET checkpoint = x'c1', type = 'unknown'")
     await saver.aprune(["thread"])
-    async with saver.conn.execute("SELECT checkpoint_id FROM checkpoints") as cursor:
-        kept = [row[0] async for row in cursor]
+    kept = [row[0] for row in saver.conn.execute("SELECT checkpoint_id FROM checkpoints")]
     assert kept == [config["configurable"]["checkpoint_id"]]
 
 
