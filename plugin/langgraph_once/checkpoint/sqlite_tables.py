@@ -78,11 +78,11 @@ CREATE TABLE writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAUL
     "checkpoints.once_run_id": "ALTER TABLE checkpoints ADD COLUMN once_run_id TEXT",
     "once_pieces": """
 CREATE TABLE once_pieces (thread_id TEXT NOT NULL, digest BLOB NOT NULL, type TEXT NOT NULL,
-    data BLOB NOT NULL, PRIMARY KEY (thread_id, digest))""",
+    data BLOB NOT NULL, PRIMARY KEY (thread_id, digest)) WITHOUT ROWID""",
     "once_stream_states": """
 CREATE TABLE once_stream_states (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
     checkpoint_id TEXT NOT NULL, type TEXT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))""",
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)) WITHOUT ROWID""",
     "once_checkpoints_runs": f"CREATE INDEX once_checkpoints_runs ON checkpoints({_RUN_ID})",
     "once_writes_run": (
         "CREATE INDEX once_writes_run ON writes(once_run_id) WHERE once_run_id IS NOT NULL"
@@ -142,7 +142,10 @@ class SqliteTables(Tables):
         """Store a checkpoint; `cuts` takes what was cut of it."""
         head = {key: value for key, value in new.checkpoint.items() if key != "channel_values"}
         cell = self.values.channels(head, new.checkpoint["channel_values"], cuts)
-        row = [*new.place, new.parent_id, *cell, _metadata(new.metadata), new.run_id]
+        metadata, is_json = _json(new.metadata)
+        # The metadata say it, if SQLite can read them.
+        run_id = None if is_json and new.metadata.get("run_id") == new.run_id else new.run_id
+        row = [*new.place, new.parent_id, *cell, metadata, run_id]
         return [Ask(_PUT, row, has_rows=False)]
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
@@ -188,9 +191,10 @@ class SqliteTables(Tables):
         return StoredCheckpoint(Place(*place), parent_id, checkpoint, values, known, writes)
 
 
-def _metadata(metadata: Mapping[str, Any]) -> bytes:
-    """JSON; lone surrogates, which upstream drops, are escaped."""
+def _json(metadata: Mapping[str, Any]) -> tuple[bytes, bool]:
+    """What Python takes for JSON, and whether it is. Lone surrogates, which upstream drops, are
+    escaped."""
     try:
-        return json.dumps(metadata, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(metadata).encode()
+        return json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode(), True
+    except ValueError:  # also UnicodeEncodeError
+        return json.dumps(metadata).encode(), False

@@ -17,9 +17,9 @@ __all__ = ["DIGEST_BYTES", "Cutter"]
 
 DIGEST_BYTES: Final = 16
 
-_MEAN_BYTES: Final = 2048
-_LEAST_BYTES: Final = 512
-_MOST_BYTES: Final = 16_384
+_MEAN_BYTES: Final = 1024
+_LEAST_BYTES: Final = 256
+_MOST_BYTES: Final = 8_192
 
 
 class Cutter:

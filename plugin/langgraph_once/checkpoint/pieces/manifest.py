@@ -25,8 +25,8 @@ _VERSION: Final = 1
 _MAX_LEVELS: Final = 16
 _LEAST_GROUP: Final = 4
 _MOST_GROUP: Final = 64
-_ENDS_GROUP: Final = 0x0F
-"""A digest whose last bits these are, all zero, ends a group: one in 16."""
+_ENDS_GROUP: Final = 0x07
+"""A digest whose last bits these are, all zero, ends a group: one in 8."""
 
 
 @dataclass(frozen=True, slots=True)
