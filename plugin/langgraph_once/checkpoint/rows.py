@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from langgraph_once.checkpoint.pieces.collect import Cell
+from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.errors import StorageError
+from langgraph_once.serde.layers.tag import Codec, Tag
 
 __all__ = ["StoredRow", "stored_rows"]
 
@@ -28,6 +32,24 @@ class StoredRow(NamedTuple):
     """Of a pending write; None for a checkpoint, which holds all channels."""
     tag: Any
     data: Any
+    load: Callable[[Iterable[bytes]], list[tuple[bytes, str, bytes]]]
+    """Pieces of the thread, by their digests."""
+
+    def opened(self, values: Values) -> Iterator[tuple[str | None, Codec, bytes]]:
+        """What codecs wrote, and for which channel: None for a checkpoint that holds all.
+
+        Raises:
+            SerdeError: It cannot be opened, or a piece is missing.
+        """
+        for channel, part in values.raw(values.unpacked(Cell(self.tag, self.data))):
+            data, codec = part.data, part.tag
+            if part.manifest is not None:
+                assembly = values.assembly()
+                while wanted := assembly.wanted([part.manifest]):
+                    if not assembly.add(self.load(wanted)):
+                        break
+                data, codec = assembly.joined(part.manifest), part.manifest.codec
+            yield channel or self.channel, Tag.parse(codec).codec, data
 
 
 def stored_rows(path: str | os.PathLike[str]) -> Iterator[StoredRow]:
@@ -48,12 +70,19 @@ def stored_rows(path: str | os.PathLike[str]) -> Iterator[StoredRow]:
             known = {name for (name,) in conn.execute("SELECT name FROM sqlite_master")}
             for table, statement in _TABLES.items():
                 if table in known:
-                    yield from map(StoredRow._make, conn.execute(statement))
+                    for thread_id, channel, tag, data in conn.execute(statement):
+                        load = partial(_pieces, conn, thread_id)
+                        yield StoredRow(thread_id, channel, tag, data, load)
     except sqlite3.Error as error:
         raise StorageError(
             f"cannot read the checkpoint database {os.fspath(path)!r}: {error}",
             path=os.fspath(path),
         ) from error
+
+
+def _pieces(conn: sqlite3.Connection, thread_id: str, digests: Iterable[bytes]) -> list[Any]:
+    sql = "SELECT digest, type, data FROM once_pieces WHERE thread_id = ? AND digest = ?"
+    return [row for digest in digests for row in conn.execute(sql, (thread_id, digest))]
 
 
 def _read_only(file: Path) -> str:

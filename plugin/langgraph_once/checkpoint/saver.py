@@ -271,7 +271,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
         """The ledger of a checkpoint, if there is one."""
-        return self._read(self.threads.load_stream_state(Place(*address)))
+        found = self._read(self.threads.load_stream_state(Place(*address)))
+        return None if found is None else found.ledger()
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """Store the ledger of a checkpoint; it is copied, pruned and deleted with that."""

@@ -162,8 +162,9 @@ class SqliteTables(Tables):
         rows = yield Ask(
             "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? "
             "AND substr(type, 1, 8) = 'channels' UNION ALL SELECT type, value FROM writes "
-            "WHERE thread_id = ? AND substr(type, 1, 6) = 'pieces'",
-            [thread_id, thread_id],
+            "WHERE thread_id = ? AND substr(type, 1, 6) = 'pieces' UNION ALL "
+            "SELECT type, data FROM once_stream_states WHERE thread_id = ?",
+            [thread_id] * 3,
         )
         return [Cell(*row) for row in rows]
 

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 _COUNTERS: Final = "counters_since_delta_snapshot"
 _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
+_LEDGER: Final = "ledger"
 _PATH: Final = 64
 """How many ancestors are read at once."""
 
@@ -65,6 +66,12 @@ class Found:
                 f"{what} of checkpoint {place.checkpoint_id} in thread {place.thread_id}"
             )
             raise
+
+    def ledger(self) -> bytes:
+        """The ledger of a checkpoint, where that was asked for."""
+        (stored,) = self.checkpoints
+        data: bytes = self.decoded(stored.values[_LEDGER], stored.place, "the ledger")
+        return data
 
     def tuples(self, *, is_lazy: bool = True) -> Iterator[CheckpointTuple]:
         """The checkpoints as LangGraph has them; channels of lazy ones are decoded when read."""
@@ -320,15 +327,22 @@ class Threads:
                 break
         return needed
 
-    def load_stream_state(self, place: Place) -> Program[bytes | None]:
-        """The ledger of a checkpoint."""
+    def load_stream_state(self, place: Place) -> Program[Found | None]:
+        """The ledger of a checkpoint: the only value of what is found."""
         cell = yield from self._tables.load_stream_state(place)
-        return None if cell is None else self._values.piece_in(cell)
+        if cell is None:
+            return None
+        found = Found(self._values)
+        values = {_LEDGER: self._values.unpacked(cell)}
+        found.checkpoints.append(StoredCheckpoint(place, None, {}, values, {}, []))
+        yield from self._collect(place.thread_id, found.manifests(), found.assembly)
+        return found
 
     def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
         """Store the ledger of a checkpoint."""
-        ask = self._tables.save_stream_state(place, self._values.piece(data))
-        return self._store(place.thread_id, [], [ask])
+        cuts: list[CutValue] = []
+        ask = self._tables.save_stream_state(place, self._values.cell(data, cuts))
+        return self._store(place.thread_id, cuts, [ask])
 
     def _store(
         self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]

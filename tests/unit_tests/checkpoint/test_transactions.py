@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver
 from langgraph_once.errors import EncodeError, StorageError
 
-Operation = Callable[[AsyncSqliteSaver], Awaitable[Any]]
+Operation = Callable[[OnceSqliteSaver], Awaitable[Any]]
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 
@@ -83,7 +82,7 @@ async def test_an_error_in_the_middle(
     await fill(saver, "target", run_id="other")
     before = dump(path)
 
-    def authorize(action: int, first: str, second: str, database: str, trigger: str) -> int:
+    def authorize(action: int, first: str | None, *_: str | None) -> int:
         changes = action in (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_DELETE)
         return sqlite3.SQLITE_DENY if changes and first == table else sqlite3.SQLITE_OK
 

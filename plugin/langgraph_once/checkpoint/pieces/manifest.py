@@ -23,10 +23,10 @@ __all__ = ["CutValue", "Manifest", "split"]
 
 _VERSION: Final = 1
 _MAX_LEVELS: Final = 16
-_LEAST_GROUP: Final = 4
+_LEAST_GROUP: Final = 2
 _MOST_GROUP: Final = 64
-_ENDS_GROUP: Final = 0x07
-"""A digest whose last bits these are, all zero, ends a group: one in 8."""
+_ENDS_GROUP: Final = 0x03
+"""A digest whose last bits these are, all zero, ends a group: one in 4."""
 
 
 @dataclass(frozen=True, slots=True)

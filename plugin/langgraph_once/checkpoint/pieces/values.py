@@ -6,7 +6,7 @@ checkpoint whose channels stand in one row is packed so that each can be read al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
@@ -108,6 +108,15 @@ class Values:
             return checkpoint, checkpoint.pop("channel_values", {})
         head, parts = _channels(opened)
         return self._decoded(*head), parts
+
+    def raw(self, opened: Unpacked) -> Iterator[tuple[str | None, Unpacked]]:
+        """What there is to decode in a cell: channels of a checkpoint by their names."""
+        if opened.tag != "channels":
+            yield None, opened
+            return
+        head, parts = _channels(opened)
+        yield None, _unpacked(*head)
+        yield from parts.items()
 
     def piece_in(self, cell: Cell) -> bytes:
         """What `piece` stored."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.rows import StoredRow, stored_rows
 from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
@@ -161,38 +162,39 @@ class _Database:
         self._known: dict[Mention, Standing] = {}
 
     def read(self, path: str) -> None:
+        values = Values(self._serializer)
         for row in stored_rows(path):
             self._report.values += 1
+            met: set[str] = set()
             try:
-                tag, data = self._serializer.unwrapped((row.tag, row.data))
-                if tag.codec == "pickle":
-                    self._report.unread["pickle, which is refused"] += 1
-                    continue
-                found = mentions_in(tag.codec, data)
+                for channel, codec, data in row.opened(values):
+                    if codec == "pickle":
+                        self._report.unread["pickle, which is refused"] += 1
+                        continue
+                    self._take(row, channel, codec, data, met)
             except SerdeError as error:
                 self._report.unread[type(error).__name__] += 1
             except (ValueError, TypeError):
                 self._report.unread["damaged"] += 1
-            else:
-                self._take(row, tag.codec, data, found)
 
     def _take(
-        self, row: StoredRow, codec: Codec, data: bytes, found: dict[Mention, tuple[int, int]]
+        self, row: StoredRow, channel: str | None, codec: Codec, data: bytes, met: set[str]
     ) -> None:
-        met: dict[str, tuple[int, int]] = {}
-        for mention, place in found.items():
+        places: dict[str, tuple[int, int]] = {}
+        for mention, place in mentions_in(codec, data).items():
             standing = self._standing(mention)
             if standing is not None:
                 _finding(self._report, standing)
-                met.setdefault(standing.name, place)
+                places.setdefault(standing.name, place)
         channels = iter(range(_MAX_NEW_IN_ROW))
-        for name, place in met.items():
+        for name, place in places.items():
             finding = self._report.findings[name]
-            finding.values += 1
+            finding.values += name not in met
+            met.add(name)
             if finding.thread_id is None:
                 finding.thread_id = row.thread_id
-                finding.channel = row.channel or ""
-                if row.channel is None and next(channels, None) is not None:
+                finding.channel = channel or ""
+                if channel is None and next(channels, None) is not None:
                     with suppress(ValueError):
                         finding.channel = channel_at(codec, data, place)
 
