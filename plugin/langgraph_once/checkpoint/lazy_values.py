@@ -87,6 +87,9 @@ class LazyValues(dict[str, Any]):
     def __eq__(self, other: object) -> bool:
         return self.copy() == (other.copy() if isinstance(other, LazyValues) else other)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     __hash__ = None  # as of every dict
 
     def __or__(self, other: Any) -> Any:

@@ -62,9 +62,8 @@ class Found:
         try:
             return self._values.value(value, self.assembly)
         except SerdeError as error:
-            error.add_note(
-                f"{what} of checkpoint {place.checkpoint_id} in thread {place.thread_id}"
-            )
+            at = f"checkpoint {place.checkpoint_id} of thread {place.thread_id!r}"
+            error.add_note(f"in {what} of {at}, namespace {place.checkpoint_ns!r}")
             raise
 
     def ledger(self) -> bytes:

@@ -1,0 +1,180 @@
+"""Values are cut into pieces and put together again; equal stretches are equal pieces."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
+from langgraph_once.errors import PayloadError
+
+CUTTER = Cutter(b"")
+
+
+class Database(dict[bytes, bytes]):
+    """Pieces by digest."""
+
+    def store(self, value: CutValue) -> int:
+        """Store what is missing, asking as a saver does. Returns how many bytes that were."""
+        missing = Missing([value])
+        while missing.wanted:
+            missing.tell([digest for digest in missing.wanted if digest in self])
+        self.update(missing.found)
+        return sum(map(len, missing.found.values()))
+
+    def load(self, manifest: Manifest) -> bytes:
+        """Put a value together, asking as a saver does."""
+        assembly = Assembly(lambda cell: cell.data, CUTTER)
+        while wanted := assembly.wanted([manifest]):
+            if not assembly.add((d, "bytes", self[d]) for d in wanted if d in self):
+                break
+        return assembly.joined(manifest)
+
+
+def noise(size: int, seed: int = 0) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def cut(data: bytes, lead_bytes: int = 0) -> CutValue:
+    return split("once1", data, lead_bytes=lead_bytes, cutter=CUTTER)
+
+
+@given(data=st.binary(max_size=3000), times=st.integers(1, 40), lead=st.integers(0, 50))
+def test_what_is_cut_comes_back(data: bytes, times: int, lead: int) -> None:
+    whole = data * times
+    database = Database()
+    database.store(cut(whole, lead))
+    manifest = Manifest.from_bytes(cut(whole, lead).manifest.to_bytes())
+    assert database.load(manifest) == whole
+    assert manifest.codec == "once1"
+
+
+@pytest.mark.parametrize("size", [200_000, 1_000_000])
+def test_a_change_costs_what_it_changes_and_no_more(size: int) -> None:
+    before = noise(size)
+    changes = {
+        "appended": before + noise(700, 1),
+        "changed in the middle": before[: size // 2] + noise(700, 1) + before[size // 2 + 700 :],
+        "inserted": before[: size // 3] + noise(700, 1) + before[size // 3 :],
+        "cut off at the beginning": before[5_000:],
+        "the oldest left, another came": before[5_000:] + noise(700, 1),
+    }
+    for change, after in changes.items():
+        database = Database()
+        assert database.store(cut(before)) >= size
+        assert database.store(cut(after)) < 25_000, change
+        assert database.load(cut(after).manifest) == after
+
+
+def test_a_manifest_grows_with_the_logarithm() -> None:
+    value = cut(noise(5_000_000))
+    assert len(value.pieces) > 3_000
+    assert len(value.manifest.to_bytes()) < 600
+
+
+def test_nothing_is_asked_about_what_lies_below_a_group_that_is_stored() -> None:
+    value = cut(noise(2_000_000))
+    database = Database()
+    database.store(value)
+    missing = Missing([value])
+    assert len(missing.wanted) < 60 < len(value.pieces)
+    missing.tell(missing.wanted)
+    assert not missing.wanted
+    assert not missing.found
+
+
+def test_each_value_stores_what_it_needs_if_another_lost_it() -> None:
+    value = cut(noise(300_000))
+    database = Database()
+    database.store(value)
+    for digest in random.Random(0).sample(sorted(database), 20):
+        del database[digest]
+    group = next(digest for level, digest in value.manifest.nodes() if level)
+    database.pop(group, None)
+    database.store(value)
+    while True:  # a group that is there vouches for what is below it; without, it is asked for
+        try:
+            assert database.load(value.manifest) == noise(300_000)
+            break
+        except PayloadError as error:
+            missing = bytes.fromhex(str(error).split()[2])
+            database[missing] = value.pieces[missing]
+
+
+def test_a_key_hides_what_is_equal() -> None:
+    data = noise(100_000)
+    keyed = split("once1", data, lead_bytes=0, cutter=Cutter(bytes(range(32))))
+    plain = cut(data)
+    assert not keyed.pieces.keys() & plain.pieces.keys()
+    cuts = [{len(piece) for piece in value.pieces.values()} for value in (keyed, plain)]
+    assert cuts[0] != cuts[1]
+
+
+def test_a_piece_that_is_not_the_one_it_is_named_is_told() -> None:
+    value = cut(noise(100_000))
+    database = Database()
+    database.store(value)
+    leaf = next(digest for level, digest in value.manifest.nodes() if not level)
+    for other, words in ((database[leaf][:-1] + b"x", "damaged"), (None, "missing")):
+        damaged = Database(database)
+        if other is None:
+            del damaged[leaf]
+        else:
+            damaged[leaf] = other
+        with pytest.raises(PayloadError, match=f"piece {leaf.hex()} is {words}"):
+            damaged.load(value.manifest)
+
+
+def bomb(levels: int) -> tuple[Manifest, Database]:
+    """Groups of sixty times the same group: 60 ** levels pieces."""
+    database = Database()
+    data = b"x"
+    for _ in range(levels):
+        digest = CUTTER.digest(data)
+        database[digest] = data
+        data = digest * 60
+    top = CUTTER.digest(data)
+    database[top] = data
+    return Manifest("once1", 1_000, b"", ((top,), *[()] * levels)), database
+
+
+def test_groups_of_groups_end() -> None:
+    manifest, database = bomb(12)
+    with pytest.raises(PayloadError, match="do not make up its size"):
+        database.load(manifest)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xc1",
+        Manifest("once1", 1, b"", ()).to_bytes()[:-1],
+        Manifest("once1", 1, b"", ((),) * 17).to_bytes(),
+        Manifest("once1", 1, b"", ((b"short",),)).to_bytes(),
+        b"\x95\x02\xa5once1\x01\xc4\x00\x90",
+        b"\x95\x01\xa5once1\x01\xc4\x00\x01",
+    ],
+)
+def test_a_damaged_manifest_is_told(data: bytes) -> None:
+    with pytest.raises(PayloadError):
+        Manifest.from_bytes(data)
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_are_worse_than_damaged(data: bytes) -> None:
+    try:
+        found: Any = Manifest.from_bytes(data)
+    except PayloadError:
+        return
+    assert all(len(digest) == DIGEST_BYTES for _, digest in found.nodes())
+
+
+def test_a_cell_is_named() -> None:
+    assert Cell("bytes", b"") == ("bytes", b"")

@@ -1,0 +1,324 @@
+"""Long values are stored once for a thread, and nobody notices but the disk."""
+
+from __future__ import annotations
+
+import base64
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.sqlite import SqliteSaver
+from pydantic import SecretStr
+
+from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import EncryptionError, PayloadError
+from langgraph_once.serde import OnceSerializer
+
+ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
+CHANGED: Any = {"messages": "1"}
+
+
+def key() -> SecretStr:
+    return SecretStr(base64.b64encode(os.urandom(32)).decode())
+
+
+def serde(**options: Any) -> OnceSerializer:
+    return OnceSerializer(SerdeConfig(**options))
+
+
+def text(number: int) -> str:
+    return " ".join(f"{number}.{word}" for word in range(100))
+
+
+def talk(count: int) -> list[AnyMessage]:
+    return [(HumanMessage, AIMessage)[n % 2](text(n), id=f"message {n}") for n in range(count)]
+
+
+def put(saver: OnceSqliteSaver, after: RunnableConfig, **values: Any) -> RunnableConfig:
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = values
+    checkpoint["channel_versions"] = dict.fromkeys(values, "1")
+    return saver.put(after, checkpoint, {"source": "loop", "step": 1}, CHANGED)
+
+
+def values(saver: OnceSqliteSaver, at: RunnableConfig = ROOT) -> dict[str, Any]:
+    found = saver.get_tuple(at)
+    assert found is not None
+    return found.checkpoint["channel_values"]
+
+
+def pieces(saver: OnceSqliteSaver, thread_id: str = "thread") -> set[bytes]:
+    found = saver.conn.execute("SELECT digest FROM once_pieces WHERE thread_id = ?", (thread_id,))
+    return {digest for (digest,) in found}
+
+
+def size(saver: OnceSqliteSaver) -> int:
+    """Bytes of all values."""
+    tables = {"checkpoints": "checkpoint", "writes": "value", "once_pieces": "data"}
+    sums = (f"SELECT sum(length({column})) FROM {table}" for table, column in tables.items())
+    return sum(saver.conn.execute(each).fetchone()[0] or 0 for each in sums)
+
+
+@pytest.fixture
+def once(path: Path) -> Iterator[OnceSqliteSaver]:
+    with open_sqlite_saver(path) as saver:
+        yield saver
+
+
+def grow(saver: OnceSqliteSaver, count: int, step: int = 1) -> list[RunnableConfig]:
+    at, all_ = ROOT, []
+    for n in range(step, count + 1, step):
+        at = put(saver, at, messages=talk(n))
+        all_.append(at)
+    return all_
+
+
+def test_a_thread_grows_linearly(once: OnceSqliteSaver) -> None:
+    grow(once, 100)
+    half = size(once)
+    for n in range(101, 201):
+        put(once, ROOT, messages=talk(n))
+    assert size(once) - half < 1.5 * half
+    assert values(once)["messages"] == talk(200)
+
+
+@pytest.mark.parametrize("name", ["list", "dict", "str", "bytes", "tuple"])
+def test_what_did_not_change_is_stored_once_whatever_its_type(
+    once: OnceSqliteSaver, name: str
+) -> None:
+    words = [text(n) for n in range(100)]
+    value: Any = {
+        "list": words,
+        "dict": dict(zip(words, range(100), strict=True)),
+        "str": "".join(words),
+        "bytes": "".join(words).encode(),
+        "tuple": (frozenset(words[:50]), tuple(words[50:])),
+    }[name]
+    put(once, ROOT, channel=value)
+    before = size(once)
+    for _ in range(10):
+        put(once, ROOT, channel=value)
+    assert size(once) < before * 1.5
+    assert values(once)["channel"] == value
+    assert type(values(once)["channel"]) is type(value)
+
+
+def test_a_message_changed_in_place_is_noticed_exactly(once: OnceSqliteSaver) -> None:
+    messages = talk(60)
+    messages[30].additional_kwargs["count"] = 1
+    first = put(once, ROOT, messages=messages)
+    before = deepcopy(messages)
+    messages[30].additional_kwargs["count"] = True  # equal to 1, and another value
+    second = put(once, first, messages=messages)
+    assert values(once, first)["messages"][30].additional_kwargs["count"] is not True
+    assert values(once, first)["messages"] == before
+    assert values(once, second)["messages"][30].additional_kwargs["count"] is True
+
+
+def test_what_stands_twice_in_a_value_is_one_object_again(once: OnceSqliteSaver) -> None:
+    shared = [text(n) for n in range(300)]
+    put(once, ROOT, channel={"a": shared, "b": [shared]})
+    found = values(once)["channel"]
+    assert found["a"] == shared
+    assert found["a"] is found["b"][0]
+
+
+def test_writes_refer_to_pieces_too(once: OnceSqliteSaver) -> None:
+    at = put(once, ROOT, messages=talk(100))
+    before = size(once)
+    for task in range(10):
+        once.put_writes(at, [("messages", talk(100))], f"task {task}")
+    assert size(once) < before * 1.5
+    found = once.get_tuple(at)
+    assert found is not None
+    assert [write for _, _, write in found.pending_writes or []] == [talk(100)] * 10
+
+
+def test_what_is_deleted_takes_its_pieces_along_and_no_others(once: OnceSqliteSaver) -> None:
+    configs = grow(once, 100, 10)
+    once.put_writes(configs[-1], [("other", text(7) * 50)], "task")
+    once.copy_thread("thread", "copy")
+    assert pieces(once, "copy") == pieces(once)
+    once.prune(["thread"])
+    assert pieces(once) < pieces(once, "copy")
+    assert values(once)["messages"] == talk(100)
+    found = once.get_tuple(ROOT)
+    assert found is not None
+    assert found.pending_writes == [("task", "other", text(7) * 50)]
+    copied: Any = {"configurable": {"thread_id": "copy", "checkpoint_ns": ""}}
+    listed = [each.checkpoint["channel_values"]["messages"] for each in once.list(copied)]
+    assert listed == [talk(n) for n in range(100, 0, -10)]
+    once.delete_thread("copy")
+    assert pieces(once, "copy") == set()
+    assert values(once)["messages"] == talk(100)
+
+
+def test_forks_share_and_a_rollback_leaves_what_others_need(once: OnceSqliteSaver) -> None:
+    base = put(once, ROOT, messages=talk(100))
+    before = pieces(once)
+    in_run: Any = {**base, "metadata": {"run_id": "run"}}
+    left = put(once, in_run, messages=[*talk(100), HumanMessage("left" * 5000)])
+    right = put(once, base, messages=[*talk(100), HumanMessage("right" * 5000)])
+    assert len(pieces(once) - before) < len(before)
+    once.delete_for_runs(["run"])
+    assert once.get_tuple(left) is None
+    assert values(once, base)["messages"] == talk(100)
+    assert values(once, right)["messages"][-1].content == "right" * 5000
+
+
+@pytest.mark.parametrize("options", [{"keep_last": 3}, {"keep_last": 1}])
+def test_the_last_checkpoints_are_kept(once: OnceSqliteSaver, options: Any) -> None:
+    configs = grow(once, 50, 5)
+    once.prune(["thread"], **options)
+    kept = [each.config for each in once.list(ROOT)]
+    assert kept == configs[: -options["keep_last"] - 1 : -1]
+
+
+def test_only_what_is_older_is_pruned(once: OnceSqliteSaver) -> None:
+    from datetime import datetime
+
+    configs = grow(once, 6)
+    found = once.get_tuple(configs[3])
+    assert found is not None
+    once.prune(["thread"], older_than=datetime.fromisoformat(found.checkpoint["ts"]))
+    kept = [each.config for each in once.list(ROOT)]
+    assert kept[-1] in (configs[3], configs[4])  # its id was made just before its time was taken
+    assert kept == configs[: -len(kept) - 1 : -1]
+
+
+def test_history_decodes_what_is_looked_at(
+    once: OnceSqliteSaver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow(once, 60, 10)
+    decoded: list[str] = []
+    original = OnceSerializer.decoded
+
+    def noted(self: OnceSerializer, tag: Any, data: bytes) -> Any:
+        value = original(self, tag, data)
+        decoded.extend("messages" for _ in (0,) if isinstance(value, list))
+        return value
+
+    monkeypatch.setattr(OnceSerializer, "decoded", noted)
+    listed = list(once.list(ROOT))
+    assert decoded == []
+    assert listed[1].checkpoint["channel_values"]["messages"] == talk(50)
+    assert decoded == ["messages"]
+
+
+@pytest.mark.parametrize("damage", ["UPDATE once_pieces SET data = x'00'", "DELETE FROM "])
+def test_damage_is_told_where_it_is_and_nowhere_else(once: OnceSqliteSaver, damage: str) -> None:
+    at = put(once, ROOT, messages=talk(100), short="fine")
+    other: Any = {"configurable": {"thread_id": "other", "checkpoint_ns": ""}}
+    put(once, other, messages=talk(100))
+    statement = damage if damage.startswith("UPDATE") else "DELETE FROM once_pieces"
+    once.conn.execute(f"{statement} WHERE thread_id = 'thread'")
+    with pytest.raises(PayloadError) as caught:
+        once.get_tuple(ROOT)
+    (note,) = caught.value.__notes__
+    assert note == (
+        f"in channel 'messages' of checkpoint {at['configurable']['checkpoint_id']} "
+        "of thread 'thread', namespace ''"
+    )
+    (listed,) = once.list(ROOT)
+    assert listed.checkpoint["channel_values"]["short"] == "fine"
+    assert values(once, other)["messages"] == talk(100)
+    put(once, at, messages=talk(101))  # what is missing is stored again
+    if damage.startswith("DELETE"):
+        assert values(once)["messages"] == talk(101)
+
+
+def test_a_sweep_that_cannot_read_all_deletes_nothing(path: Path) -> None:
+    old, new = key(), key()
+    with open_sqlite_saver(path, serde=serde(encryption_keys={"old": old})) as saver:
+        put(saver, ROOT, messages=talk(100))
+        before = pieces(saver)
+    with open_sqlite_saver(path, serde=serde(encryption_keys={"new": new})) as saver:
+        at = put(saver, ROOT, messages=talk(50))
+        saver.delete_for_runs(["unknown"])
+        saver.put_writes({**at, "metadata": {"run_id": "run"}}, [("a", 1)], "task")  # type: ignore[arg-type]
+        saver.delete_for_runs(["run"])
+        assert before < pieces(saver)
+        with pytest.raises(EncryptionError, match="'old'"):
+            list(saver.list(ROOT))
+    both = serde(encryption_keys={"old": old, "new": new})
+    with open_sqlite_saver(path, serde=both) as saver:
+        found = [len(each.checkpoint["channel_values"]["messages"]) for each in saver.list(ROOT)]
+        assert found == [50, 100]
+
+
+def test_under_encryption_nothing_is_plain_but_what_the_server_filters_by(path: Path) -> None:
+    with open_sqlite_saver(
+        path, serde=serde(encryption_keys={"k": key()}, require_encryption=True)
+    ) as saver:
+        at = put(saver, ROOT, messages=talk(100), short="a secret word")
+        saver.put_writes(at, [("messages", talk(60))], "task")
+        assert values(saver)["messages"] == talk(100)
+        rows = "".join(saver.conn.iterdump())
+    assert "secret" not in rows
+    assert text(3)[:20] not in rows
+    assert text(3)[:20].encode().hex() not in rows.lower()
+
+
+def test_without_it_rows_are_whole_and_rows_of_both_kinds_are_read(path: Path) -> None:
+    with open_sqlite_saver(path, store_once=False) as saver:
+        first = put(saver, ROOT, messages=talk(100))
+        assert pieces(saver) == set()
+    with open_sqlite_saver(path) as saver:
+        second = put(saver, first, messages=talk(101))
+        assert pieces(saver)
+    with open_sqlite_saver(path, store_once=False) as saver:
+        assert values(saver, first)["messages"] == talk(100)
+        assert values(saver, second)["messages"] == talk(101)
+
+
+def test_stock_rows_are_read_and_a_stock_saver_is_told(path: Path) -> None:
+    with SqliteSaver.from_conn_string(str(path)) as stock:
+        first = put(stock, ROOT, messages=talk(100))  # type: ignore[arg-type]
+        stock.put_writes(first, [("messages", talk(3))], "task")
+    with open_sqlite_saver(path) as saver:
+        assert values(saver)["messages"] == talk(100)
+        second = put(saver, first, messages=talk(101))
+    with SqliteSaver.from_conn_string(str(path)) as stock:
+        with pytest.raises(NotImplementedError, match="channels"):
+            stock.get_tuple(second)
+        assert values(stock, first)["messages"] == talk(100)  # type: ignore[arg-type]
+    with open_sqlite_saver(path) as saver:
+        assert values(saver)["messages"] == talk(101)
+
+
+def test_ledgers_are_kept_with_their_checkpoints(once: OnceSqliteSaver) -> None:
+    from langgraph_once.stream import StreamAddress
+
+    at = put(once, ROOT, messages=talk(3))["configurable"]
+    address = StreamAddress("thread", "", at["checkpoint_id"])
+    assert once.load_stream_state(address) is None
+    for data in (b"short", text(1).encode() * 100):
+        once.save_stream_state(address, data)
+        assert once.load_stream_state(address) == data
+    once.copy_thread("thread", "copy")
+    assert once.load_stream_state(address._replace(thread_id="copy")) == data
+    later = put(once, {"configurable": at}, messages=talk(4))
+    once.prune(["thread"])
+    assert once.load_stream_state(address) is None
+    assert pieces(once) == set()
+    assert values(once, later)["messages"] == talk(4)
+
+
+def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
+    with open_sqlite_saver(path) as saver:
+        put(saver, ROOT, messages=[])
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute("UPDATE once_schema SET version = 2")
+    from langgraph_once.errors import StorageError
+
+    with pytest.raises(StorageError, match="newer langgraph-once"), open_sqlite_saver(path):
+        pass
