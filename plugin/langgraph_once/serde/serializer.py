@@ -228,9 +228,12 @@ class OnceSerializer(JsonPlusSerializer):
         return tag, payload
 
     @property
-    def piece_key(self) -> bytes:
-        """Under which savers name the pieces of values; empty where nothing is encrypted."""
-        return self._keys.derived("names of pieces")
+    def piece_keys(self) -> list[bytes]:
+        """Under which savers name the pieces of values: the first for new ones, any for old ones.
+
+        The last, which is empty, names what is not encrypted.
+        """
+        return [*self._keys.derived("names of pieces"), b""]
 
     def _start(self) -> None:
         """Take the first value to be written for the end of the start of the process."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import Cutter
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, digests_in
-from langgraph_once.errors import PayloadError
+from langgraph_once.errors import PayloadError, SerdeError
 
 __all__ = ["Assembly", "Cell", "Missing"]
 
@@ -72,13 +72,17 @@ class Assembly:
     def wanted(self, manifests: Iterable[Manifest]) -> list[bytes]:
         """The digests of pieces that are needed next; none if all are there."""
         lacking: dict[bytes, None] = {}
-        for level, digest in self._walk(manifests):
+        for level, digest in self._walk(manifests, passes_damage=True):
             if level >= self._least_level and not self._has(digest):
                 lacking[digest] = None
         return list(lacking)
 
     def all_of(self, manifests: Iterable[Manifest]) -> set[bytes]:
-        """The digests of all pieces of some values."""
+        """The digests of all pieces of some values.
+
+        Raises:
+            SerdeError: A group of them cannot be read.
+        """
         return {digest for _, digest in self._walk(manifests)}
 
     def add(self, rows: Iterable[tuple[bytes, str, bytes]]) -> int:
@@ -109,15 +113,22 @@ class Assembly:
             raise PayloadError("its pieces do not make up its size", tag="pieces")
         return b"".join(parts)
 
-    def _walk(self, manifests: Iterable[Manifest]) -> Iterator[tuple[int, bytes]]:
-        """All nodes that are known, each once."""
+    def _walk(
+        self, manifests: Iterable[Manifest], *, passes_damage: bool = False
+    ) -> Iterator[tuple[int, bytes]]:
+        """All nodes that are known, each once; what is damaged is told when it is decoded."""
         todo = {node: None for manifest in manifests for node in manifest.nodes()}
         seen = set(todo)
         while todo:
             level, digest = node = todo.popitem()[0]
             yield node
             if level and self._has(digest):
-                below = [(level - 1, each) for each in self._below(digest)]
+                try:
+                    below = [(level - 1, each) for each in self._below(digest)]
+                except SerdeError:
+                    if not passes_damage:
+                        raise
+                    continue
                 todo.update((node, None) for node in below if node not in seen)
                 seen.update(below)
 
@@ -137,7 +148,7 @@ class Assembly:
             if sealed is None:
                 raise PayloadError(f"its piece {digest.hex()} is missing", tag="pieces")
             piece = self._opened(sealed)
-            if self._cutter.digest(piece) != digest:
+            if not self._cutter.is_name(digest, piece):
                 raise PayloadError(f"its piece {digest.hex()} is damaged", tag="pieces")
             self._pieces[digest] = piece
             del self._sealed[digest]

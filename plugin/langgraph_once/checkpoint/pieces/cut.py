@@ -7,7 +7,7 @@ around the change (FastCDC, as backup programs use it). Nothing needs to know wh
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Final
 
@@ -26,23 +26,28 @@ class Cutter:
     """Cuts bytes and names the pieces. Thread-safe.
 
     Args:
-        key: Under it pieces are named and cut, so that who reads the database learns nothing from
-            either; empty where nothing is encrypted.
+        keys: Under the first, pieces are named and cut, so that who reads the database learns
+            nothing from either; empty where nothing is encrypted. Under the others, older pieces
+            may have been named.
     """
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, keys: Sequence[bytes] = (b"",)) -> None:
+        self._keys = keys
         self._cdc = FastCDC(
             _MEAN_BYTES,
             min_size=_LEAST_BYTES,
             max_size=_MOST_BYTES,
-            seed=int.from_bytes(key[:8], "big") >> 1,  # it takes 63 bits
+            seed=int.from_bytes(keys[0][:8], "big") >> 1,  # it takes 63 bits
         )
         self._lock = threading.Lock()  # one buffer at a time
 
     def digest(self, data: bytes) -> bytes:
         """The name of a piece: `DIGEST_BYTES` that only equal bytes have."""
-        return blake2b(data, digest_size=DIGEST_BYTES, key=self._key).digest()
+        return _digest(data, self._keys[0])
+
+    def is_name(self, digest: bytes, data: bytes) -> bool:
+        """Whether a piece has this name."""
+        return any(_digest(data, key) == digest for key in self._keys)
 
     def cut(self, data: bytes) -> Iterator[bytes]:
         """Yield the pieces of `data`, in order."""
@@ -52,3 +57,7 @@ class Cutter:
         for end in ends:
             yield data[start:end]
             start = end
+
+
+def _digest(data: bytes, key: bytes) -> bytes:
+    return blake2b(data, digest_size=DIGEST_BYTES, key=key).digest()

@@ -54,12 +54,12 @@ class Values:
         self._tag: Callable[[str], Any] = _Label
         self._max_bytes = 0
         self.stores_once = False
-        key = b""
+        keys = [b""]
         if isinstance(serde, OnceSerializer):
-            self._serde, self._tag, key = serde, Tag.parse, serde.piece_key
+            self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
             self.stores_once = store_once and serde.config.codec == "once1"
-        self._cutter = Cutter(key)
+        self._cutter = Cutter(keys)
 
     def cell(self, value: Any, cuts: list[CutValue]) -> Cell:
         """What stands in the row of a value that has one to itself."""

@@ -54,7 +54,8 @@ class KeyRing:
         self._ciphers = {key_id: _cipher(key_id, secret) for key_id, secret in keys.items()}
         self._headers = {key_id: _header(key_id) for key_id in keys}
         self._writer = next(reversed(self._ciphers), None)
-        self._secret = keys[self._writer] if self._writer is not None else None
+        secrets = (_decoded(secret.get_secret_value()) for secret in keys.values())
+        self._secrets = [secret for secret in secrets if secret is not None][::-1]
 
     def __bool__(self) -> bool:
         return bool(self._ciphers)
@@ -62,13 +63,13 @@ class KeyRing:
     def __repr__(self) -> str:
         return f"KeyRing({', '.join(map(shown, self._ciphers))})"
 
-    def derived(self, purpose: str) -> bytes:
-        """A key for another purpose, of the newest key; empty where there is none."""
-        secret = _decoded(self._secret.get_secret_value()) if self._secret is not None else None
-        if secret is None:
-            return b""
+    def derived(self, purpose: str) -> list[bytes]:
+        """A key for another purpose of each key, the newest first."""
         info = f"langgraph-once: {purpose}".encode()
-        return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
+        return [
+            HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
+            for secret in self._secrets
+        ]
 
     def encrypt(self, data: bytes, *, tag: str) -> bytes:
         """Seal `data` under the newest key, bound to `tag`."""

@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
 from langgraph_once.errors import PayloadError
 
-CUTTER = Cutter(b"")
+CUTTER = Cutter()
 
 
 class Database(dict[bytes, bytes]):
@@ -109,7 +109,7 @@ def test_each_value_stores_what_it_needs_if_another_lost_it() -> None:
 
 def test_a_key_hides_what_is_equal() -> None:
     data = noise(100_000)
-    keyed = split("once1", data, lead_bytes=0, cutter=Cutter(bytes(range(32))))
+    keyed = split("once1", data, lead_bytes=0, cutter=Cutter([bytes(range(32))]))
     plain = cut(data)
     assert not keyed.pieces.keys() & plain.pieces.keys()
     cuts = [{len(piece) for piece in value.pieces.values()} for value in (keyed, plain)]
