@@ -103,6 +103,13 @@ def _unseen(value: Any, validate: Callable[[Any], Any]) -> Any:
     raise ValueError('must be keys by their names, as in {"2026-11": "<base64 of 32 bytes>"}')
 
 
+def _without_password(path: str) -> str:
+    _, has_scheme, rest = path.partition("://")
+    if has_scheme and (":" in rest.rpartition("@")[0] or "password=" in rest):
+        raise ValueError("holds a password; set the environment variable ONCE_DATABASE_URL instead")
+    return path
+
+
 @config
 class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
@@ -188,10 +195,39 @@ class SerdeConfig:
 
 @config
 class CheckpointConfig:
-    """Where threads are kept."""
+    """Where threads are kept, and how."""
 
-    path: str = ".langgraph_once/checkpoints.sqlite"
-    """SQLite database file; its folder is made when missing. Relative to the working directory."""
+    path: Annotated[str, AfterValidator(_without_password)] = ".langgraph_once/checkpoints.sqlite"
+    """SQLite database file; its folder is made when missing. Relative to the working directory.
+    Or the URL of a database: "sqlite:///threads.sqlite", "postgresql://user@host/database". One
+    with a password belongs into ONCE_DATABASE_URL."""
+
+    store_once: bool = True
+    """Cut long values into pieces and store each piece once for a thread; other savers than ours
+    cannot read these rows. If off, rows hold whole values; what was cut is read all the same."""
+
+    schema: str | None = None
+    """PostgreSQL: where the tables are; it is made if it is missing."""
+
+    pool_min_size: Annotated[int, Field(ge=0)] = 1
+    """PostgreSQL: connections that are kept open, for each event loop of the server."""
+
+    pool_max_size: Annotated[int, Field(ge=1)] = 10
+    """PostgreSQL: the most connections, for each event loop of the server."""
+
+    pool_max_lifetime_s: Annotated[float, Field(gt=0)] = 3600.0
+    """PostgreSQL: after how many seconds a connection is replaced."""
+
+    check_connections: bool = False
+    """PostgreSQL: try each connection before it is used, at the price of a round trip. One that
+    died is replaced in any case, as long as nothing was answered."""
+
+    transaction_pooler: bool = False
+    """PostgreSQL: a pooler gives each transaction another session, as PgBouncer may."""
+
+    statement_timeout_s: Annotated[float | None, Field(gt=0)] = None
+    """PostgreSQL: after how many seconds the server gives up a statement; as it is set up there
+    if empty."""
 
 
 def wrong_pattern(patterns: Iterable[str]) -> str | None:

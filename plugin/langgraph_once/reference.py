@@ -85,6 +85,7 @@ def _variables() -> Iterator[tuple[str, str, str]]:
             allowed = f" One of: {', '.join(schema['enum'])}." if "enum" in schema else ""
             yield f"{PREFIX}{section}__{key}".upper(), _text(defaults[key]), meaning + allowed
     yield f"{PREFIX}MODEL", _default("model"), _meaning("model")
+    yield f"{PREFIX}DATABASE_URL", "", _meaning("database_url")
     yield "LANGGRAPH_AES_KEY", "", _meaning("upstream_aes_key")
 
 

@@ -69,12 +69,22 @@ class Settings(BaseSettings):
     model: Annotated[str, AfterValidator(_model_name)] = "scripted"
     """Chat model of the sample graphs: "scripted" needs no key; else "openai:…", "anthropic:…"."""
 
+    database_url: SecretStr | None = None
+    """The database of threads, in place of ONCE_CHECKPOINT__PATH: "sqlite:///threads.sqlite" or
+    "postgresql://user:password@host/database". Secret."""
+
     upstream_aes_key: SecretStr | None = Field(None, validation_alias="LANGGRAPH_AES_KEY")
     """Key of rows that upstream's encrypted serializer wrote; only read, never written with."""
 
+    @property
+    def database(self) -> str:
+        """The path or URL of the database of threads, with its password."""
+        url = self.database_url
+        return self.checkpoint.path if url is None else url.get_secret_value()
+
     def public(self) -> dict[str, Any]:
         """The settings as JSON-safe data, each secret replaced by asterisks."""
-        public = self.model_dump(mode="json", exclude={"upstream_aes_key"})
+        public = self.model_dump(mode="json", exclude={"upstream_aes_key", "database_url"})
         keys: dict[str, str] = public["serde"]["encryption_keys"]
         public["serde"]["encryption_keys"] = dict.fromkeys(map(shown, keys), "**********")
         return public

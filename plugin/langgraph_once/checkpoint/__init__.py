@@ -1,5 +1,6 @@
 """A path goes in; a saver of threads comes out, which stores each thing once.
 
+by_url.py         which database does a path or URL name?
 sqlite.py         the saver for SQLite, and how it is opened; sqlite_file.py: is the path good?
 sqlite_engine.py  runs its statements, and makes its tables
 saver.py          the methods that LangGraph calls
@@ -11,7 +12,14 @@ failures.py       what a database cannot do, in words
 rows.py           every stored value, read without writing
 """
 
+from langgraph_once.checkpoint.by_url import check_database, open_saver
 from langgraph_once.checkpoint.sqlite import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
 
-__all__ = ["OnceSqliteSaver", "check_sqlite_path", "open_sqlite_saver"]
+__all__ = [
+    "OnceSqliteSaver",
+    "check_database",
+    "check_sqlite_path",
+    "open_saver",
+    "open_sqlite_saver",
+]

@@ -36,7 +36,7 @@ class SqliteEngine(Engine):
         super().__init__(workers=1)
         conn.isolation_level = None  # transactions begin where we say it
         self.conn = conn
-        self._path = path
+        self.name = os.fspath(path)
         self._lock = threading.RLock()
         self._is_set_up = False
 
@@ -99,7 +99,7 @@ class SqliteEngine(Engine):
         except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:
             if isinstance(error, sqlite3.ProgrammingError):  # it is closed
                 raise
-            raise storage_error(self._path, error) from error
+            raise storage_error(self.name, error) from error
 
 
 def _missing() -> Program[list[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from langgraph_once.checkpoint import check_sqlite_path
+from langgraph_once.checkpoint import check_database
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.serde import OnceSerializer
@@ -45,7 +45,7 @@ def check_settings(settings: Settings) -> None:
         StorageError: The database cannot be opened or made.
     """
     serializer_for(settings)
-    check_sqlite_path(settings.checkpoint.path)
+    check_database(settings.database)
 
 
 @contextmanager

@@ -1,0 +1,79 @@
+"""From a path or a URL to a saver, whichever database it names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.sqlite import open_sqlite_saver
+from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import ConfigError
+
+__all__ = ["check_database", "open_saver"]
+
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def open_saver(
+    database: str, *, config: CheckpointConfig, serde: SerializerProtocol | None = None
+) -> Opening[Any]:
+    """Open the database that a path or URL names, and close it at the end.
+
+    Args:
+        database: A path of SQLite, "sqlite:///path" or "postgresql://user@host/database".
+        config: How it is opened.
+        serde: Turns values into bytes and back; `OnceSerializer()` by default.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: On entering: the database cannot be opened or written.
+    """
+    if not _is_postgres(database):
+        return open_sqlite_saver(_path(database), serde=serde, store_once=config.store_once)
+    from langgraph_once.checkpoint.postgres import open_postgres_saver
+
+    return open_postgres_saver(
+        database,
+        serde=serde,
+        store_once=config.store_once,
+        min_size=config.pool_min_size,
+        max_size=max(config.pool_min_size, config.pool_max_size),
+        max_lifetime_s=config.pool_max_lifetime_s,
+        check=config.check_connections,
+        statement_timeout_s=config.statement_timeout_s,
+        schema=config.schema,
+        **({"prepare_threshold": None} if config.transaction_pooler else {}),
+    )
+
+
+def check_database(database: str, config: CheckpointConfig | None = None) -> None:
+    """Prove that `open_saver` would succeed. A file that was not there is not left behind.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: The database cannot be opened or written.
+    """
+    if _is_postgres(database):
+        with open_saver(database, config=config or CheckpointConfig()):
+            return
+    check_sqlite_path(_path(database))
+
+
+def _is_postgres(database: str) -> bool:
+    return database.startswith(_POSTGRES)
+
+
+def _path(database: str) -> str:
+    if "://" not in database:
+        return database
+    if not database.startswith(_SQLITE):
+        scheme = database.partition("://")[0]
+        raise ConfigError(
+            "ONCE_DATABASE_URL",
+            f"{scheme!r} is no database that is known; write sqlite:///path or postgresql://…",
+        )
+    return database.removeprefix(_SQLITE)
