@@ -14,8 +14,8 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
+from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 
 __all__ = ["RUN_ID", "PostgresTables"]
@@ -149,7 +149,7 @@ class PostgresTables(Tables):
         return (yield from self._read(page, [*values, limit]))
 
     def ancestors(
-        self, place: Place, limit: int, channels: Sequence[str] = ()
+        self, place: Place, limit: int, channels: Sequence[str]
     ) -> Program[list[StoredCheckpoint]]:
         """A checkpoint and those before it on its path, nearest first, without their writes."""
         data = "CASE WHEN named.key = ANY(?) THEN blob.blob END"
@@ -177,7 +177,9 @@ class PostgresTables(Tables):
                 cell = self.values.cell(value, cuts)
                 rows.append([*new.place[:2], channel, str(version), *cell])
         head = {**new.checkpoint, "channel_values": inline}
-        row = [*new.place, new.parent_id, _json(head), _json(new.metadata), new.run_id]
+        # What the metadata say is not said twice.
+        run_id = None if new.metadata.get("run_id") == new.run_id else new.run_id
+        row = [*new.place, new.parent_id, _json(head), _json(new.metadata), run_id]
         put = Ask(_PUT, row, has_rows=False)
         return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]
 
@@ -271,12 +273,14 @@ class PostgresTables(Tables):
         versions[TASKS] = max(versions.values(), default=f"{1:032}.{0:016}")
         return stored._replace(
             checkpoint={**stored.checkpoint, "channel_versions": versions},
-            values={**stored.values, TASKS: [write.value for write in sends]},
+            values={**stored.values, TASKS: Several(write.value for write in sends)},
         )
 
     def _checkpoints(self, rows: Sequence[Row]) -> list[StoredCheckpoint]:
-        blobs: dict[Row, Unpacked] = {
-            (*row[1:3], *row[5:7]): self.values.unpacked(Cell(row[8], row[9] or b""))
+        blobs = {
+            (*row[1:3], *row[5:7]): None
+            if row[9] is None  # nobody asked for it
+            else self.values.unpacked(Cell(row[8], row[9]))
             for row in rows
             if row[0] == "v"
         }
@@ -290,8 +294,8 @@ class PostgresTables(Tables):
             values = checkpoint.pop("channel_values", None) or {}
             for name, version in checkpoint["channel_versions"].items():
                 text = version if isinstance(version, str) else json.dumps(version)
-                if (value := blobs.get((*place[:2], name, text))) is not None:
-                    values[name] = value
+                if (key := (*place[:2], name, text)) in blobs:
+                    values[name] = blobs[key]
             written = writes.get(place, [])
             found.append(StoredCheckpoint(place, parent_id, checkpoint, values, metadata, written))
         return found

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
 
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
@@ -47,6 +49,10 @@ class Values:
     Args:
         serde: Encodes, compresses and encrypts.
         store_once: Whether long values are cut. What is cut is read in any case.
+
+    Attributes:
+        stores_once: Whether long values are cut, which only what `OnceSerializer` writes is.
+        encrypts: Whether the serializer encrypts: then no value may stand beside it.
     """
 
     def __init__(self, serde: SerializerProtocol, *, store_once: bool = True) -> None:
@@ -59,6 +65,7 @@ class Values:
             self._serde, self._tag, key = serde, Tag.parse, serde.piece_key
             self._max_bytes = serde.config.max_decoded_bytes
             self.stores_once = store_once and serde.config.codec == "once1"
+        self.encrypts = bool(key) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(key)
 
     def cell(self, value: Any, cuts: list[CutValue]) -> Cell:
