@@ -51,9 +51,10 @@ class OncePostgresSaver(OnceSaver):
             dsn, workers = conn.info.dsn, 1
         else:
             dsn, workers = conn.conninfo, conn.max_size
+        name = _name(dsn) if isinstance(dsn, str) else "of the given pool"
         engine = PostgresEngine(
             conn,
-            _name(dsn),
+            name,
             workers=workers,
             schema=schema,
             statement_timeout_s=statement_timeout_s,

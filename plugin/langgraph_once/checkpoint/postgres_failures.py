@@ -11,7 +11,10 @@ from langgraph_once.errors import StorageError
 __all__ = ["storage_error"]
 
 _ADVICE: Final = (
-    (psycopg_pool.PoolTimeout, "no connection was free in time; allow more, or look for what holds them"),
+    (
+        psycopg_pool.PoolTimeout,
+        "no connection was free in time; allow more",
+    ),
     (NewerSchemaError, "install the version that made it, or a newer one"),
     (psycopg.errors.InsufficientPrivilege, "grant the role what it needs; set up as the owner"),
     (psycopg.errors.ReadOnlySqlTransaction, "it is read-only; name the primary server"),
@@ -26,7 +29,10 @@ _ADVICE: Final = (
     (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
     (psycopg.DataError, "it has no form for this value; see the cause"),
-    (psycopg.OperationalError, "make sure that the server runs, and that address, user and password are right"),
+    (
+        psycopg.OperationalError,
+        "does the server run, and are address, user and password right?",
+    ),
 )
 
 

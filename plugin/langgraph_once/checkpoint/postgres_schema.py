@@ -44,8 +44,8 @@ class _Step(NamedTuple):
 
     sql: str
     record: Ask
-    index: str | None = None
-    """Of ours, if it makes one."""
+    makes: str | None = None
+    """The index of ours that it makes."""
 
 
 class _State(NamedTuple):
@@ -120,9 +120,9 @@ def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
 
 
 def _do(conn: Connection, step: _Step) -> None:
-    if step.index is not None:  # one that was not finished is there, and of no use
+    if step.makes is not None:  # one that was not finished is there, and of no use
         how = _CONCURRENTLY if _CONCURRENTLY in step.sql else ""
-        ask(conn, Ask(f"DROP INDEX{how} IF EXISTS {step.index}", has_rows=False))
+        ask(conn, Ask(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
     ask(conn, Ask(step.sql, has_rows=step.sql.startswith("SELECT")))
     ask(conn, step.record)
 

@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
+from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 
@@ -261,20 +261,9 @@ class PostgresTables(Tables):
         }
         if old:  # LangGraph kept what was sent to tasks on the parent
             sent = yield from self.writes(list(old.values()), [TASKS])
-            found = [self._with_sends(stored, sent.get(old.get(stored.place))) for stored in found]
+            sends = {place: sent.get(parent, []) for place, parent in old.items()}
+            found = [_with_sends(stored, sends.get(stored.place, [])) for stored in found]
         return found
-
-    def _with_sends(
-        self, stored: StoredCheckpoint, sends: Sequence[StoredWrite] | None
-    ) -> StoredCheckpoint:
-        if not sends:
-            return stored
-        versions = dict(stored.checkpoint["channel_versions"])
-        versions[TASKS] = max(versions.values(), default=f"{1:032}.{0:016}")
-        return stored._replace(
-            checkpoint={**stored.checkpoint, "channel_versions": versions},
-            values={**stored.values, TASKS: Several(write.value for write in sends)},
-        )
 
     def _checkpoints(self, rows: Sequence[Row]) -> list[StoredCheckpoint]:
         blobs = {
@@ -307,6 +296,17 @@ class PostgresTables(Tables):
         if type(value) is str:
             return len(value) <= _MOST_INLINE and "\0" not in value and _is_utf8(value)
         return value is None or type(value) is bool or (type(value) is int and _is_int64(value))
+
+
+def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> StoredCheckpoint:
+    if not sends:
+        return stored
+    versions = dict(stored.checkpoint["channel_versions"])
+    versions[TASKS] = max(versions.values(), default=f"{1:032}.{0:016}")
+    return stored._replace(
+        checkpoint={**stored.checkpoint, "channel_versions": versions},
+        values={**stored.values, TASKS: Several(write.value for write in sends)},
+    )
 
 
 def _is_inline_for_others(value: Any) -> bool:

@@ -33,11 +33,13 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if importlib.util.find_spec("pgserver") is None:
         pytest.skip("pgserver has no wheel for this platform")
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "postgres"
-    with pytest.MonkeyPatch.context() as patch:  # or it warns that it falls back on this
-        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    runtime = folder / "runtime"  # where it keeps its lock
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
         pgserver = importlib.import_module("pgserver")
-    server = pgserver.get_server(folder)
+    server = pgserver.get_server(folder / "postgres")
     yield server.get_uri()
     server.cleanup()
 

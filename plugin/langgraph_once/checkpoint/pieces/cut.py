@@ -36,7 +36,7 @@ class Cutter:
             _MEAN_BYTES,
             min_size=_LEAST_BYTES,
             max_size=_MOST_BYTES,
-            seed=int.from_bytes(key[:8], "big"),
+            seed=int.from_bytes(key[:8], "big") >> 1,  # it takes 63 bits
         )
         self._lock = threading.Lock()  # one buffer at a time
 

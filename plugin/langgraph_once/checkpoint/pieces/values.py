@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
-
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
