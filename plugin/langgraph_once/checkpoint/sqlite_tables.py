@@ -132,7 +132,9 @@ class SqliteTables(Tables):
         )
         return (yield from self._with_writes(found))
 
-    def ancestors(self, place: Place, limit: int) -> Program[list[StoredCheckpoint]]:
+    def ancestors(
+        self, place: Place, limit: int, channels: Sequence[str]
+    ) -> Program[list[StoredCheckpoint]]:
         """A checkpoint and those before it on its path, nearest first, without their writes."""
         here = place[:2]
         found = yield Ask(_CHAIN, [place.checkpoint_id, *here, limit, *here])

@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import writes_sort_key
 
 from langgraph_once.checkpoint.pieces.values import Unpacked
 
-__all__ = ["Place", "StoredCheckpoint", "StoredWrite"]
+__all__ = ["Place", "Several", "StoredCheckpoint", "StoredWrite"]
 
 
 class Place(NamedTuple):
@@ -47,6 +47,12 @@ class StoredWrite(NamedTuple):
         return writes_sort_key(self.task_path, self.task_id, self.position)
 
 
+class Several(tuple[Unpacked, ...]):
+    """Values that are decoded to one list."""
+
+    __slots__ = ()
+
+
 class StoredCheckpoint(NamedTuple):
     """A checkpoint with its writes, nothing of it decoded that was cut."""
 
@@ -55,11 +61,15 @@ class StoredCheckpoint(NamedTuple):
     checkpoint: dict[str, Any]
     """Without `channel_values`."""
     values: Mapping[str, Any]
-    """By channel: `Unpacked`, or the value itself."""
+    """By channel: `Unpacked`, `Several` of them, or the value itself."""
     metadata: dict[str, Any]
     writes: list[StoredWrite]
 
     def unpacked(self) -> Iterator[Unpacked]:
         """All values that are still to be decoded."""
-        yield from (value for value in self.values.values() if isinstance(value, Unpacked))
+        for value in self.values.values():
+            if isinstance(value, Unpacked):
+                yield value
+            elif isinstance(value, Several):
+                yield from value
         yield from (write.value for write in self.writes)

@@ -76,8 +76,13 @@ class Tables(ABC):
         """At most `limit` checkpoints that match, newest first, that come after one."""
 
     @abstractmethod
-    def ancestors(self, place: Place, limit: int) -> Program[list[StoredCheckpoint]]:
-        """A checkpoint and those before it on its path, nearest first, without their writes."""
+    def ancestors(
+        self, place: Place, limit: int, channels: Sequence[str]
+    ) -> Program[list[StoredCheckpoint]]:
+        """A checkpoint and those before it on its path, nearest first, without their writes.
+
+        All of its channels are named, but only those asked for need to have their values.
+        """
 
     @abstractmethod
     def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
@@ -117,21 +122,26 @@ class Tables(ABC):
         self, places: Sequence[Place], channels: Sequence[str] | None = None
     ) -> Program[dict[Place, list[StoredWrite]]]:
         """What was written on some checkpoints, in the order in which it takes effect."""
-        found: dict[Place, list[StoredWrite]] = {}
+        found: list[Row] = []
         where, values = self.among(channels) if channels is not None else ("", [])
         for some in batches(places):
-            rows = yield Ask(
+            found += yield Ask(
                 "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
                 f"type, {self.value_column} FROM {self.writes_table} WHERE (thread_id, "
                 f"checkpoint_ns, checkpoint_id) IN (VALUES {', '.join(['(?, ?, ?)'] * len(some))})"
                 f"{where and ' AND channel ' + where}",
                 [part for place in some for part in place] + values,
             )
-            for row in rows:
-                *place, path, task_id, position, channel, tag, data = row
-                value = self.values.unpacked(Cell(tag, bytes(data)))
-                write = StoredWrite(path, task_id, position, channel, value)
-                found.setdefault(Place(*place), []).append(write)
+        return self.written(found)
+
+    def written(self, rows: Iterable[Row]) -> dict[Place, list[StoredWrite]]:
+        """What rows of writes say: place, path, task, index, channel, tag, bytes."""
+        found: dict[Place, list[StoredWrite]] = {}
+        for row in rows:
+            *place, path, task_id, position, channel, tag, data = row
+            value = self.values.unpacked(Cell(tag, bytes(data)))
+            write = StoredWrite(path, task_id, position, channel, value)
+            found.setdefault(Place(*place), []).append(write)
         for each in found.values():
             each.sort(key=StoredWrite.order)
         return found
@@ -167,15 +177,21 @@ class Tables(ABC):
             found += yield Ask(f"{sql} WHERE {self.run_id} {condition}", values)
         return found
 
-    def drop_writes_of_runs(self, run_ids: Sequence[str]) -> Program[set[str]]:
-        """Delete what runs wrote on checkpoints. Returns the threads."""
-        threads = set()
+    def written_by_runs(self, run_ids: Sequence[str]) -> Program[set[str]]:
+        """The threads in which runs wrote on checkpoints."""
+        found = set()
         for some in batches(run_ids):
             condition, values = self.among(some)
-            where = f"FROM {self.writes_table} WHERE once_run_id {condition}"
-            threads |= {row[0] for row in (yield Ask(f"SELECT DISTINCT thread_id {where}", values))}
-            yield Ask(f"DELETE {where}", values, has_rows=False)
-        return threads
+            sql = f"SELECT DISTINCT thread_id FROM {self.writes_table} WHERE once_run_id"
+            found |= {row[0] for row in (yield Ask(f"{sql} {condition}", values))}
+        return found
+
+    def drop_writes_of_runs(self, run_ids: Sequence[str]) -> Program[None]:
+        """Delete what runs wrote on checkpoints."""
+        for some in batches(run_ids):
+            condition, values = self.among(some)
+            sql = f"DELETE FROM {self.writes_table} WHERE once_run_id {condition}"
+            yield Ask(sql, values, has_rows=False)
 
     def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
         """Delete all rows of threads."""

@@ -17,12 +17,12 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 
-from langgraph_once.checkpoint.database import Ask, Program, each
+from langgraph_once.checkpoint.database import Ask, Program, batches, each
 from langgraph_once.checkpoint.lazy_values import LazyValues
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.pieces.values import Unpacked, Values
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.errors import SerdeError
 
@@ -57,6 +57,8 @@ class Found:
         Raises:
             SerdeError: It cannot be decoded; the note says which one.
         """
+        if isinstance(value, Several):
+            return [self.decoded(each, place, what) for each in value]
         if not isinstance(value, Unpacked):
             return value
         try:
@@ -222,10 +224,10 @@ class Threads:
     def delete_for_runs(self, run_ids: Sequence[str]) -> Program[None]:
         """Delete what runs stored."""
         found = yield from self._tables.of_runs(run_ids)
-        threads = {row[0] for row in found}
+        threads = {row[0] for row in found} | (yield from self._tables.written_by_runs(run_ids))
         for thread_id in sorted(threads):
             yield from each(self._tables.lock(thread_id, alone=True))
-        threads |= yield from self._tables.drop_writes_of_runs(run_ids)
+        yield from self._tables.drop_writes_of_runs(run_ids)
         for thread_id, checkpoint_ns in {row[:2] for row in found}:
             ids = [row[2] for row in found if row[:2] == (thread_id, checkpoint_ns)]
             yield from self._tables.drop(thread_id, checkpoint_ns, ids)
@@ -250,7 +252,7 @@ class Threads:
             raise TypeError("thread_ids is one string; pass a list of thread ids")
         ids = [str(thread_id) for thread_id in thread_ids]
         if strategy in ("delete", "delete_all"):
-            return [self.delete_threads(ids)]
+            return [self.delete_threads(some) for some in batches(ids)]
         if strategy != "keep_latest":
             msg = f"strategy {strategy!r}: allowed are 'keep_latest', 'delete' and 'delete_all'"
             raise ValueError(msg)
@@ -280,19 +282,27 @@ class Threads:
     def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
         """What channels are rebuilt from."""
         history = History(self._values, channels)
-        yield from self._path(place, history.is_end)
+        if place.checkpoint_id is None and (latest := (yield from self._tables.find(place))):
+            place = latest.place
+        yield from self._path(place, history.is_end, channels)
         places = {step: None for steps in history.paths.values() for step in steps}
         writes = yield from self._tables.writes(list(places), channels)
         history.writes.update(writes)
         yield from self._collect(place.thread_id, history.manifests(), history.found.assembly)
         return history
 
-    def _path(self, place: Place, is_end: Callable[[StoredCheckpoint], bool]) -> Program[None]:
+    def _path(
+        self,
+        place: Place,
+        is_end: Callable[[StoredCheckpoint], bool],
+        channels: Sequence[str] = (),
+    ) -> Program[None]:
         """Walk from a checkpoint to its ancestors, until one is the end."""
         seen: set[str | None] = set()
         at: str | None = place.checkpoint_id
         while at is not None:
-            path = yield from self._tables.ancestors(place._replace(checkpoint_id=at), _PATH)
+            here = place._replace(checkpoint_id=at)
+            path = yield from self._tables.ancestors(here, _PATH, channels)
             for stored in path:
                 if stored.place.checkpoint_id in seen or is_end(stored):
                     return
@@ -351,7 +361,9 @@ class Threads:
         while missing.wanted:
             missing.tell((yield from self._tables.known_pieces(thread_id, missing.wanted)))
         if missing.found:
-            pieces = [(name, self._values.piece(data)) for name, data in missing.found.items()]
+            # Sorted: two that store the same pieces in another order would wait for each other.
+            found = sorted(missing.found.items())
+            pieces = [(name, self._values.piece(data)) for name, data in found]
             yield self._tables.add_pieces(thread_id, pieces)
         yield from each(asks)
 

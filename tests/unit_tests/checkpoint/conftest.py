@@ -1,5 +1,8 @@
 """Real SQLite files, and the smallest thread that has everything."""
 
+import importlib
+import importlib.util
+import itertools
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +25,37 @@ Fill = Callable[..., Awaitable[list[RunnableConfig]]]
 @pytest.fixture
 def serde() -> SerializerProtocol:
     return JsonPlusSerializer()
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL server, one for all processes of a test run."""
+    if importlib.util.find_spec("pgserver") is None:
+        pytest.skip("pgserver has no wheel for this platform")
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    runtime = folder / "runtime"  # where it keeps its lock
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        pgserver = importlib.import_module("pgserver")
+    server = pgserver.get_server(folder / "postgres")
+    yield server.get_uri()
+    server.cleanup()
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def database(postgres_server: str) -> Iterator[str]:
+    """The address of a new database."""
+    psycopg = importlib.import_module("psycopg")
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(postgres_server, autocommit=True) as conn:
+        conn.execute(f"CREATE DATABASE {name}")
+        yield psycopg.conninfo.make_conninfo(postgres_server, dbname=name)
+        conn.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter
@@ -47,6 +48,10 @@ class Values:
     Args:
         serde: Encodes, compresses and encrypts.
         store_once: Whether long values are cut. What is cut is read in any case.
+
+    Attributes:
+        stores_once: Whether long values are cut, which only what `OnceSerializer` writes is.
+        encrypts: Whether the serializer encrypts: then no value may stand beside it.
     """
 
     def __init__(self, serde: SerializerProtocol, *, store_once: bool = True) -> None:
@@ -59,6 +64,7 @@ class Values:
             self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
             self.stores_once = store_once and serde.config.codec == "once1"
+        self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)
 
     def cell(self, value: Any, cuts: list[CutValue]) -> Cell:

@@ -1,0 +1,175 @@
+"""The saver for PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.checkpoint.postgres_driver import Connection, Pool, psycopg, psycopg_pool
+from langgraph_once.checkpoint.postgres_engine import PostgresEngine
+from langgraph_once.checkpoint.postgres_failures import storage_error
+from langgraph_once.checkpoint.postgres_tables import PostgresTables
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.errors import StorageError
+
+__all__ = ["OncePostgresSaver", "open_postgres_saver"]
+
+_PREPARE: Final = 5
+
+
+class OncePostgresSaver(OnceSaver):
+    """A checkpointer in a PostgreSQL database, for threads and for event loops.
+
+    It has upstream's tables: it reads what their savers wrote, and goes on beside them. Of what it
+    writes others can read what is not cut; with `store_once=False` and codec `msgpack` all of it.
+
+    Args:
+        conn: A pool, or one connection, which programs take in turns. In a transaction of yours
+            they are done or undone with it.
+        serde: Turns values into bytes and back; `OnceSerializer()` by default.
+        store_once: Whether long values are stored in pieces, each piece once for a thread.
+        schema: Where the tables are; where connections look if None.
+        statement_timeout_s: After how long the server gives up; as it is set up if None.
+        is_pooler: Whether a pooler gives each transaction another session, as PgBouncer may.
+    """
+
+    engine: PostgresEngine
+
+    def __init__(
+        self,
+        conn: Pool | Connection,
+        *,
+        serde: SerializerProtocol | None = None,
+        store_once: bool = True,
+        schema: str | None = None,
+        statement_timeout_s: float | None = None,
+        is_pooler: bool = False,
+    ) -> None:
+        if isinstance(conn, psycopg.Connection):
+            dsn, workers = conn.info.dsn, 1
+        else:
+            dsn, workers = conn.conninfo, conn.max_size
+        name = _name(dsn) if isinstance(dsn, str) else "of the given pool"
+        engine = PostgresEngine(
+            conn,
+            name,
+            workers=workers,
+            schema=schema,
+            statement_timeout_s=statement_timeout_s,
+            is_pooler=is_pooler,
+        )
+        super().__init__(engine, PostgresTables, serde=serde, store_once=store_once)
+
+    @property
+    def conn(self) -> Pool | Connection:
+        """The pool or the connection."""
+        return self.engine.source
+
+    def setup(self) -> None:
+        """Make what is missing in the database. Every operation does this first."""
+        self.engine.set_up()
+
+    def close(self) -> None:
+        """Close the pool or the connection."""
+        self.engine.close()
+
+    @classmethod
+    def from_conn_string(cls, conn_string: str) -> Opening[OncePostgresSaver]:
+        """`open_postgres_saver`, under the name that it has in upstream's savers."""
+        return open_postgres_saver(conn_string)
+
+
+def open_postgres_saver(
+    url: str,
+    *,
+    serde: SerializerProtocol | None = None,
+    store_once: bool = True,
+    min_size: int = 1,
+    max_size: int = 10,
+    max_lifetime_s: float = 3600.0,
+    timeout_s: float = 30.0,
+    check: bool = False,
+    prepare_threshold: int | None = _PREPARE,
+    statement_timeout_s: float | None = None,
+    schema: str | None = None,
+) -> Opening[OncePostgresSaver]:
+    """Open a pool of connections to a database, and close it at the end.
+
+    Several event loops, threads and processes may use the same database.
+
+    Args:
+        url: `postgresql://user:password@host/database`, or what else libpq takes.
+        serde: Turns values into bytes and back; `OnceSerializer()` by default.
+        store_once: Whether long values are stored in pieces, each piece once for a thread.
+        min_size: How many connections are kept open.
+        max_size: How many there are at most.
+        max_lifetime_s: After how many seconds a connection is replaced.
+        timeout_s: For how many seconds a connection is waited for.
+        check: Whether each connection is tried before it is used, at the price of a round trip.
+            One that died is replaced in any case, as long as nothing was answered.
+        prepare_threshold: After how many uses a statement is prepared; None behind a pooler that
+            gives each transaction another session, as PgBouncer may.
+        statement_timeout_s: After how many seconds the server gives up; as it is set up if None.
+        schema: Where the tables are, which is made if it is missing; where connections look if
+            None.
+
+    Returns:
+        A context, of `with` or `async with`. It gives a saver that is ready: its tables exist.
+
+    Raises:
+        StorageError: On entering: the database cannot be reached or written.
+    """
+
+    def opened() -> OncePostgresSaver:
+        name = _name(url)
+        settings = {"autocommit": True, "prepare_threshold": prepare_threshold}
+        try:
+            # The pool would try for long, and only say that it waited in vain.
+            psycopg.connect(url, connect_timeout=max(2, round(timeout_s))).close()
+        except psycopg.Error as error:
+            raise storage_error(name, error) from error
+        pool = psycopg_pool.ConnectionPool(
+            url,
+            kwargs=settings,
+            min_size=min_size,
+            max_size=max_size,
+            max_lifetime=max_lifetime_s,
+            timeout=timeout_s,
+            check=psycopg_pool.ConnectionPool.check_connection if check else None,
+            open=True,
+            name="langgraph-once",
+        )
+        saver = OncePostgresSaver(
+            pool,
+            serde=serde,
+            store_once=store_once,
+            schema=schema,
+            statement_timeout_s=statement_timeout_s,
+            is_pooler=prepare_threshold is None,
+        )
+        try:
+            saver.setup()
+        except BaseException:
+            saver.close()
+            raise
+        return saver
+
+    return Opening(opened, OncePostgresSaver.close)
+
+
+def _name(url: str) -> str:
+    """The server and the database that a connection string names, without user and password."""
+    try:
+        known = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        name = "(not shown)"  # and not the driver's error, which shows all of it
+        raise StorageError(
+            f"cannot use the checkpoint database {name}: its address cannot be read; write it as "
+            "postgresql://user:password@host/database",
+            path=name,
+        ) from None
+    host = known.get("host") or known.get("hostaddr") or "localhost"
+    port = f":{known['port']}" if known.get("port") else ""
+    return f"{host}{port}/{known.get('dbname') or known.get('user') or ''}"

@@ -1,0 +1,209 @@
+"""Runs statements on a PostgreSQL database."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, Generic, TypeVar
+
+from langgraph_once.checkpoint.database import Ask, Engine, Program, Row
+from langgraph_once.checkpoint.postgres_driver import (
+    Connection,
+    Pool,
+    ask,
+    is_idle,
+    psycopg,
+)
+from langgraph_once.checkpoint.postgres_failures import storage_error
+from langgraph_once.checkpoint.postgres_schema import (
+    NewerSchemaError,
+    enter_schema,
+    is_missing,
+    set_up,
+)
+
+__all__ = ["PostgresEngine"]
+
+T = TypeVar("T")
+
+_SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_CANNOT_WRITE: Final = (
+    psycopg.errors.InsufficientPrivilege,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+
+
+class PostgresEngine(Engine):
+    """Runs each program in one transaction, on one connection.
+
+    What needs no answer is sent with what does: a program takes as many round trips as it asks for
+    rows, and one to end. If the connection dies before anything was answered, it is run once more
+    on another one of the pool: what our programs do twice is as though it had been done once.
+
+    Args:
+        source: A pool, or a connection, which programs take in turns.
+        name: How the database is named in errors.
+        workers: How many programs of event loops may run at once.
+        schema: Where the tables are; where connections look if None.
+        statement_timeout_s: After how long the server gives up; as it is set up if None.
+        is_pooler: Whether a pooler gives each transaction another session.
+    """
+
+    def __init__(
+        self,
+        source: Pool | Connection,
+        name: str,
+        *,
+        workers: int,
+        schema: str | None = None,
+        statement_timeout_s: float | None = None,
+        is_pooler: bool = False,
+    ) -> None:
+        super().__init__(workers)
+        self.source = source
+        self._name = name
+        self._schema = schema
+        self._timeout_s = statement_timeout_s
+        self._is_pooler = is_pooler
+        self._lock = threading.RLock()
+        self._is_set_up = False
+
+    def run(self, program: Program[T], *, writes: bool) -> T:
+        """Run a program in one transaction, which an error undoes.
+
+        Raises:
+            StorageError: The database cannot do it.
+        """
+        with self._told():
+            if not self._is_set_up:
+                self._set_up()
+            under_way = _UnderWay(program)
+            try:
+                return self._run(under_way, writes=writes)
+            except psycopg.OperationalError:
+                if not under_way.may_move or isinstance(self.source, psycopg.Connection):
+                    raise
+                self.source.check()  # what died with it is replaced
+            return self._run(under_way, writes=writes)
+
+    def set_up(self) -> None:
+        """Make what is missing in the database; every program does this first."""
+        with self._told():
+            self._set_up()
+
+    def close(self) -> None:
+        """Close the pool or the connection."""
+        super().close()
+        self.source.close()
+
+    def _set_up(self) -> None:
+        with self._lock, self._connection() as conn:
+            if self._is_set_up:
+                return
+            try:
+                set_up(conn, self._schema, is_pooler=self._is_pooler)
+            except _CANNOT_WRITE:
+                # What upstream wrote can be read where nothing can be added.
+                if is_missing(conn, self._schema):
+                    raise
+            self._is_set_up = is_idle(conn)  # or its user may still undo it
+
+    def _run(self, under_way: _UnderWay[T], *, writes: bool) -> T:
+        with self._connection() as conn:
+            try:
+                with _transaction(conn, writes=writes):
+                    self._adjust(conn)
+                    return under_way.go_on(partial(ask, conn))
+            except psycopg.OperationalError:
+                under_way.may_move = conn.closed and not under_way.is_answered
+                raise
+
+    def _adjust(self, conn: Connection) -> None:
+        enter_schema(conn, self._schema)
+        if self._timeout_s is not None:
+            limit = f"{max(1, round(self._timeout_s * 1000))}ms"
+            sql = "SELECT set_config('statement_timeout', ?, true)"
+            ask(conn, Ask(sql, [limit], has_rows=False))
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        if isinstance(self.source, psycopg.Connection):
+            with self._lock:
+                yield self.source
+        else:
+            conn = self.source.getconn()
+            try:
+                yield conn
+            finally:
+                self.source.putconn(conn)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say which database it is, and what can be done."""
+        try:
+            yield
+        except (psycopg.Error, NewerSchemaError) as error:
+            raise storage_error(self._name, error) from error
+
+
+class _UnderWay(Generic[T]):
+    """A program that can go on on another connection, as long as nothing was answered.
+
+    Attributes:
+        is_answered: Whether something was.
+        may_move: Whether the connection died before.
+    """
+
+    def __init__(self, program: Program[T]) -> None:
+        self._program = program
+        self._asked: list[Ask] = []
+        self._result: list[T] = []
+        self.is_answered = False
+        self.may_move = False
+
+    def go_on(self, ask: Callable[[Ask], list[Row]]) -> T:
+        """Ask what was asked before, and what comes, until the program returns."""
+        rows: list[Row] | None = None
+        for asked in self._asked:
+            rows = self._answered(asked, ask)
+        while not self._result:
+            try:
+                asked = next(self._program) if rows is None else self._program.send(rows)
+            except StopIteration as end:
+                self._result.append(end.value)
+                break
+            self._asked.append(asked)
+            rows = self._answered(asked, ask)
+        return self._result[0]
+
+    def _answered(self, asked: Ask, ask: Callable[[Ask], list[Row]]) -> list[Row]:
+        rows = ask(asked)
+        self.is_answered = self.is_answered or asked.has_rows
+        return rows
+
+
+@contextlib.contextmanager
+def _transaction(conn: Connection, *, writes: bool) -> Iterator[None]:
+    if not is_idle(conn):  # it is the user's, who ends it
+        with conn.transaction():
+            yield
+        return
+    try:
+        with _pipeline(conn):
+            if conn.autocommit:
+                conn.execute("BEGIN", prepare=False)
+            if not writes:
+                # All statements see the same: nobody sweeps a piece between two of them.
+                conn.execute(_SNAPSHOT, prepare=False)
+            yield
+            conn.execute("COMMIT", prepare=False)
+    except BaseException:
+        with contextlib.suppress(psycopg.Error):
+            conn.rollback()
+        raise
+
+
+def _pipeline(conn: Connection) -> contextlib.AbstractContextManager[object]:
+    return conn.pipeline() if psycopg.Capabilities().has_pipeline() else contextlib.nullcontext()

@@ -1,0 +1,56 @@
+"""What a PostgreSQL database cannot do, in words that say which one it is, and what helps."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langgraph_once.checkpoint.postgres_driver import psycopg, psycopg_pool
+from langgraph_once.checkpoint.postgres_schema import NewerSchemaError
+from langgraph_once.errors import StorageError
+
+__all__ = ["storage_error"]
+
+_ADVICE: Final = (
+    (
+        psycopg_pool.PoolTimeout,
+        "no connection was free in time; allow more",
+    ),
+    (NewerSchemaError, "install the version that made it, or a newer one"),
+    (psycopg.errors.InsufficientPrivilege, "grant the role what it needs; set up as the owner"),
+    (psycopg.errors.ReadOnlySqlTransaction, "it is read-only; name the primary server"),
+    (psycopg.errors.DiskFull, "its disk is full; make room"),
+    (psycopg.errors.OutOfMemory, "the server is out of memory; give it more"),
+    (psycopg.errors.TooManyConnections, "allow more connections, or make the pools smaller"),
+    (psycopg.errors.QueryCanceled, "a statement took too long; raise the statement timeout"),
+    (psycopg.errors.LockNotAvailable, "another session holds a lock; try again"),
+    (psycopg.errors.DeadlockDetected, "two sessions waited for each other; try again"),
+    (psycopg.errors.UndefinedTable, "a table of the checkpointer is gone; set up again"),
+    (psycopg.errors.UndefinedColumn, "a table of the checkpointer is of another kind"),
+    (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
+    (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
+    (psycopg.DataError, "it has no form for this value; see the cause"),
+    (
+        psycopg.OperationalError,
+        "does the server run, and are address, user and password right?",
+    ),
+)
+
+
+def storage_error(name: str, error: psycopg.Error | NewerSchemaError) -> StorageError:
+    """The error to raise from this one.
+
+    Args:
+        name: The server and the database; no password.
+        error: What the driver raised.
+    """
+    advice = next((words for kind, words in _ADVICE if isinstance(error, kind)), "see the cause")
+    # Not the details: they may hold values.
+    said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    if said is None:
+        said = "it cannot take this" if _tells_values(error) else str(error).strip()
+    line = " ".join(said.split())
+    return StorageError(f"cannot use the checkpoint database {name!r}: {line}; {advice}", path=name)
+
+
+def _tells_values(error: Exception) -> bool:
+    return isinstance(error, psycopg.Error) and not isinstance(error, psycopg.OperationalError)

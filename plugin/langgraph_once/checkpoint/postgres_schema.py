@@ -1,0 +1,188 @@
+"""What there must be in a PostgreSQL database, and how it gets there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from langgraph_once.checkpoint.database import Ask, Program, drive
+from langgraph_once.checkpoint.postgres_driver import UPSTREAM, Connection, ask, is_idle
+from langgraph_once.checkpoint.postgres_tables import RUN_ID
+
+__all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
+
+MIGRATIONS: Final = {
+    "once_schema": "CREATE TABLE once_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+    "once_run_id of checkpoints": "ALTER TABLE checkpoints ADD COLUMN once_run_id TEXT",
+    "once_run_id of writes": "ALTER TABLE checkpoint_writes ADD COLUMN once_run_id TEXT",
+    "once_pieces": "CREATE TABLE once_pieces (thread_id TEXT NOT NULL, digest BYTEA NOT NULL, "
+    "type TEXT NOT NULL, data BYTEA NOT NULL, PRIMARY KEY (thread_id, digest))",
+    "once_stream_states": "CREATE TABLE once_stream_states (thread_id TEXT NOT NULL, "
+    "checkpoint_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, type TEXT NOT NULL, "
+    "data BYTEA NOT NULL, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))",
+    "once_checkpoints_runs": "CREATE INDEX CONCURRENTLY once_checkpoints_runs "
+    f"ON checkpoints (({RUN_ID}))",
+    "once_writes_run": "CREATE INDEX CONCURRENTLY once_writes_run "
+    "ON checkpoint_writes (once_run_id) WHERE once_run_id IS NOT NULL",
+}
+"""Ours, which come after upstream's. The first is version 1. Never change one: add one."""
+
+_LOCK: Final = 2_750_093_644_287_551_393
+_POLL_S: Final = 0.05
+_CONCURRENTLY: Final = " CONCURRENTLY"
+
+
+class NewerSchemaError(Exception):
+    """A newer version of this package made our tables."""
+
+
+class _Step(NamedTuple):
+    """A migration, with what records it."""
+
+    sql: str
+    record: Ask
+    makes: str | None = None
+    """The index of ours that it makes."""
+
+
+class _State(NamedTuple):
+    """How far a database is."""
+
+    has_tables: bool
+    steps: list[_Step]
+    """What is still to be done."""
+
+
+def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
+    """Make what is missing in a database; other processes may do so at the same time.
+
+    Others may go on writing while indexes of tables with rows are made, unless `conn` cannot do
+    without a transaction.
+
+    Args:
+        conn: A connection, in a transaction or not.
+        schema: Where the tables are, and are made; where the connection looks if None.
+        is_pooler: Whether a pooler gives each transaction another session.
+
+    Raises:
+        NewerSchemaError: A newer version of this package made our tables.
+    """
+    with conn.transaction():
+        enter_schema(conn, schema)
+        state = drive(_state(), partial(ask, conn))
+    if not state.steps:
+        return
+    if state.has_tables and conn.autocommit and is_idle(conn) and not is_pooler:
+        _set_up_beside_writers(conn, schema)
+    else:
+        while not _set_up_at_once(conn, schema):
+            time.sleep(_POLL_S)
+
+
+def is_missing(conn: Connection, schema: str | None) -> bool:
+    """Whether not even upstream's tables are there."""
+    with conn.transaction():
+        enter_schema(conn, schema)
+        return not drive(_state(), partial(ask, conn)).has_tables
+
+
+def enter_schema(conn: Connection, schema: str | None, *, is_local: bool = True) -> None:
+    """Look for tables in a schema, until the end of the transaction or of the session."""
+    if schema is not None:
+        sql = "SELECT set_config('search_path', quote_ident(?), ?)"
+        ask(conn, Ask(sql, [schema, is_local], has_rows=False))
+
+
+def _set_up_at_once(conn: Connection, schema: str | None) -> bool:
+    """Make all in one transaction. Returns whether no other process was about it."""
+    with conn.transaction():
+        enter_schema(conn, schema)
+        if not _lock(conn, "pg_try_advisory_xact_lock"):
+            return False
+        if schema is not None:
+            ask(conn, Ask(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}", has_rows=False))
+        for step in drive(_state(), partial(ask, conn)).steps:
+            _do(conn, step._replace(sql=step.sql.replace(_CONCURRENTLY, "")))
+        return True
+
+
+def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
+    with _in_schema(conn, schema), _locked(conn):
+        for step in drive(_state(), partial(ask, conn)).steps:
+            if _CONCURRENTLY in step.sql:
+                _do(conn, step)
+            else:
+                with conn.transaction():
+                    _do(conn, step)
+
+
+def _do(conn: Connection, step: _Step) -> None:
+    if step.makes is not None:  # one that was not finished is there, and of no use
+        how = _CONCURRENTLY if _CONCURRENTLY in step.sql else ""
+        ask(conn, Ask(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
+    ask(conn, Ask(step.sql, has_rows=step.sql.startswith("SELECT")))
+    ask(conn, step.record)
+
+
+def _state() -> Program[_State]:
+    ((has_theirs, has_ours, has_tables),) = yield Ask(
+        "SELECT to_regclass('checkpoint_migrations') IS NOT NULL, "
+        "to_regclass('once_schema') IS NOT NULL, to_regclass('checkpoints') IS NOT NULL"
+    )
+    done, ours = -1, 0
+    if has_theirs:
+        ((done,),) = yield Ask("SELECT COALESCE(max(v), -1) FROM checkpoint_migrations")
+    if has_ours:
+        ((ours,),) = yield Ask("SELECT COALESCE(max(version), 0) FROM once_schema")
+    if ours > len(MIGRATIONS):
+        known = len(MIGRATIONS)
+        raise NewerSchemaError(f"a newer langgraph-once made it (schema {ours}, not {known})")
+    return _State(has_tables, [*_upstream(done + 1), *_ours(ours + 1)])
+
+
+def _upstream(version: int) -> Iterator[_Step]:
+    for number, sql in enumerate(UPSTREAM[version:], version):
+        record = "INSERT INTO checkpoint_migrations (v) VALUES (?) ON CONFLICT DO NOTHING"
+        yield _Step(sql.strip().rstrip(";"), Ask(record, [number], has_rows=False))
+
+
+def _ours(version: int) -> Iterator[_Step]:
+    for number, (name, sql) in enumerate([*MIGRATIONS.items()][version - 1 :], version):
+        record = "INSERT INTO once_schema (version, name) VALUES (?, ?)"
+        index = name if _CONCURRENTLY in sql else None
+        yield _Step(sql, Ask(record, [number, name], has_rows=False), index)
+
+
+def _lock(conn: Connection, function: str) -> Any:
+    """Whether it is got: of each schema there is one."""
+    # Never waited for: whoever makes an index beside writers waits for those who ask something.
+    key = f"hashtextextended(COALESCE(current_schema(), ''), {_LOCK})"
+    ((is_got,),) = ask(conn, Ask(f"SELECT {function}({key})"))
+    return is_got
+
+
+@contextmanager
+def _locked(conn: Connection) -> Iterator[None]:
+    while not _lock(conn, "pg_try_advisory_lock"):
+        time.sleep(_POLL_S)
+    try:
+        yield
+    finally:
+        _lock(conn, "pg_advisory_unlock")
+
+
+@contextmanager
+def _in_schema(conn: Connection, schema: str | None) -> Iterator[None]:
+    ((before,),) = ask(conn, Ask("SELECT current_setting('search_path')"))
+    enter_schema(conn, schema, is_local=False)
+    try:
+        yield
+    finally:
+        ask(conn, Ask("SELECT set_config('search_path', ?, false)", [before]))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,348 @@
+"""The tables in PostgreSQL: a value has a row to itself, by channel and version, as in upstream's.
+
+Statements say `?` where a value goes; the engine says it as the driver does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from langgraph.checkpoint.base import get_checkpoint_id
+from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
+
+from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+
+__all__ = ["RUN_ID", "PostgresTables"]
+
+RUN_ID: Final = "COALESCE(once_run_id, metadata ->> 'run_id')"
+
+_MOST_INLINE: Final = 1024
+"""Characters: longer text stands once in a row of its own, not in each checkpoint."""
+_LOCKS: Final = 8_317_140_011_327_529_207
+"""Seed of the numbers of our advisory locks: those of others are others."""
+
+_COLUMNS: Final = (
+    "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata"
+)
+# A number, which orders them, as a column: `UNION ALL` promises no order.
+_PAGE: Final = f"""
+WITH page AS MATERIALIZED (
+    SELECT {_COLUMNS}, row_number() OVER (ORDER BY {{order}}) AS at
+    FROM checkpoints {{where}} ORDER BY {{order}} LIMIT ?
+)
+"""
+_NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
+_HERE: Final = "thread_id = ? AND checkpoint_ns = ?"
+# `LATERAL` with a `LIMIT` or an `OFFSET` is one look-up by primary key for each row, whatever the
+# planner thinks of how many rows a thread has.
+_PATH: Final = f"""
+WITH RECURSIVE page AS (
+    SELECT {_COLUMNS}, 1 AS at FROM checkpoints WHERE {_HERE} AND checkpoint_id = ?
+    UNION ALL
+    SELECT parent.*, page.at + 1 FROM page CROSS JOIN LATERAL (
+        SELECT {_COLUMNS} FROM checkpoints c WHERE c.thread_id = page.thread_id
+        AND c.checkpoint_ns = page.checkpoint_ns AND c.checkpoint_id = page.parent_checkpoint_id
+        LIMIT 1
+    ) parent WHERE page.at < ?
+)
+"""
+# Each row says what it is: a checkpoint, a value of some of them, or a write on one of them. A
+# value that several have is sent once.
+_CHECKPOINTS: Final = """
+SELECT 'c', thread_id, checkpoint_ns, checkpoint_id, at, parent_checkpoint_id, checkpoint::text,
+    metadata::text, NULL, NULL::bytea FROM page
+"""
+_VALUES: Final = """
+UNION ALL
+SELECT 'v', named.thread_id, named.checkpoint_ns, NULL, 0, named.key, named.value, NULL, blob.type,
+    {data}
+FROM (
+    SELECT DISTINCT page.thread_id, page.checkpoint_ns, version.key, version.value
+    FROM page CROSS JOIN LATERAL jsonb_each_text(page.checkpoint -> 'channel_versions') version
+) named CROSS JOIN LATERAL (
+    SELECT b.type, b.blob FROM checkpoint_blobs b WHERE b.thread_id = named.thread_id
+    AND b.checkpoint_ns = named.checkpoint_ns AND b.channel = named.key
+    AND b.version = named.value LIMIT 1
+) blob WHERE blob.type <> 'empty'
+"""
+_WRITES: Final = """
+UNION ALL
+SELECT 'w', page.thread_id, page.checkpoint_ns, page.checkpoint_id, written.idx, written.task_path,
+    written.task_id, written.channel, written.type, written.blob
+FROM page CROSS JOIN LATERAL (
+    SELECT * FROM checkpoint_writes w WHERE w.thread_id = page.thread_id
+    AND w.checkpoint_ns = page.checkpoint_ns AND w.checkpoint_id = page.checkpoint_id OFFSET 0
+) written
+"""
+_PUT_VALUES: Final = """
+INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_PUT: Final = f"""
+INSERT INTO checkpoints ({_COLUMNS}, once_run_id) VALUES (?, ?, ?, ?, ?::jsonb, ?::jsonb, ?)
+ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+    parent_checkpoint_id = excluded.parent_checkpoint_id, checkpoint = excluded.checkpoint,
+    metadata = excluded.metadata, once_run_id = excluded.once_run_id
+"""
+# Copies are of no run: a rollback of the source leaves them.
+_COPY_CHECKPOINTS: Final = f"""
+INSERT INTO checkpoints ({_COLUMNS}, type, once_run_id)
+SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint,
+    CASE WHEN metadata ->> 'thread_id' = ?
+    THEN jsonb_set(metadata, '{{thread_id}}', to_jsonb(?::text)) ELSE metadata END, type, ''
+FROM checkpoints WHERE thread_id = ?
+"""
+_COPY: Final = """
+INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?
+"""
+
+
+class PostgresTables(Tables):
+    """Statements for PostgreSQL, and what their rows say."""
+
+    writes_table = "checkpoint_writes"
+    value_column = "blob"
+    run_id = RUN_ID
+    columns = (
+        ("checkpoints", ""),
+        ("checkpoint_blobs", "checkpoint_ns, channel, version, type, blob"),
+        (
+            "checkpoint_writes",
+            "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob",
+        ),
+    )
+
+    def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
+        """A condition that a column has one of these values, and what it takes."""
+        return "= ANY(?)", [list(values)]
+
+    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
+        """Keep those who delete of a thread, and those who write to it, apart until the end."""
+        function = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+        sql = f"SELECT {function}(hashtextextended(?, {_LOCKS}))"
+        yield Ask(sql, [thread_id], has_rows=False)
+
+    def find(self, place: Place) -> Program[StoredCheckpoint | None]:
+        """The checkpoint at a place, with its writes."""
+        id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
+        page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC")
+        asked = place if place.checkpoint_id else place[:2]
+        found = yield from self._read(page, [*asked, 1])
+        return found[0] if found else None
+
+    def page(
+        self, query: Query, after: Place | None, limit: int
+    ) -> Program[list[StoredCheckpoint]]:
+        """At most `limit` checkpoints that match, newest first, that come after one."""
+        where, values = _where(query)
+        if after is not None:
+            where.append("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)")
+            values += (after.checkpoint_id, after.thread_id, after.checkpoint_ns)
+        all_of = f"WHERE {' AND '.join(where)}" if where else ""
+        page = _PAGE.format(where=all_of, order=_NEWEST_FIRST)
+        return (yield from self._read(page, [*values, limit]))
+
+    def ancestors(
+        self, place: Place, limit: int, channels: Sequence[str]
+    ) -> Program[list[StoredCheckpoint]]:
+        """A checkpoint and those before it on its path, nearest first, without their writes."""
+        data = "CASE WHEN named.key = ANY(?) THEN blob.blob END"
+        sql = f"{_PATH} {_CHECKPOINTS} {_VALUES.format(data=data)}"
+        rows = yield Ask(sql, [*place, limit, list(channels)])
+        return self._checkpoints(rows)
+
+    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
+        """Store a checkpoint; `cuts` takes what was cut of it."""
+        inline: dict[str, Any] = {}
+        rows = []
+        versions = new.checkpoint["channel_versions"]
+        for channel, value in sorted(new.checkpoint["channel_values"].items()):
+            if self._is_inline(value):
+                inline[channel] = value
+                continue
+            if isinstance(value, _DeltaSnapshot):
+                inline[channel] = True  # upstream's mark of a snapshot
+            version = new.versions.get(channel)
+            if version is None and _is_inline_for_others(value):
+                # It is of an earlier step, and its version may have no row: whoever stored it kept
+                # it in the checkpoint.
+                version = versions.get(channel)
+            if version is not None:
+                cell = self.values.cell(value, cuts)
+                rows.append([*new.place[:2], channel, str(version), *cell])
+        head = {**new.checkpoint, "channel_values": inline}
+        # What the metadata say is not said twice.
+        run_id = None if new.metadata.get("run_id") == new.run_id else new.run_id
+        row = [*new.place, new.parent_id, _json(head), _json(new.metadata), run_id]
+        put = Ask(_PUT, row, has_rows=False)
+        return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]
+
+    def writes(
+        self, places: Sequence[Place], channels: Sequence[str] | None = None
+    ) -> Program[dict[Place, list[StoredWrite]]]:
+        """What was written on some checkpoints, in the order in which it takes effect."""
+        found: list[Row] = []
+        for thread_id, checkpoint_ns in dict.fromkeys(place[:2] for place in places):
+            ids = [place[2] for place in places if place[:2] == (thread_id, checkpoint_ns)]
+            where, values = self.among(ids)
+            if channels is not None:
+                condition, more = self.among(channels)
+                where, values = f"{where} AND channel {condition}", values + more
+            found += yield Ask(
+                "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
+                f"type, blob FROM checkpoint_writes WHERE {_HERE} AND checkpoint_id {where}",
+                [thread_id, checkpoint_ns, *values],
+            )
+        return self.written(found)
+
+    def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
+        """Whether a checkpoint counts what its delta channels have had since their snapshots."""
+        rows = yield Ask(
+            f"SELECT 1 FROM checkpoints WHERE {_HERE} "
+            "AND jsonb_exists(metadata, 'counters_since_delta_snapshot') LIMIT 1",
+            [thread_id, checkpoint_ns],
+        )
+        return bool(rows)
+
+    def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
+        """What of a thread may refer to pieces."""
+        where = "WHERE thread_id = ? AND starts_with(type, 'pieces')"
+        rows = yield Ask(
+            f"SELECT type, blob FROM checkpoint_blobs {where} UNION ALL "
+            f"SELECT type, blob FROM checkpoint_writes {where}",
+            [thread_id, thread_id],
+        )
+        return [Cell(*row) for row in rows]
+
+    def copy(self, source: str, target: str) -> list[Ask]:
+        """Copy the rows of a thread in upstream's tables."""
+        copies = [
+            Ask(_COPY.format(table=table, columns=columns), [target, source], has_rows=False)
+            for table, columns in self.columns
+            if columns
+        ]
+        return [*copies, Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
+
+    def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
+        """Delete values that no checkpoint has any more."""
+        # Not in one statement: how it is planned follows from how many rows a thread has, which
+        # the planner knows least of the longest. What is stored is asked first: who stores a value
+        # meanwhile without our lock, as upstream's saver does, stores its checkpoint with it.
+        stored = yield Ask(
+            f"SELECT channel, version FROM checkpoint_blobs WHERE {_HERE}",
+            [thread_id, checkpoint_ns],
+        )
+        read = yield Ask(
+            "SELECT DISTINCT version.key, version.value FROM checkpoints CROSS JOIN LATERAL "
+            f"jsonb_each_text(checkpoint -> 'channel_versions') version WHERE {_HERE}",
+            [thread_id, checkpoint_ns],
+        )
+        for some in batches(set(stored) - set(read)):
+            yield Ask(
+                f"DELETE FROM checkpoint_blobs WHERE {_HERE} AND (channel, version) IN "
+                "(SELECT * FROM unnest(?::text[], ?::text[]))",
+                [thread_id, checkpoint_ns, *map(list, zip(*some, strict=True))],
+                has_rows=False,
+            )
+
+    def _read(self, page: str, asked: Sequence[Any]) -> Program[list[StoredCheckpoint]]:
+        sql = f"{page} {_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
+        found = self._checkpoints((yield Ask(sql, asked)))
+        old = {
+            stored.place: stored.place._replace(checkpoint_id=stored.parent_id)
+            for stored in found
+            if stored.parent_id and stored.checkpoint["v"] < 4
+        }
+        if old:  # LangGraph kept what was sent to tasks on the parent
+            sent = yield from self.writes(list(old.values()), [TASKS])
+            sends = {place: sent.get(parent, []) for place, parent in old.items()}
+            found = [_with_sends(stored, sends.get(stored.place, [])) for stored in found]
+        return found
+
+    def _checkpoints(self, rows: Sequence[Row]) -> list[StoredCheckpoint]:
+        blobs = {
+            (*row[1:3], *row[5:7]): None
+            if row[9] is None  # nobody asked for it
+            else self.values.unpacked(Cell(row[8], row[9]))
+            for row in rows
+            if row[0] == "v"
+        }
+        writes = self.written(
+            [(*row[1:4], *row[5:7], row[4], *row[7:]) for row in rows if row[0] == "w"]
+        )
+        found = []
+        for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
+            place, parent_id = Place(*row[1:4]), row[5]
+            checkpoint, metadata = json.loads(row[6]), json.loads(row[7])
+            values = checkpoint.pop("channel_values", None) or {}
+            for name, version in checkpoint["channel_versions"].items():
+                text = version if isinstance(version, str) else json.dumps(version)
+                if (key := (*place[:2], name, text)) in blobs:
+                    values[name] = blobs[key]
+            written = writes.get(place, [])
+            found.append(StoredCheckpoint(place, parent_id, checkpoint, values, metadata, written))
+        return found
+
+    def _is_inline(self, value: Any) -> bool:
+        """Whether a value stands in the checkpoint itself, where all can read it."""
+        if self.values.encrypts:
+            return False
+        if type(value) is str:
+            return len(value) <= _MOST_INLINE and "\0" not in value and _is_utf8(value)
+        return value is None or type(value) is bool or (type(value) is int and _is_int64(value))
+
+
+def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> StoredCheckpoint:
+    if not sends:
+        return stored
+    versions = dict(stored.checkpoint["channel_versions"])
+    versions[TASKS] = max(versions.values(), default=f"{1:032}.{0:016}")
+    return stored._replace(
+        checkpoint={**stored.checkpoint, "channel_versions": versions},
+        values={**stored.values, TASKS: Several(write.value for write in sends)},
+    )
+
+
+def _is_inline_for_others(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _is_int64(value: int) -> bool:
+    return -(2**63) <= value < 2**63
+
+
+def _is_utf8(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _where(query: Query) -> tuple[list[str], list[Any]]:
+    where = []
+    values: list[Any] = []
+    if query.config:
+        at = query.config["configurable"]
+        named = (at["thread_id"], at.get("checkpoint_ns"), get_checkpoint_id(query.config) or None)
+        for column, value in zip(Place._fields, named, strict=True):
+            if value is not None:
+                where.append(f"{column} = ?")
+                values.append(str(value))
+    if query.filter:
+        where.append("metadata @> ?::jsonb")
+        values.append(_json(query.filter))
+    if query.before is not None:
+        where.append("checkpoint_id < ?")
+        values.append(get_checkpoint_id(query.before))
+    return where, values

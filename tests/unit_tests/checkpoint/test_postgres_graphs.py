@@ -1,0 +1,194 @@
+"""Graphs on PostgreSQL have what they have in memory, by their sync and their async methods."""
+
+import asyncio
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.channels.delta import DeltaChannel
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, Send, interrupt
+from pydantic import SecretStr
+
+from langgraph_once import OnceSerializer, SerdeConfig
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint.pieces import values
+
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
+TABLES = (
+    "checkpoints",
+    "checkpoint_blobs",
+    "checkpoint_writes",
+    "once_pieces",
+    "once_stream_states",
+)
+
+
+def extend(state: list[str], writes: Sequence[list[str]]) -> list[str]:
+    return [*state, *(item for write in writes for item in write)]
+
+
+class State(TypedDict, total=False):
+    messages: Annotated[list[AnyMessage], add_messages]
+    log: Annotated[list[str], DeltaChannel(extend, snapshot_frequency=3)]
+    done: Annotated[list[int], operator.add]
+    ratio: float
+    count: int
+    text: str
+    flag: bool
+    nothing: None
+    files: dict[str, Any]
+
+
+def plan(state: State) -> dict[str, Any]:
+    count = state.get("count", 0) + 1
+    return {
+        "messages": [AIMessage("planned " * 300, id=f"plan {count}")],
+        "log": [f"plan {count}"],
+        "count": count,
+        "files": {f"file {n}": "x" * 200 for n in range(count * 20)},
+    }
+
+
+def spread(state: State) -> list[Send]:
+    return [Send("work", {"count": number}) for number in range(3)]
+
+
+def work(state: State) -> dict[str, Any]:
+    return {"done": [state["count"]], "log": [f"worked {state['count']}"]}
+
+
+def ask(state: State) -> dict[str, Any]:
+    answer = interrupt({"question": "May I?", "count": state["count"]})
+    return {"messages": [HumanMessage(answer, id=f"answer {answer}")], "text": answer}
+
+
+def build(saver: Any) -> Graph:
+    inner = StateGraph(State)
+    inner.add_node("ask", ask)
+    inner.add_edge(START, "ask")
+    outer = StateGraph(State)
+    outer.add_node("plan", plan)
+    outer.add_node("work", work)
+    outer.add_node("inner", inner.compile())
+    outer.add_edge(START, "plan")
+    outer.add_conditional_edges("plan", spread, ["work"])
+    outer.add_edge("work", "inner")
+    return outer.compile(checkpointer=saver)
+
+
+START_INPUT: Any = {
+    "messages": [HumanMessage("hello", id="hello")],
+    "ratio": 1e300,
+    "flag": True,
+    "text": "a\0b",
+    "nothing": None,
+}
+
+
+def on(thread_id: str, **more: Any) -> Any:
+    return {"configurable": {"thread_id": thread_id, **more}}
+
+
+def told(state: Any) -> Any:
+    """What of a state does not differ from run to run."""
+    interrupts = [(raised.value) for raised in state.interrupts]
+    return state.values, state.next, state.metadata["step"], state.metadata["source"], interrupts
+
+
+async def as_sync(graph: Graph) -> tuple[Any, ...]:
+    return await asyncio.to_thread(sync_story, graph)
+
+
+def sync_story(graph: Graph) -> tuple[Any, ...]:
+    graph.invoke(START_INPUT, on("t"))
+    asked = told(graph.get_state(on("t"), subgraphs=True))
+    graph.invoke(Command(resume="yes"), on("t"))
+    graph.invoke({"ratio": 0.5, "messages": [HumanMessage("again", id="again")]}, on("t"))
+    graph.invoke(Command(resume="no"), on("t"))
+    history = list(graph.get_state_history(on("t")))
+    (third,) = [each for each in history if told(each)[2] == 3]
+    forked = graph.update_state(third.config, {"text": "forked", "log": ["fork"]}, as_node="plan")
+    graph.invoke(None, forked)
+    return asked, [told(each) for each in history], told(graph.get_state(on("t")))
+
+
+async def async_story(graph: Graph) -> tuple[Any, ...]:
+    await graph.ainvoke(START_INPUT, on("t"))
+    asked = told(await graph.aget_state(on("t"), subgraphs=True))
+    await graph.ainvoke(Command(resume="yes"), on("t"))
+    await graph.ainvoke({"ratio": 0.5, "messages": [HumanMessage("again", id="again")]}, on("t"))
+    await graph.ainvoke(Command(resume="no"), on("t"))
+    history = [each async for each in graph.aget_state_history(on("t"))]
+    (third,) = [each for each in history if told(each)[2] == 3]
+    update = {"text": "forked", "log": ["fork"]}
+    forked = await graph.aupdate_state(third.config, update, as_node="plan")
+    await graph.ainvoke(None, forked)
+    return asked, [told(each) for each in history], told(await graph.aget_state(on("t")))
+
+
+CONFIGS = {
+    "plain": {},
+    "encrypted": {"encryption_keys": KEYS},
+    "msgpack": {"codec": "msgpack", "compression": "none"},
+}
+
+
+@pytest.fixture(params=CONFIGS)
+def saver(
+    database: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OncePostgresSaver]:
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
+    serde = OnceSerializer(SerdeConfig(**CONFIGS[request.param]))
+    with open_postgres_saver(database, serde=serde) as opened:
+        yield opened
+
+
+@pytest.fixture
+def rows(database: str) -> Callable[[str], dict[str, int]]:
+    """How many rows a thread has."""
+
+    def rows(thread_id: str) -> dict[str, int]:
+        import psycopg
+
+        with psycopg.connect(database) as conn:
+            found = {}
+            for table in TABLES:
+                sql = f"SELECT count(*) FROM {table} WHERE thread_id = %s"
+                counted = conn.execute(sql, [thread_id]).fetchone()
+                assert counted
+                found[table] = counted[0]
+            return found
+
+    return rows
+
+
+@pytest.mark.parametrize("story", [as_sync, async_story], ids=["sync", "async"])
+async def test_a_graph_has_what_it_has_in_memory(saver: OncePostgresSaver, story: Any) -> None:
+    assert await story(build(saver)) == await async_story(build(InMemorySaver()))
+
+
+@pytest.mark.parametrize("method", ["delete", "prune", "rollback"])
+def test_what_is_deleted_leaves_nothing(saver: OncePostgresSaver, method: str, rows: Any) -> None:
+    sync_story(build(saver))
+    saver.copy_thread("t", "copy")
+    config = on("t", checkpoint_ns="", checkpoint_id="1")["configurable"]
+    saver.save_stream_state((config["thread_id"], "", "1"), b"ledger")
+    before = rows("copy")
+    if method == "delete":
+        saver.delete_thread("t")
+    elif method == "prune":
+        saver.prune(["t"], strategy="delete_all")
+    else:
+        latest = build(saver).get_state(on("t")).config
+        saver.prune(["t"])
+        assert build(saver).get_state(on("t")).config == latest
+        saver.delete_thread("t")
+    assert rows("t") == dict.fromkeys(TABLES, 0)
+    assert rows("copy") == before
