@@ -46,7 +46,7 @@ def open_saver(
         check=config.check_connections,
         statement_timeout_s=config.statement_timeout_s,
         schema=config.schema,
-        **({"prepare_threshold": None} if config.transaction_pooler else {}),
+        is_pooler=config.transaction_pooler,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
@@ -48,9 +48,11 @@ class OncePostgresSaver(OnceSaver):
         is_pooler: bool = False,
     ) -> None:
         if isinstance(conn, psycopg.Connection):
-            dsn, workers = conn.info.dsn, 1
+            dsn: Any = conn.info.dsn
+            workers = 1
         else:
-            dsn, workers = conn.conninfo, conn.max_size
+            dsn = conn.conninfo
+            workers = conn.max_size
         name = _name(dsn) if isinstance(dsn, str) else "of the given pool"
         engine = PostgresEngine(
             conn,
@@ -91,7 +93,7 @@ def open_postgres_saver(
     max_lifetime_s: float = 3600.0,
     timeout_s: float = 30.0,
     check: bool = False,
-    prepare_threshold: int | None = _PREPARE,
+    is_pooler: bool = False,
     statement_timeout_s: float | None = None,
     schema: str | None = None,
 ) -> Opening[OncePostgresSaver]:
@@ -109,8 +111,8 @@ def open_postgres_saver(
         timeout_s: For how many seconds a connection is waited for.
         check: Whether each connection is tried before it is used, at the price of a round trip.
             One that died is replaced in any case, as long as nothing was answered.
-        prepare_threshold: After how many uses a statement is prepared; None behind a pooler that
-            gives each transaction another session, as PgBouncer may.
+        is_pooler: Whether a pooler gives each transaction another session, as PgBouncer may:
+            then nothing is prepared.
         statement_timeout_s: After how many seconds the server gives up; as it is set up if None.
         schema: Where the tables are, which is made if it is missing; where connections look if
             None.
@@ -124,7 +126,7 @@ def open_postgres_saver(
 
     def opened() -> OncePostgresSaver:
         name = _name(url)
-        settings = {"autocommit": True, "prepare_threshold": prepare_threshold}
+        settings = {"autocommit": True, "prepare_threshold": None if is_pooler else _PREPARE}
         try:
             # The pool would try for long, and only say that it waited in vain.
             psycopg.connect(url, connect_timeout=max(2, round(timeout_s))).close()
@@ -147,7 +149,7 @@ def open_postgres_saver(
             store_once=store_once,
             schema=schema,
             statement_timeout_s=statement_timeout_s,
-            is_pooler=prepare_threshold is None,
+            is_pooler=is_pooler,
         )
         try:
             saver.setup()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,9 +39,9 @@ def test_each_is_decoded_once_and_none_before(lazy: LazyValues, seen: list[str])
     assert seen == ["a"]
 
 
-READ = {
+READ: dict[str, Callable[[Any], Any]] = {
     "equal": lambda lazy: (lazy == VALUES and lazy == VALUES) and VALUES,
-    "not unequal": lambda lazy: {} if lazy != VALUES else VALUES,
+    "not unequal": lambda lazy: {} if lazy != VALUES else dict(VALUES),
     "dict()": dict,
     "dict(**)": lambda lazy: dict(**lazy),
     "{**}": lambda lazy: {**lazy},

@@ -244,7 +244,7 @@ def test_a_sweep_that_cannot_read_all_deletes_nothing(path: Path) -> None:
     with open_sqlite_saver(path, serde=serde(encryption_keys={"new": new})) as saver:
         at = put(saver, ROOT, messages=talk(50))
         saver.delete_for_runs(["unknown"])
-        saver.put_writes({**at, "metadata": {"run_id": "run"}}, [("a", 1)], "task")  # type: ignore[arg-type]
+        saver.put_writes({**at, "metadata": {"run_id": "run"}}, [("a", 1)], "task")
         saver.delete_for_runs(["run"])
         assert before < pieces(saver)
         with pytest.raises(EncryptionError, match="'old'"):
