@@ -9,7 +9,7 @@
     │   ├── SizeLimitError          more bytes than `max_decoded_bytes`
     │   ├── EncodeError             a value that the codec cannot write
     │   └── EncryptionError         no key, a wrong key, or plaintext where it is refused
-    ├── StorageError                the database cannot be opened or written
+    ├── StorageError                the database cannot be opened, read or written
     ├── CallbackError               a filter or handler of the user raised
     └── StreamError                 a chunk whose shape contradicts what was asked for
         ├── LedgerError             bytes that no ledger of this version can be read from
@@ -157,7 +157,7 @@ class EncryptionError(SerdeError):
 
 
 class StorageError(OnceError):
-    """The checkpoint database cannot be opened or written.
+    """The checkpoint database cannot be opened, read or written.
 
     Attributes:
         path: The database.

@@ -8,8 +8,9 @@ as empty and nothing says so.
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -28,10 +29,13 @@ WITH RECURSIVE chain(id, parent) AS (
     WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns
 )
 SELECT c.checkpoint_id, CASE WHEN json_valid(CAST(c.metadata AS TEXT)) THEN
-    json_extract(CAST(c.metadata AS TEXT), '$.counters_since_delta_snapshot') END
+    json_extract(CAST(c.metadata AS TEXT), '$.counters_since_delta_snapshot') END,
+    CASE WHEN NOT json_valid(CAST(c.metadata AS TEXT)) THEN c.metadata END
 FROM chain CROSS JOIN checkpoints c
 ON c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = chain.id
 """
+
+_COUNTERS = "counters_since_delta_snapshot"
 
 _CHECKPOINT = """
 SELECT type, checkpoint FROM checkpoints
@@ -62,7 +66,7 @@ async def needed_to_read(
     """
     head = {"thread": thread_id, "ns": checkpoint_ns, "head": checkpoint_id}
     async with conn.execute(_CHAIN, head) as cursor:
-        chain = [(id_, json.loads(counters or "{}")) async for id_, counters in cursor]
+        chain = [(id_, _counters(*found)) async for id_, *found in cursor]
     # The names of the whole chain, not of its head alone: a graph without the channel may have
     # run last, and the one that has it may run next.
     delta_channels = {name for _, counters in chain for name in counters}
@@ -79,3 +83,12 @@ async def needed_to_read(
         if not missing:
             return ids[: depth + 1]
     return ids if delta_channels else ids[:1]
+
+
+def _counters(counters: str | None, metadata: bytes | None) -> dict[str, Any]:
+    found: Any = json.loads(counters or "{}")
+    if metadata is not None:
+        # Python writes NaN, which SQLite does not take for JSON.
+        with contextlib.suppress(ValueError, AttributeError):
+            found = json.loads(metadata).get(_COUNTERS, {})
+    return found if isinstance(found, dict) else {}

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import aiosqlite
 
+from langgraph_once.checkpoint.failures import failed, kind, with_advice
 from langgraph_once.checkpoint.sqlite import OnceSqliteSaver
-from langgraph_once.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from langgraph.checkpoint.serde.base import SerializerProtocol
+
+    from langgraph_once.errors import StorageError
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
@@ -28,14 +30,6 @@ _IN_MEMORY = ":memory:"
 # Rolled back: it proves that the file and the journal beside it can be written, which opening
 # alone does not.
 _PROVE_WRITABLE = ("BEGIN IMMEDIATE", "CREATE TABLE once_probe (x)", "ROLLBACK")
-
-_ADVICE = {
-    sqlite3.SQLITE_NOTADB: "it is not a SQLite database; move it away or choose another path",
-    sqlite3.SQLITE_READONLY: "it is read-only; make the file and its folder writable",
-    sqlite3.SQLITE_CANTOPEN: "make the file and its folder readable and writable",
-    sqlite3.SQLITE_BUSY: "another process holds it; stop that process or try again",
-    sqlite3.SQLITE_CORRUPT: "it is damaged; restore a backup or choose another path",
-}
 
 
 @contextlib.asynccontextmanager
@@ -103,7 +97,7 @@ def _prepare(path: str | os.PathLike[str]) -> str:
         except sqlite3.OperationalError as error:
             # SQLite does not wait for other connections when it changes the journal mode:
             # several that open a new file at once must try again.
-            if _kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+            if kind(error) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
                 raise
             time.sleep(0.01)
         else:
@@ -130,18 +124,12 @@ def _remove(made: list[Path]) -> None:
 
 
 def _storage_error(path: str | os.PathLike[str], error: OSError | sqlite3.Error) -> StorageError:
-    name = os.fspath(path)
     if isinstance(error, sqlite3.Error):
-        why = f"{error}; {_ADVICE.get(_kind(error), 'choose another path')}"
+        why = with_advice(error)
     elif isinstance(error, IsADirectoryError):
         why = str(error.strerror)
     elif isinstance(error, FileExistsError | NotADirectoryError):
         why = f"{error.filename!r} is not a folder; choose another path"
     else:
         why = f"its folder cannot be made or read ({error.strerror}); choose another path"
-    return StorageError(f"cannot open the checkpoint database {name!r}: {why}", path=name)
-
-
-def _kind(error: sqlite3.Error) -> int:
-    # The low byte is the kind of error; the rest tells variants apart.
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    return failed(path, "open", why)

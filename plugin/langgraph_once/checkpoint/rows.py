@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.errors import StorageError
+from langgraph_once.checkpoint.failures import failed, with_advice
 
 __all__ = ["StoredRow", "stored_rows"]
 
@@ -50,10 +50,7 @@ def stored_rows(path: str | os.PathLike[str]) -> Iterator[StoredRow]:
                 if table in known:
                     yield from map(StoredRow._make, conn.execute(statement))
     except sqlite3.Error as error:
-        raise StorageError(
-            f"cannot read the checkpoint database {os.fspath(path)!r}: {error}",
-            path=os.fspath(path),
-        ) from error
+        raise failed(path, "read", with_advice(error)) from error
 
 
 def _read_only(file: Path) -> str:

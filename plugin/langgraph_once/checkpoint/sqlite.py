@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import aiosqlite
@@ -12,6 +13,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import statements
+from langgraph_once.checkpoint.failures import kind
 from langgraph_once.checkpoint.lineage import needed_to_read
 from langgraph_once.checkpoint.lock import TransactionLock
 
@@ -37,22 +39,23 @@ class OnceSqliteSaver(AsyncSqliteSaver):
     ) -> None:
         super().__init__(conn, serde=serde)
         self.lock = TransactionLock(conn)
-        self._has_run_column = False
+        self._has_ours = False
 
     async def setup(self) -> None:
         """Create what is missing in the database. Every operation calls this first."""
         await super().setup()
         async with self.lock:
-            if self._has_run_column:
+            if self._has_ours:
                 return
             try:
-                await self.conn.execute(statements.ADD_RUN_TO_WRITES)
+                await self._add_ours()
             except aiosqlite.OperationalError as error:
-                # As in upstream's `setup`: another saver was first.
-                if "duplicate column name" not in str(error):
+                # Reading needs nothing of ours, and a database that cannot be changed, or not
+                # now, can be read. What is written first adds it.
+                if kind(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY):
                     raise
-            await self.conn.executescript(statements.INDEX_RUNS)
-            self._has_run_column = True
+            else:
+                self._has_ours = True
 
     async def aput(
         self,
@@ -129,10 +132,14 @@ class OnceSqliteSaver(AsyncSqliteSaver):
         Args:
             run_ids: The runs; unknown ones are no error.
         """
-        ids = _json_array(run_ids)
+        runs = {str(run_id) for run_id in run_ids}
         async with self._transaction() as conn:
             for statement in statements.DELETE_RUNS:
-                await conn.execute(statement, (ids,))
+                await conn.execute(statement, (_json_array(runs),))
+            async with conn.execute(statements.NOT_FOR_SQLITE) as cursor:
+                found = [tuple(key) async for *key, data in cursor if _run_of(data) in runs]
+            for statement in statements.DELETE_CHECKPOINT:
+                await conn.executemany(statement, found)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Make one thread a copy of another, with its whole history and pending writes.
@@ -213,8 +220,22 @@ class OnceSqliteSaver(AsyncSqliteSaver):
             # Not deferred: a transaction that reads first and writes later cannot wait for
             # another writer, it fails at once.
             await self.conn.execute("BEGIN IMMEDIATE")
+            if not self._has_ours:
+                await self._add_ours()
             yield self.conn
             await self.conn.commit()
+            self._has_ours = True
+
+    async def _add_ours(self) -> None:
+        for statement in statements.ADD_COLUMNS:
+            try:
+                await self.conn.execute(statement)
+            except aiosqlite.OperationalError as error:
+                # As in upstream's `setup`: another saver was first.
+                if "duplicate column name" not in str(error):
+                    raise
+        for statement in statements.ADD_INDEXES:
+            await self.conn.execute(statement)
 
     def _wait_for(self, coroutine: Coroutine[Any, Any, None]) -> None:
         with contextlib.suppress(RuntimeError):
@@ -230,6 +251,13 @@ def _run_id(config: RunnableConfig) -> str | None:
     for place in (config.get("metadata"), config.get("configurable"), config):
         if place and (run_id := place.get("run_id")):
             return str(run_id)
+    return None
+
+
+def _run_of(metadata: bytes) -> str | None:
+    """Read the run from metadata that Python wrote and SQLite does not take for JSON."""
+    with contextlib.suppress(ValueError, TypeError, LookupError):
+        return str(json.loads(metadata)["run_id"])
     return None
 
 
