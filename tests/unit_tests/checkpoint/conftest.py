@@ -1,5 +1,6 @@
-"""Real SQLite files, and the smallest thread that has everything."""
+"""Real databases, and the smallest thread that has everything."""
 
+import importlib.util
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,19 @@ def fill() -> Fill:
         return stored
 
     return fill
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real PostgreSQL."""
+    if importlib.util.find_spec("pgserver") is None:
+        pytest.skip("pgserver has no wheel for this platform")
+    with pytest.MonkeyPatch.context() as patch:  # or it warns that it falls back on this
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        pgserver = importlib.import_module("pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield server.get_uri()
+    server.cleanup()
 
 
 @pytest.fixture
