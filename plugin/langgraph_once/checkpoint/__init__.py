@@ -6,6 +6,8 @@ statements.py  its SQL
 lineage.py     which ancestors does a checkpoint need to be read?
 lock.py        one transaction at a time, undone on error or cancellation
 rows.py        every stored value, read without writing
+failures.py    an error of SQLite, as one line with what to do
+validate/      what is wrong with what LangGraph stores; a door of its own
 """
 
 from langgraph_once.checkpoint.opening import check_sqlite_path, open_sqlite_saver
