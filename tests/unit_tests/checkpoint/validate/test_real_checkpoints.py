@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -216,12 +217,15 @@ def samples(saver: Saver) -> None:
 @pytest.fixture
 def postgres_saver(postgres: str) -> Iterator[Saver]:
     module = importlib.import_module("langgraph.checkpoint.postgres")
-    with module.PostgresSaver.from_conn_string(postgres) as saver:
+    psycopg = importlib.import_module("psycopg")
+    name = f"validate_{uuid4().hex}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    place = psycopg.conninfo.make_conninfo(postgres, dbname=name)
+    with module.PostgresSaver.from_conn_string(place) as saver:
         saver.serde = OnceSerializer()
         saver.setup()
         yield saver
-        for thread_id in {each.config["configurable"]["thread_id"] for each in saver.list(None)}:
-            saver.delete_thread(thread_id)
 
 
 STORIES: dict[str, Callable[[Saver], None]] = {
