@@ -110,8 +110,10 @@ def _check_seen_version(version: Any, current: Any, place: Place) -> None:
 
 def _check_values(values: object, parts: _Parts, place: Place) -> None:
     versions = _versions(parts)
+    v = parts.get("v")
+    format_1 = isinstance(v, int) and v == 1
     for channel in place.keys(values, "the name of a channel"):
-        if versions is None or channel in versions or parts.get("v") == 1:
+        if versions is None or channel in versions or format_1:
             continue
         # Format 1 held an empty value of each channel that nobody had written to. A fork of such
         # a checkpoint takes them over into the format of its own time.

@@ -11,6 +11,7 @@ from langgraph_once.serde.codecs.once1.format.value_path import Step, show_path
 __all__ = ["Finding", "Place"]
 
 _NATIVE: Final = -1
+_MAX_BITS: Final = 64
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -89,9 +90,14 @@ class Place:
                 place.add_type(text, f"text: {name}")
 
     def _path(self) -> str:
-        return self._above + show_path(Step(_NATIVE, key) for key in self._keys)
+        return self._above + show_path(Step(_NATIVE, _sayable(key)) for key in self._keys)
 
     def _inner(self, above: str, keys: tuple[object, ...]) -> Place:
         inner = Place()
         inner.findings, inner._above, inner._keys = self.findings, above, keys
         return inner
+
+
+def _sayable(key: object) -> object:
+    # Python refuses to make text of numbers of more than 4,300 digits.
+    return None if isinstance(key, int) and key.bit_length() > _MAX_BITS else key

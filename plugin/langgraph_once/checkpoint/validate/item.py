@@ -70,7 +70,7 @@ def _check_score(score: object, place: Place) -> None:
         return
     if not isinstance(score, int | float) or isinstance(score, bool):
         place.add_type(score, "a number, or None")
-    elif not math.isfinite(score):
+    elif isinstance(score, float) and not math.isfinite(score):
         place.add("is not finite")
 
 

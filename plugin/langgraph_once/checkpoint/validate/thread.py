@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -105,14 +106,13 @@ def _check_metadata(metadata: object, place: Place) -> None:
         place.add_type(metadata, "a mapping")
         return
     step, source = metadata.get("step"), metadata.get("source")
-    if source is None and step == _STUB_STEP:
-        pass
-    elif source not in _SOURCES:
+    is_stub = source is None and isinstance(step, int) and step == _STUB_STEP
+    if not is_stub and not (isinstance(source, str) and source in _SOURCES):
         place.at("source").add(f"must be one of {', '.join(_SOURCES)}")
     if not isinstance(step, int) or isinstance(step, bool):
         place.at("step").add_type(step, "a number")
-    elif step < _FIRST_STEP and (step != _STUB_STEP or source is not None):
-        place.at("step").add(f"is {step}, must be {_FIRST_STEP} or more")
+    elif step < _FIRST_STEP and not is_stub:
+        place.at("step").add(f"must be {_FIRST_STEP} or more")
     if "parents" in metadata:
         parents = place.at("parents")
         for _, id_, found in parents.entries(metadata["parents"], "a namespace"):
@@ -138,9 +138,8 @@ def _check_config(config: object, place: Place) -> None:
     if not isinstance(configurable, Mapping):
         place.add_type(configurable, "a mapping")
         return
-    thread_id = configurable.get("thread_id")
-    if not isinstance(thread_id, _THREAD_IDS) or isinstance(thread_id, bool):
-        place.at("thread_id").add_type(thread_id, "the id of a thread")
+    if _thread_id(configurable) is None:
+        place.at("thread_id").add_type(configurable.get("thread_id"), "the id of a thread")
     # A saver returns the config that it was asked with, in which the root may go without.
     ns = configurable.get("checkpoint_ns", "")
     if not isinstance(ns, str):
@@ -157,10 +156,11 @@ def _check_agreement(config: object, checkpoint: object, place: Place) -> None:
 
 def _check_parent(parent: object, config: object, place: Place) -> None:
     ours, theirs = _configurable(config), _configurable(parent)
-    same_thread = str(ours.get("thread_id")) == str(theirs.get("thread_id"))
-    if "thread_id" in ours and "thread_id" in theirs and not same_thread:
+    threads = {_thread_id(at) for at in (ours, theirs)} - {None}
+    if len(threads) > 1:
         place.at("configurable", "thread_id").add("is another thread than that of the checkpoint")
-    if ours.get("checkpoint_ns", "") != theirs.get("checkpoint_ns", ""):
+    our_ns, their_ns = (at.get("checkpoint_ns", "") for at in (ours, theirs))
+    if isinstance(our_ns, str) and isinstance(their_ns, str) and our_ns != their_ns:
         place.at("configurable", "checkpoint_ns").add("is not the namespace of the checkpoint")
 
 
@@ -178,6 +178,14 @@ def _check_writes(writes: object, place: Place) -> None:
                 found.at(number).add_type(text, f"text: a {_WRITE[number]}")
             elif not text:
                 found.at(number).add(f"is empty, must be a {_WRITE[number]}")
+
+
+def _thread_id(configurable: Mapping[str, Any]) -> str | None:
+    thread_id = configurable.get("thread_id")
+    with contextlib.suppress(ValueError):  # a number of thousands of digits
+        if isinstance(thread_id, _THREAD_IDS) and not isinstance(thread_id, bool):
+            return str(thread_id)
+    return None
 
 
 def _configurable(config: object) -> Mapping[str, Any]:

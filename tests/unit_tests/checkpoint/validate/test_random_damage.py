@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import CheckpointTuple
@@ -13,11 +14,29 @@ from langgraph.store.base import SearchItem
 from langgraph_once.checkpoint.validate import Finding, validate_item, validate_tuple
 from tests.unit_tests.checkpoint.validate.sound import (
     ID,
+    NAN,
     WHOLE,
     sound,
 )
 
+
+class Awkward:
+    """As arrays of numpy are: neither true nor false, and equal to nothing that could be said."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("ambiguous")
+
+    def __repr__(self) -> str:
+        return "Awkward()"
+
+
 LEAVES = st.one_of(
+    st.builds(Awkward),
     st.none(),
     st.booleans(),
     st.integers(),
@@ -52,7 +71,27 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-@settings(max_examples=400)
+HUGE = 10**5000
+"""Which Python refuses to make text of."""
+
+ODD = [Awkward(), None, True, -HUGE, HUGE, NAN, "", b"", (), [], {}, {HUGE: {7: 7}}, {1}, type]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+def test_damage_in_every_place(odd: Any) -> None:
+    for place in range(len([*places(sound())])):
+        whole = sound()
+        container, key = [*places(whole)][place]
+        container[key] = odd
+        found = validate_tuple(CheckpointTuple(**whole))
+        assert all(each.path.startswith(".") for each in found)
+    for name in [*WHOLE, "score"]:
+        item = SearchItem(**WHOLE)
+        setattr(item, name, odd)
+        assert all(each.path == f".{name}" for each in validate_item(item) if name != "value")
+
+
+@settings(max_examples=200)
 @given(st.data())
 def test_damage_at_random(data: st.DataObject) -> None:
     whole = sound()

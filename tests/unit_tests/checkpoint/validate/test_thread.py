@@ -64,10 +64,7 @@ DAMAGE: dict[str, Damage] = {
     "thread": (
         ["config", "configurable", "thread_id"],
         None,
-        [
-            (f'{CONFIG}["thread_id"]', "must be the id of a thread"),
-            (f'{PARENT_CONFIG}["thread_id"]', "another thread"),
-        ],
+        [(f'{CONFIG}["thread_id"]', "must be the id of a thread")],
     ),
     "thread-number": (
         ["config", "configurable", "thread_id"],
@@ -85,7 +82,6 @@ DAMAGE: dict[str, Damage] = {
         (),
         [
             (f'{CONFIG}["checkpoint_ns"]', "type tuple"),
-            (f'{PARENT_CONFIG}["checkpoint_ns"]', "not the namespace"),
         ],
     ),
     "config-id-missing": (
@@ -145,7 +141,9 @@ def test_damage(kind: str) -> None:
 def test_the_stub_of_the_durability_exit() -> None:
     stub: Any = {"step": -2, "run_id": "run"}
     assert validate_metadata(stub) == []
-    told(validate_metadata({**stub, "step": -3}), [('["source"]', "one"), ('["step"]', "is -3")])
+    told(
+        validate_metadata({**stub, "step": -3}), [('["source"]', "one"), ('["step"]', "-1 or more")]
+    )
 
 
 @pytest.mark.parametrize(
