@@ -30,8 +30,12 @@ class OnceSqliteSaver(AsyncSqliteSaver):
 
     Each operation is one transaction: an error or a cancellation in the middle leaves the
     database as it was, and no lock on it. Upstream's own tables are used, so that its savers
-    read what this one writes; the one addition is which run made a write, because a run also
-    writes on the checkpoint it starts from, which is not its own.
+    read what this one writes. Two columns are added: which run made a write, because a run also
+    writes on the checkpoint it starts from, which is not its own; and which checkpoints are
+    copies, which no rollback of the original's run takes. Reading needs neither.
+
+    Where the database fails (it is damaged, read-only, locked, its disk is full), a
+    `StorageError` says so.
     """
 
     def __init__(
@@ -127,7 +131,7 @@ class OnceSqliteSaver(AsyncSqliteSaver):
         await self.aprune([thread_id], strategy="delete")
 
     async def adelete_for_runs(self, run_ids: Iterable[str]) -> None:
-        """Delete what these runs stored, as though they had never run.
+        """Delete what these runs stored, as though they had never run. Copies of it stay.
 
         Args:
             run_ids: The runs; unknown ones are no error.
