@@ -9,7 +9,8 @@
     │   ├── SizeLimitError          more bytes than `max_decoded_bytes`
     │   ├── EncodeError             a value that the codec cannot write
     │   └── EncryptionError         no key, a wrong key, or plaintext where it is refused
-    ├── StorageError                the database cannot be opened or written
+    ├── StorageError                the database cannot be opened, read or written
+    ├── ChannelVersionError         two versions of a channel that have no order
     ├── CallbackError               a filter or handler of the user raised
     └── StreamError                 a chunk whose shape contradicts what was asked for
         ├── LedgerError             bytes that no ledger of this version can be read from
@@ -26,6 +27,7 @@ from typing import Any
 
 __all__ = [
     "CallbackError",
+    "ChannelVersionError",
     "ConfigError",
     "EncodeError",
     "EncryptionError",
@@ -157,7 +159,7 @@ class EncryptionError(SerdeError):
 
 
 class StorageError(OnceError):
-    """The checkpoint database cannot be opened or written.
+    """The checkpoint database cannot be opened, read or written.
 
     Attributes:
         path: The database.
@@ -166,6 +168,22 @@ class StorageError(OnceError):
     def __init__(self, message: str, *, path: str) -> None:
         super().__init__(message)
         self.path = path
+
+
+class ChannelVersionError(OnceError, TypeError):
+    """Two versions of a channel have no order.
+
+    Attributes:
+        types: What they are.
+    """
+
+    def __init__(self, a: object, b: object) -> None:
+        self.types = (type(a).__name__, type(b).__name__)
+        super().__init__(
+            f"versions of types {self.types[0]} and {self.types[1]} cannot be compared: a version "
+            "is a number other than NaN, or text; beside a number, text must begin with one and "
+            "a point, as `get_next_version` of LangGraph's savers makes it"
+        )
 
 
 class CallbackError(OnceError):

@@ -121,6 +121,7 @@ PRIVATE: Final = (
         for name, why, test in (
             ("CONFIG_KEY_TASK_ID", "by which task a graph inside runs", "test_once"),
             ("CONFIG_KEY_STREAM_MESSAGES_V2", "whether models stream in v3", "test_once"),
+            ("SNAPSHOT_BUMPS", "what of `versions_seen` is no node", "test_real_checkpoints"),
             ("CONFIG_KEY_STREAM", "where a remote graph in a node writes to", "test_graph_call"),
             ("CONFIG_KEY_SCRATCHPAD", "what a node is resumed with", "test_graph_call"),
             ("CONFIG_KEY_RESUMING", "whether it is", "test_graph_call"),

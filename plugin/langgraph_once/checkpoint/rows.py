@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from langgraph_once.checkpoint.failures import failed, with_advice
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.errors import StorageError
 from langgraph_once.serde.layers.tag import Codec, Tag
 
 __all__ = ["StoredRow", "stored_rows"]
@@ -74,10 +74,7 @@ def stored_rows(path: str | os.PathLike[str]) -> Iterator[StoredRow]:
                         load = partial(_pieces, conn, thread_id)
                         yield StoredRow(thread_id, channel, tag, data, load)
     except sqlite3.Error as error:
-        raise StorageError(
-            f"cannot read the checkpoint database {os.fspath(path)!r}: {error}",
-            path=os.fspath(path),
-        ) from error
+        raise failed(path, "read", with_advice(error)) from error
 
 
 def _pieces(conn: sqlite3.Connection, thread_id: str, digests: Iterable[bytes]) -> list[Any]:

@@ -7,11 +7,10 @@ import sqlite3
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langgraph_once.checkpoint.failures import storage_error
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.sqlite_engine import SqliteEngine
-from langgraph_once.checkpoint.sqlite_file import BUSY_TIMEOUT_S, prepare
+from langgraph_once.checkpoint.sqlite_file import BUSY_TIMEOUT_S, not_opened, prepare
 from langgraph_once.checkpoint.sqlite_tables import SqliteTables
 
 __all__ = ["OnceSqliteSaver", "open_sqlite_saver"]
@@ -28,7 +27,7 @@ class OnceSqliteSaver(OnceSaver):
         conn: A connection that all threads may use (`check_same_thread=False`).
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
         store_once: Whether long values are stored in pieces, each piece once for a thread.
-        path: How the database is named in errors.
+        path: How the database is named in errors; as it is opened if None.
     """
 
     engine: SqliteEngine
@@ -39,7 +38,7 @@ class OnceSqliteSaver(OnceSaver):
         *,
         serde: SerializerProtocol | None = None,
         store_once: bool = True,
-        path: str | os.PathLike[str] = "of the given connection",
+        path: str | os.PathLike[str] | None = None,
     ) -> None:
         engine = SqliteEngine(conn, path)
         super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
@@ -95,7 +94,7 @@ def open_sqlite_saver(
         try:
             conn = sqlite3.connect(prepare(path), timeout=BUSY_TIMEOUT_S, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
-            raise storage_error(path, error) from error
+            raise not_opened(path, error) from error
         saver = OnceSqliteSaver(conn, serde=serde, store_once=store_once, path=path)
         try:
             saver.setup()

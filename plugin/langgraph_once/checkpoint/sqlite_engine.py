@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, drive
-from langgraph_once.checkpoint.failures import kind, storage_error
+from langgraph_once.checkpoint.failures import failed, is_known, kind, with_advice
 from langgraph_once.checkpoint.sqlite_tables import SCHEMA, VERSION
 
 __all__ = ["SqliteEngine"]
@@ -24,19 +24,25 @@ SELECT 'checkpoints.' || name FROM pragma_table_info('checkpoints')
 """
 
 
+_READ: Final = {"checkpoints", "writes"}
+_VIEW: Final = "CREATE TEMP VIEW writes AS SELECT *, '' AS task_path FROM main.writes"
+_FORGET_VIEW: Final = "DROP VIEW IF EXISTS temp.writes"
+
+
 class SqliteEngine(Engine):
     """Runs programs on one connection, one at a time.
 
     Args:
         conn: The connection, which other threads may use (`check_same_thread=False`).
-        path: How the database is named in errors.
+        path: How the database is named in errors; as it is opened if None.
     """
 
-    def __init__(self, conn: sqlite3.Connection, path: str | os.PathLike[str]) -> None:
+    def __init__(self, conn: sqlite3.Connection, path: str | os.PathLike[str] | None) -> None:
         super().__init__(workers=1)
         conn.isolation_level = None  # transactions begin where we say it
         self.conn = conn
-        self.name = os.fspath(path)
+        opened = {name: file for _, name, file in conn.execute("PRAGMA database_list")}
+        self.name = os.fspath(path or opened["main"] or ":memory:")
         self._lock = threading.RLock()
         self._is_set_up = False
 
@@ -48,7 +54,7 @@ class SqliteEngine(Engine):
         """
         with self._lock, self._told():
             if not self._is_set_up:
-                self._set_up()
+                self._set_up(writes=writes)
             return self._run(program, writes=writes)
 
     def close(self) -> None:
@@ -60,16 +66,21 @@ class SqliteEngine(Engine):
     def set_up(self) -> None:
         """Make what is missing in the database; every program does this first."""
         with self._lock, self._told():
-            self._set_up()
+            self._set_up(writes=True)
 
-    def _set_up(self) -> None:
+    def _set_up(self, *, writes: bool) -> None:
         if missing := self._run(_missing(), writes=False):
+            self.conn.execute(_FORGET_VIEW)
             try:
                 self._run(_make(), writes=True)
             except sqlite3.OperationalError as error:
-                # What upstream wrote can be read where nothing can be added.
-                if kind(error) != sqlite3.SQLITE_READONLY or "checkpoints" in missing:
+                # What upstream wrote can be read where nothing can be added, or not now.
+                is_closed = kind(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
+                if writes or not is_closed or not _READ.isdisjoint(missing):
                     raise
+                if "writes.task_path" in missing:
+                    self.conn.execute(_VIEW)
+                return
         self._is_set_up = True
 
     def _run(self, program: Program[T], *, writes: bool) -> T:
@@ -96,10 +107,17 @@ class SqliteEngine(Engine):
         """Say which database it is, and what can be done."""
         try:
             yield
-        except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:
-            if isinstance(error, sqlite3.ProgrammingError):  # it is closed
+        except sqlite3.Error as error:
+            if not is_known(error):
                 raise
-            raise storage_error(self.name, error) from error
+            raise failed(self.name, "use", with_advice(error)) from error
+        except _NewerSchemaError as error:
+            why = f"a newer langgraph-once made its tables ({error}); install that or a newer one"
+            raise failed(self.name, "use", why) from error
+
+
+class _NewerSchemaError(Exception):
+    pass
 
 
 def _missing() -> Program[list[str]]:
@@ -107,7 +125,7 @@ def _missing() -> Program[list[str]]:
     if "once_schema" in names:
         ((version,),) = yield Ask("SELECT version FROM once_schema")
         if version > VERSION:
-            raise sqlite3.DatabaseError(f"a newer langgraph-once made it (schema {version})")
+            raise _NewerSchemaError(f"schema {version}")
     return [name for name in SCHEMA if name not in names]
 
 

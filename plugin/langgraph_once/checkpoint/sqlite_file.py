@@ -8,9 +8,10 @@ import sqlite3
 import time
 from pathlib import Path
 
-from langgraph_once.checkpoint.failures import kind, storage_error
+from langgraph_once.checkpoint.failures import failed, kind, with_advice
+from langgraph_once.errors import StorageError
 
-__all__ = ["BUSY_TIMEOUT_S", "check_sqlite_path", "prepare"]
+__all__ = ["BUSY_TIMEOUT_S", "check_sqlite_path", "not_opened", "prepare"]
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
@@ -41,7 +42,7 @@ def check_sqlite_path(path: str | os.PathLike[str]) -> None:
         finally:
             _remove(made)
     except (OSError, sqlite3.Error) as error:
-        raise storage_error(path, error) from error
+        raise not_opened(path, error) from error
 
 
 def prepare(path: str | os.PathLike[str]) -> str:
@@ -80,3 +81,16 @@ def _remove(made: list[Path]) -> None:
                 place.rmdir()
             elif place.stat().st_size == 0:
                 place.unlink()
+
+
+def not_opened(path: str | os.PathLike[str], error: OSError | sqlite3.Error) -> StorageError:
+    """The error to raise from this one."""
+    if isinstance(error, sqlite3.Error):
+        why = with_advice(error)
+    elif isinstance(error, IsADirectoryError):
+        why = str(error.strerror)
+    elif isinstance(error, FileExistsError | NotADirectoryError):
+        why = f"{error.filename!r} is not a folder; choose another path"
+    else:
+        why = f"its folder cannot be made or read ({error.strerror}); choose another path"
+    return failed(path, "open", why)

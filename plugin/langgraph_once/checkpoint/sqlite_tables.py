@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -25,6 +26,10 @@ _RUN_ID: Final = (
     "COALESCE(once_run_id, CASE WHEN json_valid(CAST(metadata AS TEXT)) "
     "THEN json_extract(CAST(metadata AS TEXT), '$.run_id') END)"
 )
+_NOT_JSON: Final = "once_run_id IS NULL AND NOT json_valid(CAST(metadata AS TEXT))"
+NOT_JSON: Final = f"""
+SELECT thread_id, checkpoint_ns, checkpoint_id, metadata FROM checkpoints WHERE {_NOT_JSON}
+"""
 # `UNION` and not `UNION ALL`: re-putting an id under its own descendant makes the chain a loop.
 # `CROSS JOIN` keeps `chain` as the outer loop, so that each step is one look-up by primary key.
 # SQLite yields recursive rows first in, first out: the checkpoint, its parent, and so on.
@@ -84,6 +89,8 @@ CREATE TABLE once_stream_states (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT
     checkpoint_id TEXT NOT NULL, type TEXT NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)) WITHOUT ROWID""",
     "once_checkpoints_runs": f"CREATE INDEX once_checkpoints_runs ON checkpoints({_RUN_ID})",
+    "once_checkpoints_not_json": f"""
+CREATE INDEX once_checkpoints_not_json ON checkpoints(thread_id) WHERE {_NOT_JSON}""",
     "once_writes_run": (
         "CREATE INDEX once_writes_run ON writes(once_run_id) WHERE once_run_id IS NOT NULL"
     ),
@@ -159,6 +166,12 @@ class SqliteTables(Tables):
         )
         return bool(rows)
 
+    def of_runs(self, run_ids: Sequence[str]) -> Program[list[Row]]:
+        """The checkpoints that runs made: thread, namespace, id."""
+        found = yield from super().of_runs(run_ids)
+        runs = set(run_ids)
+        return found + [row[:3] for row in (yield Ask(NOT_JSON)) if _run_of(row[3]) in runs]
+
     def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
         """What of a thread may refer to pieces."""
         rows = yield Ask(
@@ -201,3 +214,10 @@ def _json(metadata: Mapping[str, Any]) -> tuple[bytes, bool]:
         return json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode(), True
     except ValueError:  # also UnicodeEncodeError
         return json.dumps(metadata).encode(), False
+
+
+def _run_of(metadata: bytes) -> str | None:
+    """The run in metadata that Python wrote and SQLite does not take for JSON."""
+    with contextlib.suppress(ValueError, TypeError, LookupError):
+        return str(json.loads(metadata)["run_id"])
+    return None

@@ -1,9 +1,10 @@
-"""Real SQLite files, and the smallest thread that has everything."""
+"""Real databases, and the smallest thread that has everything."""
 
 import importlib
 import importlib.util
 import itertools
 import os
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,6 +88,22 @@ def fill() -> Fill:
         return stored
 
     return fill
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real PostgreSQL."""
+    if importlib.util.find_spec("pgserver") is None:
+        pytest.skip("pgserver has no wheel for this platform")
+    with pytest.MonkeyPatch.context() as patch:  # or it warns that it falls back on this
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        pgserver = importlib.import_module("pgserver")
+    # Not in pytest's folder, which each session that begins closes to other users: the server of
+    # root's tests runs as one.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        server = pgserver.get_server(folder)
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture

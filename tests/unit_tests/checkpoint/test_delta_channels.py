@@ -90,6 +90,17 @@ async def test_a_pruned_thread_reads_the_same_and_goes_on(
     assert after["log"] == [*before["log"], "asked next", "noted next", "noted next"]
 
 
+async def test_a_run_with_metadata_that_is_no_json(saver: OnceSqliteSaver) -> None:
+    graph = build(saver, snapshot_frequency=3)
+    for turn in range(4):
+        config: Any = {**on("thread"), "metadata": {"score": float("nan")}}
+        await graph.ainvoke(say(str(turn)), config)
+    before = await values(graph, "thread")
+    await saver.aprune(["thread"])
+    assert await values(graph, "thread") == before
+    assert await count(saver, "thread") <= 5
+
+
 async def test_prune_keeps_no_more_than_is_needed(saver: OnceSqliteSaver) -> None:
     graph = build(saver, snapshot_frequency=2)
     for turn in range(10):

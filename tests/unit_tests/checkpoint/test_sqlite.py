@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.sqlite_tables import SqliteTables
+from langgraph_once.checkpoint.sqlite_tables import NOT_JSON, SqliteTables
 
 
 async def history(saver: OnceSqliteSaver, thread_id: str) -> list[CheckpointTuple]:
@@ -174,6 +174,60 @@ async def test_a_rollback_of_runs_with_odd_neighbours(saver: OnceSqliteSaver, fi
     await fill(saver, "thread", score=float("nan"))
     await saver.adelete_for_runs(['it\'s "one"', "unknown"])
     assert len(await history(saver, "thread")) == 4
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"score": float("nan")},
+        {"score": float("-inf"), "nested": [{"run_id": "other"}]},
+        {"score": [float("nan")], "title": "größer 🙂 \ud800"},
+    ],
+    ids=["nan", "infinity", "surrogate"],
+)
+async def test_a_rollback_takes_what_sqlite_does_not_take_for_json(
+    saver: OnceSqliteSaver, fill: Any, metadata: dict[str, Any]
+) -> None:
+    (first, *_) = await fill(saver, "thread", count=1, run_id="first", **metadata)
+    await fill(saver, "thread", count=2, run_id="second", **metadata)
+    await fill(saver, "thread", count=1, run=["second"], **metadata)
+    await saver.adelete_for_runs(["second"])
+    kept = await history(saver, "thread")
+    assert [each.metadata.get("run_id") for each in kept] == [None, "first"]
+    assert kept[1].config == first
+    assert await stored(saver, "SELECT count(*) FROM writes") == [(2,)]
+
+
+async def test_it_finds_these_rows_by_index(saver: OnceSqliteSaver) -> None:
+    plan = await stored(saver, f"EXPLAIN QUERY PLAN {NOT_JSON}")
+    assert [row[-1] for row in plan] == ["SCAN checkpoints USING INDEX once_checkpoints_not_json"]
+
+
+@pytest.mark.parametrize("score", [1.5, float("nan")])
+async def test_a_rollback_leaves_the_copies_of_what_it_takes(
+    saver: OnceSqliteSaver, fill: Any, score: float
+) -> None:
+    await fill(saver, "one", run_id="run", score=score)
+    await saver.acopy_thread("one", "two")
+    await saver.acopy_thread("two", "three")
+    copies = [await history(saver, thread_id) for thread_id in ("two", "three")]
+    await saver.adelete_for_runs(["run"])
+    assert await history(saver, "one") == []
+    after = [await history(saver, thread_id) for thread_id in ("two", "three")]
+    assert repr(after) == repr(copies)  # by `==` NaN would not be NaN
+    assert [len(each) for each in copies] == [2, 2]
+    assert copies[0][0].metadata["run_id"] == "run"  # type: ignore[typeddict-item, unused-ignore]
+
+
+async def test_what_a_run_stores_in_a_copy_is_its_own(saver: OnceSqliteSaver, fill: Any) -> None:
+    await fill(saver, "one", run_id="run")
+    await saver.acopy_thread("one", "two")
+    latest, earlier = await history(saver, "two")
+    # A run on the copy stores the latest checkpoint again, as LangGraph does at an exit.
+    again: Any = {**earlier.config, "metadata": {"run_id": "run 2"}}
+    await saver.aput(again, latest.checkpoint, {"step": 1}, {})
+    await saver.adelete_for_runs(["run", "run 2"])
+    assert await history(saver, "two") == [earlier]
 
 
 async def test_thousands_of_ids(saver: OnceSqliteSaver, fill: Any) -> None:

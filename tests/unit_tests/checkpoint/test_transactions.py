@@ -12,7 +12,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import OnceSqliteSaver
-from langgraph_once.errors import EncodeError, StorageError
+from langgraph_once.errors import EncodeError
 
 Operation = Callable[[OnceSqliteSaver], Awaitable[Any]]
 
@@ -87,7 +87,7 @@ async def test_an_error_in_the_middle(
         return sqlite3.SQLITE_DENY if changes and first == table else sqlite3.SQLITE_OK
 
     saver.conn.set_authorizer(authorize)
-    with pytest.raises(StorageError, match="not authorized"):
+    with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
         await OPERATIONS[name](saver)
     saver.conn.set_authorizer(None)
     assert dump(path) == before

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import AsyncIterator, Iterator
+import importlib
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from enum import Enum
@@ -64,19 +64,6 @@ CONFIG: Any = {"configurable": {"thread_id": "t"}}
 def serde() -> OnceSerializer:
     types = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in (Mood, Note))
     return OnceSerializer(SerdeConfig(allowed_types=types, encryption_keys=KEY))
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real PostgreSQL."""
-    if importlib.util.find_spec("pgserver") is None:
-        pytest.skip("pgserver has no wheel for this platform")
-    with pytest.MonkeyPatch.context() as patch:  # or it warns that it falls back on this
-        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
-        pgserver = importlib.import_module("pgserver")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield server.get_uri()
-    server.cleanup()
 
 
 def savers(kind: str, folder: Path, request: pytest.FixtureRequest, stack: ExitStack) -> Any:

@@ -1,0 +1,103 @@
+"""What is wrong, and where."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from langgraph_once.serde.codecs.once1.format.value_path import Step, show_path
+
+__all__ = ["Finding", "Place"]
+
+_NATIVE: Final = -1
+_MAX_BITS: Final = 64
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        path: Where: `["channel_versions"]["messages"]`, `.config["configurable"]["thread_id"]`;
+            empty for the whole. Keys are cut short; nothing else is quoted.
+        problem: What is wrong, or what would be right.
+    """
+
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}" if self.path else self.problem
+
+
+class Place:
+    """A place in what is checked, and the findings of all of it."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self._above = ""
+        self._keys: tuple[object, ...] = ()
+
+    def at(self, *keys: object) -> Place:
+        """Return the place that `keys` lead to from here."""
+        return self._inner(self._above, (*self._keys, *keys))
+
+    def attribute(self, name: str) -> Place:
+        """Return the place of an attribute of what is here."""
+        return self._inner(f"{self._path()}.{name}", ())
+
+    def add(self, problem: str) -> None:
+        """Find something wrong here."""
+        self.findings.append(Finding(self._path(), problem))
+
+    def add_type(self, value: object, expected: str) -> None:
+        """Find that what is here is no such thing as expected."""
+        self.add(f"is of type {type(value).__name__}, must be {expected}")
+
+    def entries(self, value: object, name: str) -> Iterator[tuple[str, Any, Place]]:
+        """Yield the entries of the mapping that is here, each with its place; find what is none.
+
+        Args:
+            value: What should be a mapping with text keys.
+            name: What its keys are.
+        """
+        for key in self.keys(value, name):
+            yield key, value[key], self.at(key)  # type: ignore[index]
+
+    def keys(self, value: object, name: str) -> Iterator[str]:
+        """Yield the keys alone: values may be loaded when they are asked for."""
+        if isinstance(value, Mapping):
+            yield from (key for key, _ in self._texts(((key, key) for key in value), name))
+        else:
+            self.add_type(value, "a mapping")
+
+    def items(self, value: object, name: str) -> Iterator[tuple[str, Place]]:
+        """Yield the texts of the list that is here, each with its place; find what is none."""
+        if isinstance(value, list | tuple):
+            yield from self._texts(enumerate(value), name)
+        else:
+            self.add_type(value, "a list")
+
+    def _texts(
+        self, found: Iterable[tuple[object, object]], name: str
+    ) -> Iterator[tuple[str, Place]]:
+        for key, text in found:
+            place = self.at(key)
+            if isinstance(text, str):
+                yield text, place
+            else:
+                place.add_type(text, f"text: {name}")
+
+    def _path(self) -> str:
+        return self._above + show_path(Step(_NATIVE, _sayable(key)) for key in self._keys)
+
+    def _inner(self, above: str, keys: tuple[object, ...]) -> Place:
+        inner = Place()
+        inner.findings, inner._above, inner._keys = self.findings, above, keys
+        return inner
+
+
+def _sayable(key: object) -> object:
+    # Python refuses to make text of numbers of more than 4,300 digits.
+    return None if isinstance(key, int) and key.bit_length() > _MAX_BITS else key
