@@ -206,8 +206,9 @@ class CheckpointConfig:
     """Cut long values into pieces and store each piece once for a thread; other savers than ours
     cannot read these rows. If off, rows hold whole values; what was cut is read all the same."""
 
-    schema: str | None = None
-    """PostgreSQL: where the tables are; it is made if it is missing."""
+    schema: str = ""
+    """PostgreSQL: where the tables are, which is made if it is missing; if empty, where the
+    connection looks."""
 
     pool_min_size: Annotated[int, Field(ge=0)] = 1
     """PostgreSQL: connections that are kept open, for each event loop of the server."""
@@ -225,9 +226,8 @@ class CheckpointConfig:
     transaction_pooler: bool = False
     """PostgreSQL: a pooler gives each transaction another session, as PgBouncer may."""
 
-    statement_timeout_s: Annotated[float | None, Field(gt=0)] = None
-    """PostgreSQL: after how many seconds the server gives up a statement; as it is set up there
-    if empty."""
+    statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
+    """PostgreSQL: after how many seconds the server gives up a statement; 0 is as it is set up."""
 
 
 def wrong_pattern(patterns: Iterable[str]) -> str | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import zipfile
@@ -20,7 +18,7 @@ from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
 from demo.tally import Tally
-from langgraph_once import OnceSerializer
+from langgraph_once.checkpoint import open_sqlite_saver
 
 ROOT = Path(__file__).parents[2]
 SERVED = Path(__file__).with_name("served.py")
@@ -100,14 +98,10 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
     assert tally.deliveries() == {"Forty-two.": 1}
 
     database = tmp_path / ".langgraph_once" / "checkpoints.sqlite"
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        stored = connection.execute(
-            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ?"
-            " ORDER BY checkpoint_id DESC",
-            [thread_id],
-        ).fetchone()
-    assert stored[0].startswith("once1")
-    values = OnceSerializer().loads_typed(stored)["channel_values"]
+    with open_sqlite_saver(database) as saver:
+        found = saver.get_tuple({"configurable": {"thread_id": thread_id}})
+    assert found is not None
+    values = found.checkpoint["channel_values"]
     assert [message.text for message in values["messages"]] == [
         "What is the answer?",
         "Forty-two.",

@@ -18,6 +18,7 @@ from demo.dev_server import DevServer
 from demo.tally import Tally, message_texts
 from graphs.research.state import Finding
 from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph, OnceSerializer, SerdeConfig
+from langgraph_once.checkpoint import open_sqlite_saver
 from tests.integration_tests.conftest import SECRET, RemoteFactory
 from tests.integration_tests.served import HELLO
 
@@ -171,11 +172,12 @@ class TestStorage:
     ) -> None:
         thread_id, config = new_thread(sync_client)
         remote(OnceRemoteGraph, "research").invoke(ASKED, config)
-        rows = checkpoints(database, thread_id)
-        assert {tag for tag, _ in rows} <= {"once1", "once1.zstd"}
-        allowed = ("graphs.research.state:Finding",)
-        values = OnceSerializer(SerdeConfig(allowed_types=allowed)).loads_typed(rows[-1])
-        findings = values["channel_values"]["findings"]
+        assert {tag for tag, _ in checkpoints(database, thread_id)} <= {"channels", "channels.zstd"}
+        serde = OnceSerializer(SerdeConfig(allowed_types=("graphs.research.state:Finding",)))
+        with open_sqlite_saver(database, serde=serde) as saver:
+            found = saver.get_tuple({"configurable": {"thread_id": thread_id}})
+        assert found is not None
+        findings = found.checkpoint["channel_values"]["findings"]
         assert [type(finding) for finding in findings] == [Finding] * 3
 
     async def test_history_copy_and_delete(

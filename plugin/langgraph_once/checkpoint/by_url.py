@@ -44,8 +44,8 @@ def open_saver(
         max_size=max(config.pool_min_size, config.pool_max_size),
         max_lifetime_s=config.pool_max_lifetime_s,
         check=config.check_connections,
-        statement_timeout_s=config.statement_timeout_s,
-        schema=config.schema,
+        statement_timeout_s=config.statement_timeout_s or None,
+        schema=config.schema or None,
         is_pooler=config.transaction_pooler,
     )
 
