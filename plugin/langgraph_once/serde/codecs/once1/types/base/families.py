@@ -1,4 +1,4 @@
-"""What families have in common whose objects are made empty and then filled."""
+"""The common part of families that make an object empty and then fill it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["AttributesFamily", "FilledFamily"]
 
 
 class FilledFamily:
-    """Objects that are made empty and then filled, so that they may be part of a cycle."""
+    """Makes objects empty, then fills them. So they may be part of a cycle."""
 
     def __init__(self, *, code_free: bool = False) -> None:
         """Take whether to refuse where it takes code of the class to make a default."""
@@ -30,7 +30,7 @@ class FilledFamily:
 
 
 class AttributesFamily(FilledFamily):
-    """Objects that are nothing but their attributes."""
+    """Objects that consist of their attributes alone."""
 
     def encode(self, obj: Any) -> Any:
         return take_state(obj)
