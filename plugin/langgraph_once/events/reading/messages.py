@@ -15,7 +15,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import add_usage
 
-from langgraph_once.events.reading.content_blocks import Kind, sayings
+from langgraph_once.events.reading.content_blocks import Saying, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.recent import History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
@@ -105,7 +105,7 @@ class MessageEvents:
             return self._block_token(draft, text, how)
         if not text or not draft.goes_on(how):
             return None
-        return self._event(draft, "text", 0, text)
+        return self._event(draft, Saying("text", 0, text))
 
     def _block_token(self, draft: OpenMessage, content: Any, how: Any) -> TokenStreamEvent | None:
         """`token`, of a message in content blocks."""
@@ -113,20 +113,18 @@ class MessageEvents:
         if said is None or (said.kind == "reasoning" and not self._config.include_reasoning):
             return None
         draft.keep(said.text)
-        return self._event(draft, *said)
+        return self._event(draft, said)
 
-    def _event(
-        self, draft: OpenMessage, kind: Kind, block_index: int | str, text: str
-    ) -> TokenStreamEvent:
-        growing = draft.text if kind == "text" else draft.reasoning
+    def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
+        growing = draft.text if said.kind == "text" else draft.reasoning
         return TokenStreamEvent(
             seq=self._seq(),
             where=draft.where,
             message_id=draft.message_id,
-            content_delta=text,
-            so_far=growing.add(text),
-            block_index=block_index,
-            kind=kind,
+            content_delta=said.text,
+            so_far=growing.add(said.text),
+            block_index=said.block_index,
+            kind=said.kind,
         )
 
     def _args_token(self, draft: OpenMessage, fields: Mapping[str, Any]) -> Event | None:
@@ -242,15 +240,12 @@ class MessageEvents:
         for said in sayings(message):
             if said.kind == "reasoning" and not self._config.include_reasoning:
                 continue
-            event = self._event(draft, *said)
-            if checked(self._config.filter_fn, event):
+            if checked(self._config.filter_fn, event := self._event(draft, said)):
                 yield event
 
     def _calls(self, events: Iterable[Event]) -> Iterator[Event]:
         """Events of tool calls, if they are wanted. The calls are followed in any case."""
-        for event in events:
-            if self._config.include_tool_calls:
-                yield event
+        return (event for event in events if self._config.include_tool_calls)
 
     def _complete(self, draft: OpenMessage, *, is_partial: bool = False) -> Iterator[Event]:
         key = draft.where, draft.message_id
