@@ -174,13 +174,9 @@ def load_graph_files(manifest: Manifest | None = None) -> tuple[str, ...]:
     return tuple((manifest or Manifest.from_environment(os.environ)).graph_files())
 
 
-def has_auth(environ: Mapping[str, str] | None = None) -> bool:
-    """Whether the server that runs in this process asks its clients who they are.
-
-    Args:
-        environ: As `load_settings`.
-    """
-    environ = os.environ if environ is None else environ
+def has_auth() -> bool:
+    """Whether the server that runs in this process asks its clients who they are."""
+    environ = os.environ
     return bool(environ.get("LANGGRAPH_AUTH")) or environ.get(AUTH_TYPE, NO_AUTH) != NO_AUTH
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -14,27 +13,12 @@ from langchain_core.messages import AIMessageChunk
 from langgraph_once.events import (
     ChannelStreamingProcessor,
     Event,
-    SoFar,
     TokenStreamEvent,
     TokenStreamingConfig,
-    Where,
 )
-from langgraph_once.events.vocabulary.token_event import token_event
 from langgraph_once.stream import Part
 
 META = {"langgraph_checkpoint_ns": "model:1", "langgraph_node": "model"}
-SO_FAR = SoFar.of("Hi.")
-
-
-def test_an_event_that_is_made_fast_is_like_any_other() -> None:
-    where = Where(("agent:1",), "model", "2")
-    given: Any = {"seq": 3, "where": where, "message_id": "m", "content_delta": "i."}
-    made: Any = token_event(3, where, "m", "i.", SO_FAR)
-    assert made == TokenStreamEvent(**given, so_far=SO_FAR)
-    block = token_event(3, where, "m", "i.", SO_FAR, "b", "reasoning")
-    assert block == TokenStreamEvent(**given, so_far=SO_FAR, block_index="b", kind="reasoning")
-    with pytest.raises(FrozenInstanceError):
-        made.seq = 4
 
 
 WORDS = st.sampled_from(["a", "b ", ""])

@@ -61,12 +61,12 @@ class ChannelEvents:
         self._valued = [c for c in channels if "values" in c.config.stream_mode.modes]
         self._updated = [c for c in channels if "updates" in c.config.stream_mode.modes]
 
-    def seed(self, state: Any, namespace: Namespace = ()) -> None:
+    def seed(self, state: Any) -> None:
         """Note the state that a stream starts from: its artifacts are not new."""
         for channel in (*self._valued, *self._updated):
             value = read_key(state, channel.config.key)
             if channel.config.artifact_type is not None and value is not MISSING:
-                list(channel.tracker(namespace).values(value))
+                list(channel.tracker(()).values(value))
 
     def values(self, part: Part) -> Iterator[Event]:
         """The events of a state. It comes cut to the keys that changed."""

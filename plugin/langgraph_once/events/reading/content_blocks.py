@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-__all__ = ["CallPiece", "Saying", "call_pieces", "sayings", "whole_calls"]
+__all__ = ["CallPiece", "Kind", "Saying", "call_pieces", "sayings", "whole_calls"]
 
 REASONING_KEY = "reasoning_content"
+Kind: TypeAlias = Literal["text", "reasoning"]
 
 
 class Saying(NamedTuple):
     """Some text of one content block."""
 
-    kind: Literal["text", "reasoning"]
+    kind: Kind
     block_index: int | str
     text: str
 
@@ -54,7 +55,7 @@ def sayings(message: BaseMessage) -> Iterator[Saying]:
         yield Saying("text", 0, content)
 
 
-def _block_sayings(block: Any) -> Iterator[tuple[Literal["text", "reasoning"], str]]:
+def _block_sayings(block: Any) -> Iterator[tuple[Kind, str]]:
     if isinstance(block, str):
         if block:
             yield "text", block

@@ -15,7 +15,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import add_usage
 
-from langgraph_once.events.reading.content_blocks import sayings
+from langgraph_once.events.reading.content_blocks import Saying, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.recent import History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
@@ -31,7 +31,6 @@ from langgraph_once.events.vocabulary.event import (
     MessageSupersededEvent,
     TokenStreamEvent,
 )
-from langgraph_once.events.vocabulary.token_event import token_event
 from langgraph_once.stream import Part, annotation_of
 from langgraph_once.stream.part.annotation import is_respaced
 from langgraph_once.stream.part.where import Pattern, Where, where_of
@@ -106,19 +105,27 @@ class MessageEvents:
             return self._block_token(draft, text, how)
         if not text or not draft.goes_on(how):
             return None
-        so_far = draft.text.add(text)
-        return token_event(self._seq(), draft.where, draft.message_id, text, so_far)
+        return self._event(draft, Saying("text", 0, text))
 
     def _block_token(self, draft: OpenMessage, content: Any, how: Any) -> TokenStreamEvent | None:
         """`token`, of a message in content blocks."""
         said = draft.next_of_block(content, how)
         if said is None or (said.kind == "reasoning" and not self._config.include_reasoning):
             return None
+        draft.keep(said.text)
+        return self._event(draft, said)
+
+    def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
         growing = draft.text if said.kind == "text" else draft.reasoning
-        kind, index, text = said
-        draft.keep(text)
-        so_far = growing.add(text)
-        return token_event(self._seq(), draft.where, draft.message_id, text, so_far, index, kind)
+        return TokenStreamEvent(
+            seq=self._seq(),
+            where=draft.where,
+            message_id=draft.message_id,
+            content_delta=said.text,
+            so_far=growing.add(said.text),
+            block_index=said.block_index,
+            kind=said.kind,
+        )
 
     def _args_token(self, draft: OpenMessage, fields: Mapping[str, Any]) -> Event | None:
         """`token`, of a message that writes the arguments of a call."""
@@ -230,21 +237,15 @@ class MessageEvents:
             self._last, self._last_meta = draft, meta
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
-        for kind, index, text in sayings(message):
-            growing = draft.text if kind == "text" else draft.reasoning
-            so_far = growing.add(text)
-            if kind == "reasoning" and not self._config.include_reasoning:
+        for said in sayings(message):
+            if said.kind == "reasoning" and not self._config.include_reasoning:
                 continue
-            seq = self._seq()
-            event = token_event(seq, draft.where, draft.message_id, text, so_far, index, kind)
-            if checked(self._config.filter_fn, event):
+            if checked(self._config.filter_fn, event := self._event(draft, said)):
                 yield event
 
     def _calls(self, events: Iterable[Event]) -> Iterator[Event]:
         """Events of tool calls, if they are wanted. The calls are followed in any case."""
-        for event in events:
-            if self._config.include_tool_calls:
-                yield event
+        return (event for event in events if self._config.include_tool_calls)
 
     def _complete(self, draft: OpenMessage, *, is_partial: bool = False) -> Iterator[Event]:
         key = draft.where, draft.message_id

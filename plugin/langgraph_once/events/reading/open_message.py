@@ -7,20 +7,20 @@ text, not of a chunk object for each token, and adding it up does not copy it ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk, ToolCallChunk
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
-from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying
+from langgraph_once.events.reading.content_blocks import REASONING_KEY, Kind, Saying
 from langgraph_once.events.vocabulary.growing_text import Growing
 from langgraph_once.stream.part.where import Where
 
 __all__ = ["OpenMessage"]
 
 TEXT_KEYS = ("text", "thinking", "reasoning")
-BLOCK_KINDS: Mapping[tuple[str, str], Literal["text", "reasoning"]] = {
+BLOCK_KINDS: Mapping[tuple[str, str], Kind] = {
     ("text", "text"): "text",
     ("thinking", "thinking"): "reasoning",
     ("reasoning", "reasoning"): "reasoning",

@@ -5,6 +5,5 @@ base.py          what all events have in common
 config.py        which channels and tokens to watch
 codec.py         events to JSON and back
 growing_text.py  a text that grows, and cheap views of it
-token_event.py   the same `TokenStreamEvent`, made faster
 callbacks.py     functions of the user that see events, and what they raise
 """

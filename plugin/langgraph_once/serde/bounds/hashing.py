@@ -9,15 +9,16 @@ and of comparing what has one hash.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from enum import Enum
 from itertools import chain
-from types import GenericAlias, MemberDescriptorType
+from types import GenericAlias
 from typing import Any, Final, Generic, TypeVar
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde.bounds.budget import Budget
 from langgraph_once.serde.trust.hash_guard import Guard
+from langgraph_once.serde.trust.lookup import attributes_of
 
 __all__ = ["MAX_HASH_LEVELS", "Hashing", "are_harmless"]
 
@@ -196,7 +197,7 @@ def _parts(value: Any, *, deep: bool) -> tuple[int, list[Any]]:
     own_hash: object = kind.__hash__
     if own_hash is None or own_hash is object.__hash__:
         return 1, []
-    held = [*_attributes(value)]
+    held = [*attributes_of(value)]
     if issubclass(kind, tuple):
         held += tuple.__iter__(value)
     return _WORK_OF_AN_OBJECT, held
@@ -204,18 +205,3 @@ def _parts(value: Any, *, deep: bool) -> tuple[int, list[Any]]:
 
 def _compared(value: Any, kind: type) -> list[Any]:
     return [*chain.from_iterable(value.items())] if kind is dict else [*value]
-
-
-def _attributes(value: Any) -> Iterable[Any]:
-    """Yield the values of the attributes, without asking the class for them."""
-    for base in type(value).__mro__[:-1]:
-        for descriptor in vars(base).values():
-            if type(descriptor) is MemberDescriptorType:
-                try:
-                    yield descriptor.__get__(value)
-                except AttributeError:  # it was never set
-                    continue
-    try:
-        yield from object.__getattribute__(value, "__dict__").values()
-    except AttributeError:
-        return

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import chain
-from types import GenericAlias, MemberDescriptorType
+from types import GenericAlias
 from typing import Any, Final
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde.trust.class_code import argument_hook, hash_hook
-from langgraph_once.serde.trust.lookup import declared, names_in
+from langgraph_once.serde.trust.lookup import attributes_of, declared
 
 __all__ = ["Danger", "Guard", "GuardedError"]
 
 _ATOMS: Final = frozenset({type(None), bool, int, float, complex, str, bytes, bytearray})
 _FLAT: Final = frozenset({tuple, list, set, frozenset})
 _OF_OBJECT: Final = vars(object)["__hash__"]
-_mro_of: Final[Any] = vars(type)["__mro__"].__get__
 
 
 class GuardedError(PayloadError):
@@ -96,21 +95,7 @@ def _held(item: Any, kind: Any) -> Iterator[Any]:
     elif kind is GenericAlias:
         yield from item.__args__
     elif not issubclass(kind, type) and declared(kind, "__hash__") is not _OF_OBJECT:
-        yield from _parts(item, kind)
-
-
-def _parts(item: Any, kind: type) -> Iterator[Any]:
-    for base in (tuple, frozenset):
-        if issubclass(kind, base):
-            yield from base.__iter__(item)
-    for part in _mro_of(kind):
-        for descriptor in names_in(part).values():
-            if type(descriptor) is MemberDescriptorType:
-                try:
-                    yield descriptor.__get__(item)
-                except AttributeError:  # it was never set
-                    continue
-    try:
-        yield from object.__getattribute__(item, "__dict__").values()
-    except AttributeError:
-        return
+        for base in (tuple, frozenset):
+            if issubclass(kind, base):
+                yield from base.__iter__(item)
+        yield from attributes_of(item)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 __all__ = [
     "MISSING",
+    "attributes_of",
     "declared",
     "find",
     "find_class",
@@ -109,3 +110,18 @@ def declared(cls: type, name: str, default: Any = None) -> Any:
         if value is not MISSING:
             return value
     return default
+
+
+def attributes_of(obj: Any) -> Iterator[Any]:
+    """Yield the values of the attributes of an object, without asking its class for them."""
+    for part in _mro_of(type(obj)):
+        for descriptor in names_in(part).values():
+            if type(descriptor) is MemberDescriptorType:
+                try:
+                    yield descriptor.__get__(obj)
+                except AttributeError:  # it was never set
+                    continue
+    try:
+        yield from object.__getattribute__(obj, "__dict__").values()
+    except AttributeError:
+        return

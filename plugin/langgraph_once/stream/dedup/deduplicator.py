@@ -27,7 +27,7 @@ from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.dedup.stock import StockForm
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.owed import owe
-from langgraph_once.stream.part.annotation import quick_annotation_of
+from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
@@ -154,7 +154,7 @@ class Deduplicator:
         if meta is not self._last_meta or fields["id"] != self._last_id:
             # Echoes and rivals come up in `feed`, which forgets the last message.
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
-            if entry is None or not entry.is_of(quick_annotation_of(meta)):
+            if entry is None or not entry.is_of(annotation_of(meta)):
                 return False
             if entry.metadata is meta:
                 self._messages.originals.shares_metadata = True

@@ -21,7 +21,6 @@ __all__ = [
     "finding_new",
     "is_respaced",
     "note_in",
-    "quick_annotation_of",
     "repairing",
     "respacing",
 ]
@@ -156,24 +155,17 @@ def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
 
     The metadata are those of the user's config too, who may have a key of this name.
     """
-    found = quick_annotation_of(metadata)
-    return found if found is not None and _is_ours(found) else None
-
-
-def quick_annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
-    """What is in the place of the annotation, as far as one look tells, for each token."""
     if type(metadata) is Unsent:
         return metadata.note
     found: Annotation | None = metadata.get(ANNOTATION_KEY)
-    if isinstance(found, dict) and found.get("v") == SCHEMA_VERSION:
-        return found
-    return None
+    return found if isinstance(found, dict) and _is_ours(found) else None
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:
     steps, tags = found.get("steps", []), found.get("tags", [])
     return (
-        type(found.get("attempt")) is int
+        found.get("v") == SCHEMA_VERSION
+        and type(found.get("attempt")) is int
         and isinstance(steps, list)
         and all(type(step) is int for step in steps)
         and isinstance(found.get("source"), str)

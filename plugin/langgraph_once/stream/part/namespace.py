@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TypeAlias
 
 __all__ = [
@@ -25,12 +24,6 @@ TASK_NS_KEY = "langgraph_checkpoint_ns"
 """The key of the metadata under which a message names its task."""
 
 
-MAX_TASKS = 256
-"""Of how many tasks is kept what their names tell. Every run has its own, which are not met again
-when it is over; so this need hold those that speak at a time."""
-
-
-@functools.lru_cache(maxsize=MAX_TASKS)
 def lineage(task: str) -> tuple[str, ...]:
     """A task after the tasks that it runs in, outermost first.
 
@@ -43,7 +36,6 @@ def lineage(task: str) -> tuple[str, ...]:
     )
 
 
-@functools.lru_cache(maxsize=MAX_TASKS)
 def bare(task: str) -> str:
     """A task by the name of its node in place of its id: as an update names it."""
     outer, _, last = task.rpartition(NS_SEP)
@@ -51,7 +43,6 @@ def bare(task: str) -> str:
     return f"{outer}{NS_SEP}{name}" if outer else name
 
 
-@functools.lru_cache(maxsize=MAX_TASKS)
 def names(task: str) -> tuple[str, ...]:
     """The names of a task: its own, and the one it has as the home of a graph with memory.
 

@@ -8,7 +8,7 @@ from typing import Any
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.intake import StreamModes, Version
 
-__all__ = ["event_of", "sdk_chunk", "writer"]
+__all__ = ["sdk_chunk", "writer"]
 
 
 def writer(
@@ -37,16 +37,6 @@ def sdk_chunk(part: Part) -> tuple[str, Any, str | None]:
     event = "|".join((part.mode, *part.ns))
     data = [part.data, part.meta] if part.mode == "messages" else _payload(part)
     return event, data, part.event_id
-
-
-def event_of(part: Part) -> dict[str, Any]:
-    """A part as a protocol event of v3, without the `seq` and time that the run gives it."""
-    params: dict[str, Any] = {"namespace": list(part.ns), "data": part.data}
-    if part.mode == "messages":
-        params["data"] = (part.data, part.meta)
-    elif "interrupts" in part.meta:
-        params["interrupts"] = part.meta["interrupts"]
-    return {"type": "event", "method": part.mode, "params": params}
 
 
 def _payload(part: Part) -> Any:

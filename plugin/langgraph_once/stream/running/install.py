@@ -19,7 +19,7 @@ from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.running.handler_v2 import OnceMessagesHandlerV2
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["install", "is_installed"]
+__all__ = ["install"]
 
 HandlerMeta: Any = type(upstream.StreamMessagesHandler)
 
@@ -56,8 +56,3 @@ def install() -> None:
     globals_of_main: Any = main
     globals_of_main.StreamMessagesHandler = MessagesHandlerSwitch
     globals_of_main.StreamMessagesHandlerV2 = MessagesHandlerV2Switch
-
-
-def is_installed() -> bool:
-    """Whether the switches are in place."""
-    return vars(main)["StreamMessagesHandler"] is MessagesHandlerSwitch

@@ -19,7 +19,7 @@ from langgraph_once.stream.part.intake import (
     sdk_part,
     v2_part,
 )
-from langgraph_once.stream.part.render import event_of, sdk_chunk, writer
+from langgraph_once.stream.part.render import sdk_chunk, writer
 
 NS = ("research:1", "tools:2")
 TOKEN = (AIMessageChunk(content="Hi", id="m"), {"langgraph_node": "agent"})
@@ -116,14 +116,21 @@ class TestOtherSources:
     def test_frames_of_the_sdk_that_are_no_parts(self, event: str) -> None:
         assert sdk_part((event, None, None)) is None
 
-    def test_a_protocol_event_and_back(self) -> None:
-        message = AIMessage("Hi", id="m")
-        for part in (
-            Part(("a:1",), "messages", message, {"langgraph_node": "n"}),
-            Part((), "values", {"n": 1}, {"interrupts": ()}),
-            Part((), "tasks", {"id": "t"}),
+    def test_a_protocol_event(self) -> None:
+        message, meta = AIMessage("Hi", id="m"), {"langgraph_node": "n"}
+        for part, params in (
+            (
+                Part(("a:1",), "messages", message, meta),
+                {"namespace": ["a:1"], "data": (message, meta)},
+            ),
+            (
+                Part((), "values", {"n": 1}, {"interrupts": ()}),
+                {"namespace": [], "data": {"n": 1}, "interrupts": ()},
+            ),
+            (Part((), "tasks", {"id": "t"}), {"namespace": [], "data": {"id": "t"}}),
         ):
-            assert event_part(event_of(part)) == part
+            event = {"type": "event", "method": part.mode, "params": params}
+            assert event_part(event) == part
 
     @pytest.mark.parametrize(
         "params",

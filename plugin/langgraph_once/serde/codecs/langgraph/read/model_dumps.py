@@ -193,7 +193,7 @@ class Dumps:
             raise DumpTypeError("validation of a typed dictionary")
         return {name: self._value(fields[name]["schema"], dump[name], level) for name in dump}
 
-    def _model(self, schema: Schema, dump: Any, level: int) -> Any:
+    def _object(self, schema: Schema, dump: Any, level: int) -> Any:
         cls = schema["cls"]
         if type(dump) is cls:
             return dump
@@ -201,6 +201,9 @@ class Dumps:
         if by_code is not None:
             return by_code(dump)
         _check_making(cls, schema)
+        if schema["type"] == "dataclass":
+            fields = {field["name"]: field for field in schema["schema"]["fields"]}
+            return _RECORDS.decode(cls, self._members(fields, dump, level))
         if schema["root_model"]:
             root = self._value(schema["schema"], dump, level)
             return _MODELS.decode(cls, ({"root": root}, None, None, None))
@@ -209,17 +212,6 @@ class Dumps:
         has_extra = schema.get("config", {}).get("extra_fields_behavior") == "allow"
         extra = {name: dump[name] for name in dump.keys() - fields.keys()} if has_extra else None
         return _MODELS.decode(cls, (values, {*values}, extra, None))
-
-    def _dataclass(self, schema: Schema, dump: Any, level: int) -> Any:
-        cls = schema["cls"]
-        if type(dump) is cls:
-            return dump
-        by_code = self._called(cls)
-        if by_code is not None:
-            return by_code(dump)
-        _check_making(cls, schema)
-        fields = {field["name"]: field for field in schema["schema"]["fields"]}
-        return _RECORDS.decode(cls, self._members(fields, dump, level))
 
     def _fields(self, schema: Schema) -> dict[str, Schema]:
         """Return the schemas of a model's fields, which validators of the model stand around."""
@@ -289,7 +281,7 @@ _KINDS: Final[dict[str, str]] = {
     "union": "_union",
     "tagged-union": "_tagged",
     "typed-dict": "_typed_dict",
-    "model": "_model",
-    "dataclass": "_dataclass",
+    "model": "_object",
+    "dataclass": "_object",
 }
 """What converts values of each kind of schema: the names of methods."""

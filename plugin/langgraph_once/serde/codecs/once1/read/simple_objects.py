@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-import ormsgpack
 from pydantic import BaseModel
 
 from langgraph_once.serde.codecs.once1.format.layout import MARK
@@ -44,12 +43,11 @@ class NotSimpleError(Exception):
 
 def _object_maker(cls: type, names: Iterable[str]) -> Maker:
     """Return what makes objects of `cls`, without running any code of it."""
-    its_names = _as_read(names)
-    keys = dict.fromkeys(its_names).keys()
+    keys = dict.fromkeys(names).keys()
     set_attribute = object.__setattr__
 
     def make(values: Any) -> Any:
-        if type(values) is not dict or ([*values] != its_names and values.keys() != keys):
+        if type(values) is not dict or values.keys() != keys:
             raise NotSimpleError
         made: Any = _new(cls)
         set_attribute(made, "__dict__", values)
@@ -60,12 +58,11 @@ def _object_maker(cls: type, names: Iterable[str]) -> Maker:
 
 def _model_maker(cls: type[BaseModel], fields_set: set[str], has_extra: bool) -> Maker:
     """Return what makes models. Validation ran when they were made first."""
-    names = _as_read(model_plan(cls).fields)
-    keys = dict.fromkeys(names).keys()
+    keys = dict.fromkeys(model_plan(cls).fields).keys()
     copy_fields_set = fields_set.copy
 
     def make(values: Any) -> Any:
-        if type(values) is not dict or ([*values] != names and values.keys() != keys):
+        if type(values) is not dict or values.keys() != keys:
             raise NotSimpleError
         made: Any = _new(Blank)
         made.__dict__ = values
@@ -76,11 +73,6 @@ def _model_maker(cls: type[BaseModel], fields_set: set[str], has_extra: bool) ->
         return made
 
     return make
-
-
-def _as_read(names: Iterable[str]) -> list[str]:
-    """Return `names` as the very strings that ormsgpack hands out: these are compared sooner."""
-    return [*ormsgpack.unpackb(ormsgpack.packb(dict.fromkeys(names)))]
 
 
 def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Maker], bool]:

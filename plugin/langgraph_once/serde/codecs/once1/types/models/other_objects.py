@@ -13,11 +13,9 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import (
-    fill_state,
     is_python_class,
-    take_state,
 )
-from langgraph_once.serde.codecs.once1.types.base.checks import plain
+from langgraph_once.serde.codecs.once1.types.base.families import AttributesFamily
 
 __all__ = ["ObjectFamily"]
 
@@ -29,7 +27,7 @@ _NO_MORE_THAN_ATTRIBUTES: Final = (object, SimpleNamespace, UserString)
 """Have hooks, which say nothing that their attributes do not."""
 
 
-class ObjectFamily:
+class ObjectFamily(AttributesFamily):
     """What no other family knows. Asked last."""
 
     name = "object"
@@ -47,25 +45,8 @@ class ObjectFamily:
             )
         )
 
-    def encode(self, obj: Any) -> Any:
-        return take_state(obj)
-
-    def decode(self, cls: type, data: Any) -> Any:
-        obj = self.blank(cls)
-        self.fill(obj, data)
-        return obj
-
     def blank(self, cls: type) -> Any:
         return _root(cls).__new__(cls)
-
-    def fill(self, obj: Any, data: Any) -> None:
-        fill_state(obj, data)
-
-    def fields_of(self, data: Any) -> dict[str, Any]:
-        return dict(plain(data, dict))
-
-    def with_fields(self, _cls: type, _data: Any, fields: dict[str, Any]) -> Any:
-        return fields
 
 
 def _root(cls: type) -> Any:

@@ -22,6 +22,7 @@ from langgraph_once.serde.codecs.once1.types.base.attributes import (
     slots_of,
 )
 from langgraph_once.serde.codecs.once1.types.base.checks import parts
+from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnreadableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared
 
@@ -56,17 +57,13 @@ class _Plan:
     root: bool
 
 
-class ModelFamily:
+class ModelFamily(FilledFamily):
     """Subclasses of `pydantic.BaseModel`: values, fields set, extra values, private attributes.
 
     The fields set are `None` where those are all the fields that have a value.
     """
 
     name = "model"
-
-    def __init__(self, *, code_free: bool = False) -> None:
-        """Take whether to refuse where it takes code of the class to make a default."""
-        self._code_free = code_free
 
     def matches(self, cls: type) -> bool:
         return (
@@ -95,14 +92,6 @@ class ModelFamily:
         except ValueError as error:
             raise UnwritableError(str(error)) from None
         return values, None if fields_set == values.keys() else fields_set, extra, private
-
-    def decode(self, cls: type, data: Any) -> Any:
-        obj = self.blank(cls)
-        self.fill(obj, data)
-        return obj
-
-    def blank(self, cls: type) -> Any:
-        return object.__new__(cls)
 
     def fill(self, obj: Any, data: Any) -> None:
         plan = model_plan(type(obj))

@@ -8,6 +8,7 @@ from typing import Any
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import slots_of
 from langgraph_once.serde.codecs.once1.types.base.checks import parts
+from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
 from langgraph_once.serde.trust.lookup import declared
 
 __all__ = ["V1ModelFamily"]
@@ -15,7 +16,7 @@ __all__ = ["V1ModelFamily"]
 _FIELDS_SET = "__fields_set__"
 
 
-class V1ModelFamily:
+class V1ModelFamily(FilledFamily):
     """Subclasses of `pydantic.v1.BaseModel`: values, fields set, private attributes."""
 
     name = "v1model"
@@ -34,14 +35,6 @@ class V1ModelFamily:
                 private[name] = slot.__get__(obj)
         _check(cls, values, fields_set, private)
         return values, fields_set, private
-
-    def decode(self, cls: type, data: Any) -> Any:
-        obj = self.blank(cls)
-        self.fill(obj, data)
-        return obj
-
-    def blank(self, cls: type) -> Any:
-        return object.__new__(cls)
 
     def fill(self, obj: Any, data: Any) -> None:
         cls = type(obj)

@@ -24,6 +24,7 @@ from langgraph_once.serde.codecs.once1.types.base.attributes import (
     take_state,
 )
 from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
+from langgraph_once.serde.codecs.once1.types.base.families import AttributesFamily, FilledFamily
 from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
 
 __all__ = ["ADAPTERS", "ChainMapFamily", "ContainerFamily"]
@@ -86,14 +87,10 @@ _OF_THE_CODEC: Final = (dict, list, set, bytearray)
 """Written by the codec itself; only their subclasses are meant here."""
 
 
-class ContainerFamily:
+class ContainerFamily(FilledFamily):
     """Mutable containers: content, what else must be known, attributes."""
 
     name = "container"
-
-    def __init__(self, *, code_free: bool = False) -> None:
-        """Take whether to refuse where it takes code of the class to make a default."""
-        self._code_free = code_free
 
     def matches(self, cls: type) -> bool:
         base = _base(cls)
@@ -101,11 +98,6 @@ class ContainerFamily:
 
     def encode(self, obj: Any) -> tuple[Any, ...]:
         return *_KINDS[_base(type(obj))].take(obj), take_state(obj)
-
-    def decode(self, cls: type, data: Any) -> Any:
-        obj = self.blank(cls)
-        self.fill(obj, data)
-        return obj
 
     def blank(self, cls: type) -> Any:
         return _base(cls).__new__(cls)
@@ -117,7 +109,7 @@ class ContainerFamily:
         kind.fill(obj, content, extra)
 
 
-class ChainMapFamily:
+class ChainMapFamily(AttributesFamily):
     """`ChainMap` and its subclasses: a chain is its attribute `maps`."""
 
     name = "chainmap"
@@ -125,19 +117,8 @@ class ChainMapFamily:
     def matches(self, cls: type) -> bool:
         return ChainMap in cls.__mro__ and is_plain_subclass(cls, object)
 
-    def encode(self, obj: Any) -> Any:
-        return take_state(obj)
-
-    def decode(self, cls: type, data: Any) -> Any:
-        obj = self.blank(cls)
-        self.fill(obj, data)
-        return obj
-
-    def blank(self, cls: type) -> Any:
-        return object.__new__(cls)
-
     def fill(self, obj: Any, data: Any) -> None:
-        fill_state(obj, data)
+        super().fill(obj, data)
         if not all(
             issubclass(type(part), Mapping) for part in plain(getattr(obj, "maps", None), list)
         ):

@@ -18,6 +18,7 @@ from langgraph_once.serde.codecs.once1.types.base.attributes import (
     take_state,
 )
 from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
+from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
 from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
 from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
 from langgraph_once.serde.trust.lookup import names_of
@@ -56,14 +57,10 @@ _ARGS: Final[Any] = vars(BaseException)["args"]
 _LINKS: Final = ("__cause__", "__context__", "__suppress_context__")
 
 
-class ExceptionFamily:
+class ExceptionFamily(FilledFamily):
     """Every exception but groups: arguments, fields, attributes, what it was raised from."""
 
     name = "exception"
-
-    def __init__(self, *, code_free: bool = False) -> None:
-        """Take whether to refuse where it takes code of the class to make a default."""
-        self._code_free = code_free
 
     def matches(self, cls: type) -> bool:
         return (
@@ -74,11 +71,6 @@ class ExceptionFamily:
 
     def encode(self, obj: BaseException) -> tuple[Any, ...]:
         return _ARGS.__get__(obj), _take_fields(obj), take_state(obj), take_links(obj)
-
-    def decode(self, cls: type, data: Any) -> Any:
-        obj = self.blank(cls)
-        self.fill(obj, data)
-        return obj
 
     def blank(self, cls: type) -> Any:
         return _builtin(cls).__new__(cls)
