@@ -74,7 +74,22 @@ def _is_list(value: Any) -> bool:
 HUGE = 10**5000
 """Which Python refuses to make text of."""
 
-ODD = [Awkward(), None, True, -HUGE, HUGE, NAN, "", b"", (), [], {}, {HUGE: {7: 7}}, {1}, type]
+ODD: list[Any] = [
+    Awkward(),
+    None,
+    True,
+    -HUGE,
+    HUGE,
+    NAN,
+    "",
+    b"",
+    (),
+    [],
+    {},
+    {HUGE: {7: 7}},
+    {1},
+    type,
+]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
