@@ -137,6 +137,15 @@ async def test_what_is_added_is_not_taken_for_there_when_it_is_undone(
             assert await _listed(saver) == []
 
 
+async def test_what_is_there_is_not_added_again(saver: OnceSqliteSaver) -> None:
+    statements: list[str] = []
+    saver.conn.set_trace_callback(statements.append)
+    saver.setup()
+    await saver.aprune(["thread"])
+    saver.conn.set_trace_callback(None)
+    assert not [each for each in statements if "ALTER" in each or "CREATE" in each]
+
+
 async def test_two_open_savers_add_what_is_missing_once(
     upstreams: Path, serde: SerializerProtocol
 ) -> None:

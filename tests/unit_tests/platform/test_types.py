@@ -155,7 +155,10 @@ def test_it_reads_what_a_running_server_has_stored(project: Path) -> None:
     conn = sqlite3.connect(project / "once.sqlite")
     try:
         conn.execute("UPDATE writes SET thread_id = 'held' WHERE thread_id = 'plain-late'")
-        conn.execute("INSERT INTO checkpoints VALUES ('run', '', '1', NULL, 'pickle', X'80', '{}', '')")
+        conn.execute(
+            "INSERT INTO checkpoints (thread_id, checkpoint_id, type, checkpoint, metadata)"
+            " VALUES ('run', '1', 'pickle', X'80', '{}')"
+        )
         conn.commit()
         before = files(project)
         assert "once.sqlite-wal" in before

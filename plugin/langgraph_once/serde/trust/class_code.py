@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import enum
 import queue
-import sys
 import threading
 import time
 import typing
@@ -29,7 +28,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel
 
-from langgraph_once.serde.trust.lookup import MISSING, declared, names_in
+from langgraph_once.serde.trust.lookup import MISSING, declared, imported, names_in
 
 __all__ = [
     "argument_hook",
@@ -204,7 +203,7 @@ def is_harmless_factory(factory: Any) -> bool:
 def _is_known(meta: type) -> bool:
     if any(meta is known for known in _METACLASSES):
         return True
-    module = sys.modules.get(_V1_METACLASS[0])
+    module = imported(_V1_METACLASS[0])
     return module is not None and meta is vars(module).get(_V1_METACLASS[1])
 
 

@@ -6,6 +6,7 @@ names are looked up in the dictionaries themselves.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
@@ -17,6 +18,7 @@ __all__ = [
     "declared",
     "find",
     "find_class",
+    "imported",
     "names_in",
     "names_in_module",
     "names_of",
@@ -25,6 +27,9 @@ __all__ = [
 
 MISSING: Final[Any] = object()
 """Stands for what is not there."""
+
+_complete: Final[set[str]] = set()
+"""Names of modules that were seen imported whole."""
 
 _names_in_module: Final[Any] = vars(ModuleType)["__dict__"].__get__
 _names_in_class: Final[Any] = vars(type)["__dict__"].__get__
@@ -72,8 +77,29 @@ def names_of(target: Any) -> tuple[Any, Any]:
 
 def names_in_module(name: str) -> Any:
     """Return the dictionary of an imported module; None if there is no such module."""
+    module = imported(name)
+    return _names_in_module(module) if module is not None else None
+
+
+def imported(name: str) -> Any:
+    """Return a module that is imported, and None for one that is not.
+
+    While another thread imports it, it stands in `sys.modules` without what it will hold: this
+    waits until it is done.
+    """
     module: Any = sys.modules.get(name)
-    return _names_in_module(module) if issubclass(type(module), ModuleType) else None
+    if not issubclass(type(module), ModuleType):
+        return None
+    if name in _complete:
+        return module
+    if getattr(_names_in_module(module).get("__spec__"), "_initializing", False):
+        try:
+            module = importlib.import_module(name)
+        except Exception:  # as the other thread is told
+            return None
+    else:
+        _complete.add(name)
+    return module
 
 
 def names_in(cls: type) -> Any:

@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
-from uuid import uuid1, uuid4
 
 import pytest
 from langgraph.checkpoint.base import CheckpointTuple
@@ -209,14 +208,15 @@ def test_all_is_found_and_not_the_first_alone() -> None:
 @pytest.mark.parametrize(
     ("id_", "words"),
     [
-        (str(uuid1()), "not of version 6"),
-        (str(uuid4()), "not of version 6"),
+        ("c26b2c74-c83f-11f0-8de9-0242ac120002", "not of version 6"),
+        ("1f0c8f44-7c1e-4c3b-9e35-5c2f0a7d8b11", "not of version 6"),
         (ID.replace("8002", "c002"), "not of version 6"),
         (ID.upper(), "lower case"),
         (ID.replace("-", ""), "lower case"),
         (f"{{{ID}}}", "lower case"),
         ("", "no UUID"),
     ],
+    ids=["version-1", "version-4", "variant", "upper", "plain", "braces", "empty"],
 )
 def test_ids(id_: str, words: str) -> None:
     checkpoint = {**sound()["checkpoint"], "id": id_}

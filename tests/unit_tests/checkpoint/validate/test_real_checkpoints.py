@@ -1,59 +1,52 @@
-"""What LangGraph writes has no finding, of whatever version and in whatever way it came about."""
+"""What LangGraph writes has no finding, in whatever way it came about."""
 
 import dataclasses
 import functools
 import importlib
-import itertools
-import operator
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import HumanMessage
 from langgraph._internal import _constants
-from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import (
     LATEST_VERSION,
     BaseCheckpointSaver,
-    CheckpointTuple,
     empty_checkpoint,
 )
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.func import entrypoint, task
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END
 from langgraph.pregel import _checkpoint
 from langgraph.store.base import BaseStore, Item
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.sqlite import SqliteStore
-from langgraph.types import Command, Overwrite, RetryPolicy, StateUpdate, interrupt
+from langgraph.types import Command, Overwrite
 
-from graphs.research.graph import graph as research
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.validate import (
     Finding,
     checkpoint,
     validate_checkpoint,
     validate_item,
-    validate_tuple,
-    validate_write,
 )
 from tests.corpus.play import play
 from tests.corpus.scenario import Graph, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS
-from tests.data.checkpoints import files
-from tests.data.checkpoints.write_upstream import build, live
-
-Saver = BaseCheckpointSaver[Any]
-Durability = Literal["sync", "async", "exit"]
-DURABILITIES: tuple[Durability, ...] = ("sync", "async", "exit")
+from tests.unit_tests.checkpoint.validate.lives import (
+    DURABILITIES,
+    STORIES,
+    Durability,
+    Saver,
+    deltas,
+    findings,
+    on,
+)
 
 
 class CountingSaver(InMemorySaver):
@@ -61,13 +54,6 @@ class CountingSaver(InMemorySaver):
 
     def get_next_version(self, current: Any, channel: None) -> Any:
         return BaseCheckpointSaver.get_next_version(self, current, channel)
-
-
-def findings(saver: Saver, but: Sequence[str] = ()) -> list[str]:
-    """Return what is found in all that a saver has, but in the checkpoints of these ids."""
-    kept = [each for each in saver.list(None) if each.checkpoint["id"] not in but]
-    assert kept
-    return [str(found) for each in kept for found in validate_tuple(each)]
 
 
 @pytest.fixture(params=["memory", "numbers", "sqlite"])
@@ -78,140 +64,6 @@ def saver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Saver]:
             yield saver
     else:
         yield {"memory": InMemorySaver, "numbers": CountingSaver}[request.param]()
-
-
-def on(thread_id: Any = "thread", **more: Any) -> Any:
-    return {"configurable": {"thread_id": thread_id}, **more}
-
-
-def extend(state: list[str], writes: Sequence[list[str]]) -> list[str]:
-    return [*state, *(item for write in writes for item in write)]
-
-
-class State(TypedDict):
-    log: Annotated[list[str], operator.add]
-    slow: Annotated[list[str], DeltaChannel(extend, snapshot_frequency=2)]
-    rare: Annotated[list[str], DeltaChannel(extend, snapshot_frequency=1000)]
-    topic: str
-
-
-def note(state: State) -> dict[str, Any]:
-    if state.get("topic") == "afresh":
-        return {"slow": Overwrite(["afresh"]), "log": ["afresh"]}
-    return {"log": ["noted"], "slow": ["noted"]}
-
-
-def ask(state: State) -> dict[str, Any]:
-    if state.get("topic") == "broken":
-        raise ValueError("broken")
-    return {"rare": [str(interrupt("May I?"))]}
-
-
-def deltas(saver: Saver, **options: Any) -> Any:
-    inner = StateGraph(State).add_node("ask", ask).add_edge(START, "ask")
-    outer = StateGraph(State)
-    outer.add_node("note", note)
-    outer.add_node("inner", inner.compile())
-    outer.add_node("beside", note)
-    outer.add_node("idle", lambda state: None)
-    outer.add_edge(START, "note")
-    outer.add_edge("note", "inner")
-    outer.add_edge("note", "beside")
-    outer.add_edge(["inner", "beside"], "idle")
-    return outer.compile(checkpointer=saver, **options)
-
-
-def edits(saver: Saver) -> None:
-    graph = deltas(saver)
-    graph.update_state(on("edited first"), {"slow": ["a"], "topic": "a"}, as_node="note")
-    graph.invoke(None, on("edited first"))
-    graph.invoke({"topic": "a", "log": []}, on())
-    for state in list(graph.get_state_history(on())):
-        graph.update_state(state.config, {"topic": "b", "slow": ["b"]}, as_node="note")
-        graph.update_state(state.config, {"slow": Overwrite(["c"])}, as_node="note")
-        graph.update_state(state.config, None, as_node="__copy__")
-        graph.update_state(state.config, None, as_node=END)
-        graph.update_state(state.config, {"topic": "c"}, as_node="__input__")
-        graph.update_state(state.config, None)
-    latest = graph.get_state(on())
-    updates = [[StateUpdate({"topic": "d"}, "note")], [StateUpdate({"log": ["d"]}, "beside")]]
-    graph.bulk_update_state(latest.config, updates)
-    graph.invoke(Command(resume="yes", update={"topic": "e"}), on())
-
-
-def exits(saver: Saver) -> None:
-    for durability in DURABILITIES:
-        graph = deltas(saver)
-        thread = on(durability, metadata={"who": "me", "score": float("nan")}, run_id=None)
-        for turn in range(4):
-            graph.invoke({"topic": str(turn)}, thread, durability=durability)
-            graph.invoke(Command(resume="yes"), thread, durability=durability)
-        with suppress(ValueError):
-            graph.invoke({"topic": "broken"}, thread, durability=durability)
-        graph.invoke({"topic": "afresh"}, thread, durability=durability)
-
-
-def stops(saver: Saver) -> None:
-    graph = deltas(saver, interrupt_before=["idle"], interrupt_after=["note"])
-    graph.invoke({"topic": "a"}, on(7))
-    answers: list[Any] = [None, Command(resume="yes"), None]
-    for asked in answers:
-        graph.invoke(asked, on(7))
-    *_, first = graph.get_state_history(on(7))
-    for checkpoint_ns in ({}, {"checkpoint_ns": ""}):
-        named = {**first.config["configurable"], **checkpoint_ns}
-        read = saver.get_tuple({"configurable": {"thread_id": 7, **named}})
-        assert read is not None
-        assert validate_tuple(read) == []
-
-
-def tries(saver: Saver) -> None:
-    attempts = itertools.count()
-
-    def flaky(state: State) -> Any:
-        if next(attempts) % 2 == 0:
-            raise OSError("try again")
-        return Command(graph=Command.PARENT, goto="other", update={"log": ["handed over"]})
-
-    def broken(state: State) -> Any:
-        raise ValueError("broken")
-
-    def handled(state: State) -> Any:
-        return {"log": ["handled"]}
-
-    policy = RetryPolicy(initial_interval=0, jitter=False, retry_on=OSError)
-    inner = StateGraph(State).add_node("flaky", flaky, retry_policy=policy)
-    inner.add_edge(START, "flaky")
-    outer = StateGraph(State)
-    outer.add_node("inner", inner.compile(checkpointer=True))
-    outer.add_node("other", broken, error_handler=handled)
-    outer.add_edge(START, "inner")
-    graph: Any = outer.compile(checkpointer=saver)
-    for turn in range(2):
-        graph.invoke({"topic": str(turn), "log": []}, on())
-
-
-def functions(saver: Saver) -> None:
-    @task
-    def double(number: int) -> int:
-        return 2 * number
-
-    @entrypoint(checkpointer=saver)
-    def program(number: int, *, previous: int | None = None) -> int:
-        doubled = [double(number), double(number + 1)]
-        asked = int(interrupt("How many?"))
-        return asked + sum(each.result() for each in doubled) + (previous or 0)
-
-    for number in range(2):
-        program.invoke(number, on())
-        program.invoke(Command(resume=5), on())
-
-
-def samples(saver: Saver) -> None:
-    graph: Any = research.copy({"checkpointer": saver})
-    graph.invoke({"messages": [HumanMessage("What is a checkpoint?")]}, on())
-    for state in list(graph.get_state_history(on(), limit=3)):
-        graph.invoke(None, state.config)
 
 
 @pytest.fixture
@@ -226,17 +78,6 @@ def postgres_saver(postgres: str) -> Iterator[Saver]:
         saver.serde = OnceSerializer()
         saver.setup()
         yield saver
-
-
-STORIES: dict[str, Callable[[Saver], None]] = {
-    "every kind of step": lambda saver: live(build(saver)),
-    "edits": edits,
-    "durability": exits,
-    "static interrupts": stops,
-    "errors": tries,
-    "functions": functions,
-    "samples": samples,
-}
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -302,65 +143,6 @@ def test_any_life_of_a_thread(life: list[tuple[str, int, Durability]]) -> None:
             with suppress(RuntimeError):  # nothing to answer
                 graph.invoke(asked[operation], config, durability=durability)
     assert findings(saver) == []
-
-
-@pytest.fixture
-def old(request: pytest.FixtureRequest) -> Iterator[SqliteSaver]:
-    """A database that an old version wrote."""
-    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as conn:
-        saver = SqliteSaver(conn, serde=OnceSerializer())
-        saver.setup()
-        files.load(request.param, conn)
-        yield saver
-
-
-@pytest.mark.parametrize("old", files.names(), indirect=True)
-def test_what_old_versions_wrote(old: SqliteSaver) -> None:
-    assert findings(old) == []
-    rows = old.conn.execute("SELECT channel, idx FROM writes").fetchall()
-    assert [found for row in rows for found in validate_write(*row)] == []
-
-
-@pytest.mark.filterwarnings("ignore:Deserializing unregistered type")
-@pytest.mark.parametrize("old", files.names(), indirect=True)
-def test_what_becomes_of_it(old: SqliteSaver) -> None:
-    before: list[CheckpointTuple] = list(old.list(None))
-    graph = build(old)
-    history = list(graph.get_state_history(on()))
-    for state in history:
-        graph.update_state(state.config, None)
-        graph.update_state(state.config, {"topic": "x"}, as_node="plan")
-        graph.update_state(state.config, None, as_node=END)
-    for state in history[::4]:
-        graph.invoke(None, state.config)
-    graph.invoke({"topic": "new", "log": ["again"]}, on())
-    assert findings(old, but=[each.checkpoint["id"] for each in before]) == []
-
-
-def values_without_versions(old: SqliteSaver) -> list[Any]:
-    return [
-        each.checkpoint["channel_values"][channel]
-        for each in old.list(on())
-        for channel in each.checkpoint["channel_values"]
-        if channel not in each.checkpoint["channel_versions"]
-    ]
-
-
-@pytest.mark.parametrize("old", ["langgraph-0.2.16"], indirect=True)
-def test_a_fork_of_format_1_takes_its_empty_values_over(old: SqliteSaver) -> None:
-    graph = build(old)
-    for state in list(graph.get_state_history(on())):
-        before = len(values_without_versions(old))
-        copied = old.get_tuple(graph.update_state(state.config, None, as_node="__copy__"))
-        assert copied is not None
-        assert copied.checkpoint["v"] == checkpoint.NEWEST_FORMAT
-        taken = values_without_versions(old)[: len(values_without_versions(old)) - before]
-        # A race of 0.2.16, which stored a channel while it changed it: one value is ahead.
-        ahead = [f'.checkpoint["channel_values"]["{JOIN}"]'] * any(taken)
-        assert [found.path for found in validate_tuple(copied)] == ahead
-
-
-JOIN = "join:worker+left:inner"
 
 
 def test_the_newest_format_is_this() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import Any, Final
 
 import ormsgpack
 
 from langgraph_once.serde.codecs.langgraph.scan import end_of_value
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["array", "array_content", "array_parts", "is_array_type"]
 
@@ -19,7 +19,7 @@ _BYTES_WIDTHS: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}
 
 def is_array_type(cls: type) -> bool:
     """Whether `cls` is numpy's array, and not a subclass."""
-    numpy = sys.modules.get("numpy")
+    numpy = imported("numpy")
     return numpy is not None and cls is numpy.ndarray
 
 

@@ -6,11 +6,11 @@ when one directly holds another.
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict, deque
 from typing import Any, Final
 
 from langgraph_once.errors import PayloadError
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["MAX_LEVELS_IN_EACH_OTHER", "Nesting"]
 
@@ -53,7 +53,7 @@ _HELD: Final = frozenset({slice, deque, defaultdict, *_SYNTAX})
 
 
 def _is_array(value: Any) -> bool:
-    numpy = sys.modules.get("numpy")
+    numpy = imported("numpy")
     return numpy is not None and type(value) is numpy.ndarray and value.dtype.hasobject
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
@@ -12,7 +11,7 @@ from langgraph_once.serde.codecs.once1.format.opaque import Opaque, ref_indices,
 from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS, Kind, Token, read_token, text_at
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.protocol import CyclicFamily
-from langgraph_once.serde.trust.lookup import names_in, names_of
+from langgraph_once.serde.trust.lookup import imported, names_in, names_of
 
 __all__ = ["Table"]
 
@@ -163,7 +162,7 @@ def _is_buffer(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    numpy = sys.modules.get("numpy")
+    numpy = imported("numpy")
     return numpy is not None and type(value) is numpy.ndarray
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import struct
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import GetSetDescriptorType, MemberDescriptorType
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnreadableError, UnwritableError
 from langgraph_once.serde.trust.class_code import is_harmless_factory
-from langgraph_once.serde.trust.lookup import MISSING, declared
+from langgraph_once.serde.trust.lookup import MISSING, declared, imported
 
 __all__ = [
     "check_factories",
@@ -246,7 +245,7 @@ def _defaults(cls: type, slots: dict[str, Any]) -> dict[str, Callable[[], Any]]:
     for field in _fields(cls):
         factory = getattr(field, "default_factory", dataclasses.MISSING)
         default = field.default
-        attr = sys.modules.get("attr")
+        attr = imported("attr")
         if attr is not None and type(default) is attr.Factory:
             factory = dataclasses.MISSING if default.takes_self else default.factory
         elif attr is not None and default is attr.NOTHING:

@@ -8,12 +8,12 @@ would run, and so are views, of which a few bytes make many.
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.checks import plain
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
 from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_stream
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["CLASSES", "ArrowFamily"]
 
@@ -44,7 +44,7 @@ class ArrowFamily:
     name = "arrow"
 
     def matches(self, cls: type) -> bool:
-        lib = sys.modules.get("pyarrow.lib")
+        lib = imported("pyarrow.lib")
         return (
             lib is not None
             and cls.__module__ == "pyarrow.lib"

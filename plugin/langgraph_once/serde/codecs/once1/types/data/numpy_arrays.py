@@ -11,7 +11,6 @@ looked at the same memory come back as two.
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
@@ -23,6 +22,7 @@ from langgraph_once.serde.codecs.once1.types.data.numpy_contents import (
     take_scalar,
 )
 from langgraph_once.serde.codecs.once1.types.data.numpy_dtypes import make_dtype, take_dtype
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["DTYPES", "NumpyFamily"]
 
@@ -55,7 +55,7 @@ class NumpyFamily:
         self._object_arrays = object_arrays
 
     def matches(self, cls: type) -> bool:
-        numpy = sys.modules.get("numpy")
+        numpy = imported("numpy")
         if numpy is None:
             return False
         if cls.__module__ == "numpy.dtypes":
@@ -66,7 +66,7 @@ class NumpyFamily:
         return (
             cls.__module__ in _MODULES
             and cls.__name__ in listed
-            and getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
+            and getattr(imported(cls.__module__), cls.__name__, None) is cls
         )
 
     def encode(self, obj: Any) -> Any:

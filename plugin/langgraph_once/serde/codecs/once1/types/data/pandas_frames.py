@@ -8,7 +8,6 @@ does not. Subclasses are refused: what they add is theirs to know.
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from langgraph_once.serde.codecs.once1.types.data.pandas_arrays import (
     take_frequency,
     take_values,
 )
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["PandasFamily"]
 
@@ -34,10 +34,10 @@ class PandasFamily:
     name = "pandas"
 
     def matches(self, cls: type) -> bool:
-        if "pandas" not in sys.modules or cls.__name__ not in _ALL:
+        if cls.__name__ not in _ALL or imported("pandas") is None:
             return False
         own = cls.__module__.partition(".")[0] == "pandas"
-        return own and getattr(sys.modules.get(cls.__module__), cls.__name__, None) is cls
+        return own and getattr(imported(cls.__module__), cls.__name__, None) is cls
 
     def encode(self, obj: Any) -> Any:
         return _ALL[type(obj).__name__][0](obj)

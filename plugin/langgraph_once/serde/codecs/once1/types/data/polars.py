@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 import io
-import sys
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.checks import plain
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
 from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_stream
+from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["PolarsFamily"]
 
@@ -27,9 +27,7 @@ class PolarsFamily:
 
     def matches(self, cls: type) -> bool:
         place = _PLACES.get(cls.__name__)
-        return (
-            place == cls.__module__ and getattr(sys.modules.get(place), cls.__name__, None) is cls
-        )
+        return place == cls.__module__ and getattr(imported(place), cls.__name__, None) is cls
 
     def encode(self, obj: Any) -> Any:
         polars = _polars()

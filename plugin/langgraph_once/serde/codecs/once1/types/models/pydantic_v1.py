@@ -3,13 +3,12 @@ where such a model exists, it has been."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import slots_of
 from langgraph_once.serde.codecs.once1.types.base.checks import parts
 from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
-from langgraph_once.serde.trust.lookup import declared
+from langgraph_once.serde.trust.lookup import declared, imported
 
 __all__ = ["V1ModelFamily"]
 
@@ -22,7 +21,7 @@ class V1ModelFamily(FilledFamily):
     name = "v1model"
 
     def matches(self, cls: type) -> bool:
-        module = sys.modules.get("pydantic.v1.main")
+        module = imported("pydantic.v1.main")
         return module is not None and module.BaseModel in cls.__mro__
 
     def encode(self, obj: Any) -> tuple[Any, ...]:
