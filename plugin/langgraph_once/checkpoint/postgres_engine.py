@@ -28,7 +28,12 @@ __all__ = ["PostgresEngine"]
 
 T = TypeVar("T")
 
-_SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_READS: Final = (
+    # All statements see the same: nobody sweeps a piece between two of them.
+    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    # Nothing takes so long that compiling it would pay; the server thinks so of long threads.
+    "SET LOCAL jit = off",
+)
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -195,8 +200,8 @@ def _transaction(conn: Connection, *, writes: bool) -> Iterator[None]:
             if conn.autocommit:
                 conn.execute("BEGIN", prepare=False)
             if not writes:
-                # All statements see the same: nobody sweeps a piece between two of them.
-                conn.execute(_SNAPSHOT, prepare=False)
+                for sql in _READS:
+                    conn.execute(sql, prepare=False)
             yield
             conn.execute("COMMIT", prepare=False)
     except BaseException:

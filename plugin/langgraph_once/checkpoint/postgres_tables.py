@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import get_checkpoint_id
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
@@ -30,11 +31,12 @@ _LOCKS: Final = 8_317_140_011_327_529_207
 _COLUMNS: Final = (
     "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata"
 )
-# A number, which orders them, as a column: `UNION ALL` promises no order.
+# A number, which orders them, as a column: `UNION ALL` promises no order. The limit stands in the
+# statement: for one that is not known the server would plan anew each time.
 _PAGE: Final = f"""
 WITH page AS MATERIALIZED (
     SELECT {_COLUMNS}, row_number() OVER (ORDER BY {{order}}) AS at
-    FROM checkpoints {{where}} ORDER BY {{order}} LIMIT ?
+    FROM checkpoints {{where}} ORDER BY {{order}} LIMIT {{limit}}
 )
 """
 _NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
@@ -98,6 +100,24 @@ SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint,
     THEN jsonb_set(metadata, '{{thread_id}}', to_jsonb(?::text)) ELSE metadata END, type, ''
 FROM checkpoints WHERE thread_id = ?
 """
+# A group is a row of digests. One that is compressed or encrypted only we can read: what is below
+# it is asked for next. Each piece comes once, however often it is named.
+_LOAD_PIECES: Final = f"""
+WITH RECURSIVE tree (digest, level) AS (
+    SELECT * FROM unnest(?::bytea[], ?::int[])
+    UNION
+    SELECT substring(piece.data FROM at FOR {DIGEST_BYTES}), tree.level - 1
+    FROM tree CROSS JOIN LATERAL (
+        SELECT data FROM once_pieces WHERE thread_id = ? AND digest = tree.digest
+        AND type = 'bytes' LIMIT 1
+    ) piece CROSS JOIN LATERAL generate_series(1, length(piece.data), {DIGEST_BYTES}) at
+    WHERE tree.level > 0
+)
+SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL (
+    SELECT digest, type, data FROM once_pieces p WHERE p.thread_id = ? AND p.digest = named.digest
+    LIMIT 1
+) piece
+"""
 _COPY: Final = """
 INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?
 """
@@ -131,9 +151,9 @@ class PostgresTables(Tables):
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
         id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
-        page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC")
+        page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC", limit=1)
         asked = place if place.checkpoint_id else place[:2]
-        found = yield from self._read(page, [*asked, 1])
+        found = yield from self._read(page, asked)
         return found[0] if found else None
 
     def page(
@@ -145,8 +165,8 @@ class PostgresTables(Tables):
             where.append("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)")
             values += (after.checkpoint_id, after.thread_id, after.checkpoint_ns)
         all_of = f"WHERE {' AND '.join(where)}" if where else ""
-        page = _PAGE.format(where=all_of, order=_NEWEST_FIRST)
-        return (yield from self._read(page, [*values, limit]))
+        page = _PAGE.format(where=all_of, order=_NEWEST_FIRST, limit=limit)
+        return (yield from self._read(page, values))
 
     def ancestors(
         self, place: Place, limit: int, channels: Sequence[str]
@@ -210,13 +230,22 @@ class PostgresTables(Tables):
         )
         return bool(rows)
 
+    def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
+        """Digest, tag and bytes of those of these pieces that are stored, and of those below."""
+        found: list[Row] = []
+        for some in batches(wanted.items()):
+            digests, levels = map(list, zip(*some, strict=True))
+            found += yield Ask(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
+        return found
+
     def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
         """What of a thread may refer to pieces."""
         where = "WHERE thread_id = ? AND starts_with(type, 'pieces')"
         rows = yield Ask(
             f"SELECT type, blob FROM checkpoint_blobs {where} UNION ALL "
-            f"SELECT type, blob FROM checkpoint_writes {where}",
-            [thread_id, thread_id],
+            f"SELECT type, blob FROM checkpoint_writes {where} UNION ALL "
+            f"SELECT type, data FROM once_stream_states {where}",
+            [thread_id] * 3,
         )
         return [Cell(*row) for row in rows]
 
