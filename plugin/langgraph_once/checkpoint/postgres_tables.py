@@ -16,6 +16,12 @@ from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.postgres_json import (
+    is_kept,
+    json_text,
+    metadata_text,
+    read_metadata,
+)
 from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 
@@ -27,6 +33,8 @@ _MOST_INLINE: Final = 1024
 """Characters: longer text stands once in a row of its own, not in each checkpoint."""
 _LOCKS: Final = 8_317_140_011_327_529_207
 """Seed of the numbers of our advisory locks: those of others are others."""
+
+_INLINE: Final = frozenset({type(None), bool, int, str})
 
 _COLUMNS: Final = (
     "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata"
@@ -199,7 +207,7 @@ class PostgresTables(Tables):
         head = {**new.checkpoint, "channel_values": inline}
         # What the metadata say is not said twice.
         run_id = None if new.metadata.get("run_id") == new.run_id else new.run_id
-        row = [*new.place, new.parent_id, _json(head), _json(new.metadata), run_id]
+        row = [*new.place, new.parent_id, json_text(head), metadata_text(new.metadata), run_id]
         put = Ask(_PUT, row, has_rows=False)
         return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]
 
@@ -308,7 +316,7 @@ class PostgresTables(Tables):
         found = []
         for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
             place, parent_id = Place(*row[1:4]), row[5]
-            checkpoint, metadata = json.loads(row[6]), json.loads(row[7])
+            checkpoint, metadata = json.loads(row[6]), read_metadata(row[7])
             values = checkpoint.pop("channel_values", None) or {}
             for name, version in checkpoint["channel_versions"].items():
                 text = version if isinstance(version, str) else json.dumps(version)
@@ -322,9 +330,9 @@ class PostgresTables(Tables):
         """Whether a value stands in the checkpoint itself, where all can read it."""
         if self.values.encrypts:
             return False
-        if type(value) is str:
-            return len(value) <= _MOST_INLINE and "\0" not in value and _is_utf8(value)
-        return value is None or type(value) is bool or (type(value) is int and _is_int64(value))
+        if isinstance(value, str) and len(value) > _MOST_INLINE:
+            return False
+        return type(value) in _INLINE and is_kept(value)
 
 
 def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> StoredCheckpoint:
@@ -342,22 +350,6 @@ def _is_inline_for_others(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _is_int64(value: int) -> bool:
-    return -(2**63) <= value < 2**63
-
-
-def _is_utf8(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _where(query: Query) -> tuple[list[str], list[Any]]:
     where = []
     values: list[Any] = []
@@ -370,7 +362,7 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
                 values.append(str(value))
     if query.filter:
         where.append("metadata @> ?::jsonb")
-        values.append(_json(query.filter))
+        values.append(json_text(query.filter))
     if query.before is not None:
         where.append("checkpoint_id < ?")
         values.append(get_checkpoint_id(query.before))

@@ -230,16 +230,15 @@ def test_a_statement_that_takes_too_long_is_given_up(
         assert read(saver, config) == texts(0)
 
 
-@pytest.mark.parametrize("threshold", [None, 0])
-def test_statements_are_prepared_or_not(
-    database: str, threshold: int | None, watcher: psycopg.Connection[Any]
-) -> None:
-    with open_postgres_saver(database, prepare_threshold=threshold, max_size=1) as saver:
-        read(saver, put(saver, texts(0)))
+@pytest.mark.parametrize("is_pooler", [True, False])
+def test_statements_are_prepared_but_behind_a_pooler(database: str, is_pooler: bool) -> None:
+    with open_postgres_saver(database, is_pooler=is_pooler, max_size=1) as saver:
+        for _ in range(10):
+            read(saver, put(saver, texts(0)))
         assert not isinstance(saver.conn, psycopg.Connection)
         with saver.conn.connection() as conn:
             prepared = conn.execute("SELECT count(*) FROM pg_prepared_statements").fetchall()
-        assert (prepared[0][0] > 0) is (threshold == 0)
+        assert (prepared[0][0] == 0) is is_pooler
 
 
 def test_a_rollback_in_a_thread_with_writes_only_waits_for_those_who_store(

@@ -240,3 +240,24 @@ def test_a_row_that_says_empty_is_no_value(
     found = ours.get_tuple(config)
     assert found
     assert found.checkpoint["channel_values"] == {"b": [2]}
+
+
+METADATA: dict[str, Any] = {
+    "nan": {"score": float("inf")},
+    "large float": {"score": 1e300},
+    "nul": {"nested": ["a\0b"]},
+    "surrogate": {"text": "\ud800", "a\udfffb": 1},
+    "plain": {"score": 0.5, "nested": [{"é": None}, 1, True]},
+}
+
+
+@pytest.mark.parametrize("kind", METADATA)
+def test_metadata_come_back_as_they_were(ours: OncePostgresSaver, kind: str) -> None:
+    """Upstream's saver raises on what JSONB does not take."""
+    more: Any = {"step": 7, **METADATA[kind]}
+    on_run = {**ON, "metadata": {"run_id": "run"}}
+    config = ours.put(on_run, empty_checkpoint(), more, {})
+    (found,) = ours.list(ON, filter={"step": 7})
+    assert found.metadata == {**more, "run_id": "run"}
+    ours.delete_for_runs(["run"])
+    assert ours.get_tuple(config) is None
