@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
 from langgraph_once.checkpoint.pieces import values
+from langgraph_once.stream import StreamAddress
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
@@ -133,7 +134,7 @@ async def async_story(graph: Graph) -> tuple[Any, ...]:
     return asked, [told(each) for each in history], told(await graph.aget_state(on("t")))
 
 
-CONFIGS = {
+CONFIGS: dict[str, dict[str, Any]] = {
     "plain": {},
     "encrypted": {"encryption_keys": KEYS},
     "msgpack": {"codec": "msgpack", "compression": "none"},
@@ -178,8 +179,7 @@ async def test_a_graph_has_what_it_has_in_memory(saver: OncePostgresSaver, story
 def test_what_is_deleted_leaves_nothing(saver: OncePostgresSaver, method: str, rows: Any) -> None:
     sync_story(build(saver))
     saver.copy_thread("t", "copy")
-    config = on("t", checkpoint_ns="", checkpoint_id="1")["configurable"]
-    saver.save_stream_state((config["thread_id"], "", "1"), b"ledger")
+    saver.save_stream_state(StreamAddress("t", "", "1"), b"ledger")
     before = rows("copy")
     if method == "delete":
         saver.delete_thread("t")

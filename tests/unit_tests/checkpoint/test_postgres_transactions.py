@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, threads
@@ -39,8 +38,8 @@ def put(saver: OncePostgresSaver, texts: list[str], config: Any = ON, **more: An
     version = saver.get_next_version(random.randrange(10**9), None)
     checkpoint["channel_values"] = {"texts": texts}
     checkpoint["channel_versions"] = {"texts": version}
-    stored: RunnableConfig = saver.put(config, checkpoint, {"step": 1, **more}, {"texts": version})
-    return stored
+    metadata: Any = {"step": 1, **more}
+    return saver.put(config, checkpoint, metadata, {"texts": version})
 
 
 def texts(number: int) -> list[str]:
@@ -53,10 +52,10 @@ def read(saver: OncePostgresSaver, config: Any) -> Any:
     return found and found.checkpoint["channel_values"]["texts"]
 
 
-def in_threads(*works: Callable[[], None]) -> None:
+def in_threads(*works: Callable[[], object]) -> None:
     failures: list[BaseException] = []
 
-    def run(work: Callable[[], None]) -> None:
+    def run(work: Callable[[], object]) -> None:
         try:
             work()
         except BaseException as error:
@@ -246,7 +245,7 @@ def test_a_rollback_in_a_thread_with_writes_only_waits_for_those_who_store(
 ) -> None:
     """What is swept is locked, also where the run stored no checkpoint."""
     config = put(savers[0], texts(0))
-    of_run = {"configurable": {**config["configurable"], "run_id": "run"}}
+    of_run: Any = {"configurable": {**config["configurable"], "run_id": "run"}}
     savers[0].put_writes(of_run, [("texts", texts(1))], "task")
     asked: list[str] = []
     tables = savers[1].threads._tables

@@ -93,7 +93,7 @@ def readable(database: str, stock: PostgresSaver) -> Iterator[OncePostgresSaver]
 
 def rows(database: str, sql: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(database) as conn:
-        return conn.execute(sql).fetchall()  # type: ignore[call-overload,no-any-return]
+        return conn.execute(sql).fetchall()
 
 
 def test_a_thread_of_upstreams_goes_on_here(stock: PostgresSaver, ours: OncePostgresSaver) -> None:
@@ -187,7 +187,7 @@ def test_a_value_stays_when_nobody_changes_it(
     for _ in range(2):
         before = ours.get_tuple(config)
         assert before
-        next_one = {**before.checkpoint, "id": empty_checkpoint()["id"]}
+        next_one: Any = {**before.checkpoint, "id": empty_checkpoint()["id"]}
         config = ours.put(config, next_one, {"step": 2}, {})
         ours.prune(["t"])
     after = ours.get_tuple(config)
@@ -255,7 +255,7 @@ METADATA: dict[str, Any] = {
 def test_metadata_come_back_as_they_were(ours: OncePostgresSaver, kind: str) -> None:
     """Upstream's saver raises on what JSONB does not take."""
     more: Any = {"step": 7, **METADATA[kind]}
-    on_run = {**ON, "metadata": {"run_id": "run"}}
+    on_run: Any = {**ON, "metadata": {"run_id": "run"}}
     config = ours.put(on_run, empty_checkpoint(), more, {})
     (found,) = ours.list(ON, filter={"step": 7})
     assert found.metadata == {**more, "run_id": "run"}
