@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -76,6 +75,7 @@ SCRIPT = """
     from langgraph.checkpoint.base import empty_checkpoint
     from langgraph_once.checkpoint import open_postgres_saver
 
+    print("ready", flush=True)
     input()
     with open_postgres_saver(sys.argv[1]) as saver:
         config = {"configurable": {"thread_id": sys.argv[2], "checkpoint_ns": ""}}
@@ -94,15 +94,17 @@ def test_several_processes_start_at_once(
     command = [sys.executable, "-c", textwrap.dedent(SCRIPT), database]
     pipe = subprocess.PIPE
     processes = [
-        subprocess.Popen([*command, f"thread {n}"], stdin=pipe, stderr=pipe) for n in range(3)
+        subprocess.Popen([*command, f"thread {n}"], stdin=pipe, stdout=pipe) for n in range(3)
     ]
-    threads = [
-        threading.Thread(target=process.communicate, args=(b"\n", 100)) for process in processes
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for process in processes:
+        assert process.stdout
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=100)
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert conn.execute("SELECT count(*) FROM checkpoints").fetchall() == [(15,)]
 

@@ -4,7 +4,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 import pytest
@@ -15,6 +15,7 @@ from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import StorageError
 
+T = TypeVar("T")
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 ALL: Any = {"configurable": {"thread_id": "t"}}
 
@@ -85,6 +86,62 @@ def test_two_savers_write_one_thread(savers: list[OncePostgresSaver]) -> None:
     assert len(stored) == 60
     for config, value in stored:
         assert read(savers[0], config) == value
+
+
+def noted(program: Program[T], note: Callable[[Ask], None]) -> Program[T]:
+    """The program; `note` is called after each statement was answered."""
+    rows: Any = None
+    while True:
+        try:
+            asked = next(program) if rows is None else program.send(rows)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        rows = yield asked
+        note(asked)
+
+
+def test_who_sweeps_waits_for_those_who_store(
+    savers: list[OncePostgresSaver], watcher: psycopg.Connection[Any]
+) -> None:
+    """A value that is stored already is stored again, while the first one is rolled back."""
+    writer, sweeper = savers
+    put(writer, texts(0), run_id="run")
+    run = writer.engine.run
+    sweeping = threading.Thread(target=sweeper.delete_for_runs, args=(["run"],))
+
+    def sweep(asked: Ask) -> None:
+        if not asked.has_rows:
+            return
+        sweeping.start()
+        waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while sweeping.is_alive() and not watcher.execute(waits).fetchall():
+            sweeping.join(0.01)
+
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"texts": texts(0)}
+    checkpoint["channel_versions"] = {"texts": "2"}
+    program = writer.threads.put(ON, checkpoint, {"step": 2}, {"texts": "2"})
+    run(noted(program, sweep), writes=True)
+    sweeping.join()
+    (left,) = writer.list(ALL)
+    assert left.checkpoint["channel_values"] == {"texts": texts(0)}
+
+
+def test_pieces_are_stored_in_one_order(savers: list[OncePostgresSaver]) -> None:
+    """Or two that store the same ones could wait for each other."""
+    stored: list[bytes] = []
+
+    def note(asked: Ask) -> None:
+        if "INTO once_pieces" in asked.sql:
+            stored.extend(row[1] for row in asked.values)
+
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"texts": texts(0)}
+    program = savers[0].threads.put(ON, checkpoint, {}, {"texts": "1"})
+    savers[0].engine.run(noted(program, note), writes=True)
+    assert len(stored) > 5
+    assert stored == sorted(stored)
 
 
 def test_no_piece_is_swept_that_someone_is_about_to_refer_to(
@@ -251,17 +308,7 @@ def test_a_rollback_in_a_thread_with_writes_only_waits_for_those_who_store(
     tables = savers[1].threads._tables
     program = threads.Threads(tables).delete_for_runs(["run"])
 
-    def noting(program: Program[None]) -> Program[None]:
-        rows: Any = None
-        while True:
-            try:
-                each = next(program) if rows is None else program.send(rows)
-            except StopIteration:
-                return
-            asked.append(each.sql)
-            rows = yield each
-
-    savers[1].engine.run(noting(program), writes=True)
+    savers[1].engine.run(noted(program, lambda each: asked.append(each.sql)), writes=True)
     lock = next(at for at, sql in enumerate(asked) if "pg_advisory_xact_lock(" in sql)
     assert lock < next(at for at, sql in enumerate(asked) if sql.startswith("DELETE"))
     assert read(savers[0], config) == texts(0)
