@@ -50,6 +50,11 @@ class OncePostgresSaver(OnceSaver):
         if isinstance(conn, psycopg.Connection):
             dsn: Any = conn.info.dsn
             workers = 1
+        elif not isinstance(conn, psycopg_pool.ConnectionPool):
+            raise TypeError(
+                f"{type(conn).__name__}: pass a `ConnectionPool` or a `Connection`; event loops "
+                "use it, too, from threads"
+            )
         else:
             dsn = conn.conninfo
             workers = conn.max_size

@@ -28,7 +28,10 @@ __all__ = ["PostgresEngine"]
 
 T = TypeVar("T")
 
+# All statements see the same: nobody sweeps a piece between two of them.
 _SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+# Nothing takes so long that compiling it would pay, though the server thinks so of long threads.
+_NO_JIT: Final = "SET LOCAL jit = off"
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -195,8 +198,8 @@ def _transaction(conn: Connection, *, writes: bool) -> Iterator[None]:
             if conn.autocommit:
                 conn.execute("BEGIN", prepare=False)
             if not writes:
-                # All statements see the same: nobody sweeps a piece between two of them.
                 conn.execute(_SNAPSHOT, prepare=False)
+            conn.execute(_NO_JIT, prepare=False)
             yield
             conn.execute("COMMIT", prepare=False)
     except BaseException:

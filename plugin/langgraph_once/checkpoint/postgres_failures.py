@@ -10,6 +10,7 @@ from langgraph_once.errors import StorageError
 
 __all__ = ["storage_error"]
 
+_INCOMPLETE: Final = "its tables are not all there; set up as a role that may make them"
 _ADVICE: Final = (
     (
         psycopg_pool.PoolTimeout,
@@ -24,8 +25,8 @@ _ADVICE: Final = (
     (psycopg.errors.QueryCanceled, "a statement took too long; raise the statement timeout"),
     (psycopg.errors.LockNotAvailable, "another session holds a lock; try again"),
     (psycopg.errors.DeadlockDetected, "two sessions waited for each other; try again"),
-    (psycopg.errors.UndefinedTable, "a table of the checkpointer is gone; set up again"),
-    (psycopg.errors.UndefinedColumn, "a table of the checkpointer is of another kind"),
+    (psycopg.errors.UndefinedTable, _INCOMPLETE),
+    (psycopg.errors.UndefinedColumn, _INCOMPLETE),
     (psycopg.errors.DataCorrupted, "it is damaged; restore a backup"),
     (psycopg.errors.IndexCorrupted, "an index is damaged; REINDEX the database"),
     (psycopg.DataError, "it has no form for this value; see the cause"),

@@ -13,8 +13,15 @@ from langgraph.checkpoint.base import get_checkpoint_id
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.postgres_json import (
+    is_kept,
+    json_text,
+    metadata_text,
+    read_metadata,
+)
 from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 
@@ -27,14 +34,17 @@ _MOST_INLINE: Final = 1024
 _LOCKS: Final = 8_317_140_011_327_529_207
 """Seed of the numbers of our advisory locks: those of others are others."""
 
+_INLINE: Final = frozenset({type(None), bool, int, str})
+
 _COLUMNS: Final = (
     "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata"
 )
-# A number, which orders them, as a column: `UNION ALL` promises no order.
+# A number, which orders them, as a column: `UNION ALL` promises no order. The limit stands in the
+# statement: for one that is not known the server would plan anew each time.
 _PAGE: Final = f"""
 WITH page AS MATERIALIZED (
     SELECT {_COLUMNS}, row_number() OVER (ORDER BY {{order}}) AS at
-    FROM checkpoints {{where}} ORDER BY {{order}} LIMIT ?
+    FROM checkpoints {{where}} ORDER BY {{order}} LIMIT {{limit}}
 )
 """
 _NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
@@ -98,6 +108,24 @@ SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint,
     THEN jsonb_set(metadata, '{{thread_id}}', to_jsonb(?::text)) ELSE metadata END, type, ''
 FROM checkpoints WHERE thread_id = ?
 """
+# A group is a row of digests. One that is compressed or encrypted only we can read: what is below
+# it is asked for next. Each piece comes once, however often it is named.
+_LOAD_PIECES: Final = f"""
+WITH RECURSIVE tree (digest, level) AS (
+    SELECT * FROM unnest(?::bytea[], ?::int[])
+    UNION
+    SELECT substring(piece.data FROM at FOR {DIGEST_BYTES}), tree.level - 1
+    FROM tree CROSS JOIN LATERAL (
+        SELECT data FROM once_pieces WHERE thread_id = ? AND digest = tree.digest
+        AND type = 'bytes' LIMIT 1
+    ) piece CROSS JOIN LATERAL generate_series(1, length(piece.data), {DIGEST_BYTES}) at
+    WHERE tree.level > 0
+)
+SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL (
+    SELECT digest, type, data FROM once_pieces p WHERE p.thread_id = ? AND p.digest = named.digest
+    LIMIT 1
+) piece
+"""
 _COPY: Final = """
 INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?
 """
@@ -131,9 +159,9 @@ class PostgresTables(Tables):
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
         id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
-        page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC")
+        page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC", limit=1)
         asked = place if place.checkpoint_id else place[:2]
-        found = yield from self._read(page, [*asked, 1])
+        found = yield from self._read(page, asked)
         return found[0] if found else None
 
     def page(
@@ -145,8 +173,8 @@ class PostgresTables(Tables):
             where.append("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)")
             values += (after.checkpoint_id, after.thread_id, after.checkpoint_ns)
         all_of = f"WHERE {' AND '.join(where)}" if where else ""
-        page = _PAGE.format(where=all_of, order=_NEWEST_FIRST)
-        return (yield from self._read(page, [*values, limit]))
+        page = _PAGE.format(where=all_of, order=_NEWEST_FIRST, limit=limit)
+        return (yield from self._read(page, values))
 
     def ancestors(
         self, place: Place, limit: int, channels: Sequence[str]
@@ -179,7 +207,7 @@ class PostgresTables(Tables):
         head = {**new.checkpoint, "channel_values": inline}
         # What the metadata say is not said twice.
         run_id = None if new.metadata.get("run_id") == new.run_id else new.run_id
-        row = [*new.place, new.parent_id, _json(head), _json(new.metadata), run_id]
+        row = [*new.place, new.parent_id, json_text(head), metadata_text(new.metadata), run_id]
         put = Ask(_PUT, row, has_rows=False)
         return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]
 
@@ -210,13 +238,22 @@ class PostgresTables(Tables):
         )
         return bool(rows)
 
+    def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
+        """Digest, tag and bytes of those of these pieces that are stored, and of those below."""
+        found: list[Row] = []
+        for some in batches(wanted.items()):
+            digests, levels = map(list, zip(*some, strict=True))
+            found += yield Ask(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
+        return found
+
     def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
         """What of a thread may refer to pieces."""
         where = "WHERE thread_id = ? AND starts_with(type, 'pieces')"
         rows = yield Ask(
             f"SELECT type, blob FROM checkpoint_blobs {where} UNION ALL "
-            f"SELECT type, blob FROM checkpoint_writes {where}",
-            [thread_id, thread_id],
+            f"SELECT type, blob FROM checkpoint_writes {where} UNION ALL "
+            f"SELECT type, data FROM once_stream_states {where}",
+            [thread_id] * 3,
         )
         return [Cell(*row) for row in rows]
 
@@ -279,7 +316,7 @@ class PostgresTables(Tables):
         found = []
         for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
             place, parent_id = Place(*row[1:4]), row[5]
-            checkpoint, metadata = json.loads(row[6]), json.loads(row[7])
+            checkpoint, metadata = json.loads(row[6]), read_metadata(row[7])
             values = checkpoint.pop("channel_values", None) or {}
             for name, version in checkpoint["channel_versions"].items():
                 text = version if isinstance(version, str) else json.dumps(version)
@@ -293,9 +330,9 @@ class PostgresTables(Tables):
         """Whether a value stands in the checkpoint itself, where all can read it."""
         if self.values.encrypts:
             return False
-        if type(value) is str:
-            return len(value) <= _MOST_INLINE and "\0" not in value and _is_utf8(value)
-        return value is None or type(value) is bool or (type(value) is int and _is_int64(value))
+        if isinstance(value, str) and len(value) > _MOST_INLINE:
+            return False
+        return type(value) in _INLINE and is_kept(value)
 
 
 def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> StoredCheckpoint:
@@ -313,22 +350,6 @@ def _is_inline_for_others(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _is_int64(value: int) -> bool:
-    return -(2**63) <= value < 2**63
-
-
-def _is_utf8(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _where(query: Query) -> tuple[list[str], list[Any]]:
     where = []
     values: list[Any] = []
@@ -341,7 +362,7 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
                 values.append(str(value))
     if query.filter:
         where.append("metadata @> ?::jsonb")
-        values.append(_json(query.filter))
+        values.append(json_text(query.filter))
     if query.before is not None:
         where.append("checkpoint_id < ?")
         values.append(get_checkpoint_id(query.before))

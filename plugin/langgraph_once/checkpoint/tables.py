@@ -207,9 +207,14 @@ class Tables(ABC):
         rows = yield from self._pieces("digest", thread_id, digests)
         return [bytes(digest) for (digest,) in rows]
 
-    def load_pieces(self, thread_id: str, digests: Iterable[bytes]) -> Program[list[Row]]:
-        """Digest, tag and bytes of those of these pieces that are stored."""
-        return (yield from self._pieces("digest, type, data", thread_id, digests))
+    def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
+        """Digest, tag and bytes of those of these pieces that are stored.
+
+        Args:
+            thread_id: The thread.
+            wanted: The pieces, and how many levels below each may be loaded at once.
+        """
+        return (yield from self._pieces("digest, type, data", thread_id, wanted))
 
     def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Ask:
         """Store pieces; those that are stored already stay."""

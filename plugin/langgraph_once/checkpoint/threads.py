@@ -227,6 +227,7 @@ class Threads:
         threads = {row[0] for row in found} | (yield from self._tables.written_by_runs(run_ids))
         for thread_id in sorted(threads):
             yield from each(self._tables.lock(thread_id, alone=True))
+        found = yield from self._tables.of_runs(run_ids)  # what was stored until then, too
         yield from self._tables.drop_writes_of_runs(run_ids)
         for thread_id, checkpoint_ns in {row[:2] for row in found}:
             ids = [row[2] for row in found if row[:2] == (thread_id, checkpoint_ns)]
@@ -236,10 +237,12 @@ class Threads:
 
     def copy(self, source: str, target: str) -> Program[None]:
         """Make one thread a copy of another."""
-        if source == target or not (yield from self._tables.ids(source)):
+        if source == target:
             return
         for thread_id in sorted((source, target)):
             yield from each(self._tables.lock(thread_id, alone=True))
+        if not (yield from self._tables.ids(source)):
+            return
         yield from self._tables.delete_threads([target])
         yield from each(self._tables.copy(source, target))
         yield from each(self._tables.copy_own(source, target))

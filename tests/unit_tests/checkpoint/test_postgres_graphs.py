@@ -5,6 +5,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, TypedDict
 
+import psycopg
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.channels.delta import DeltaChannel
@@ -18,6 +19,7 @@ from pydantic import SecretStr
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
 from langgraph_once.checkpoint.pieces import values
+from langgraph_once.stream import StreamAddress
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
@@ -133,7 +135,7 @@ async def async_story(graph: Graph) -> tuple[Any, ...]:
     return asked, [told(each) for each in history], told(await graph.aget_state(on("t")))
 
 
-CONFIGS = {
+CONFIGS: dict[str, dict[str, Any]] = {
     "plain": {},
     "encrypted": {"encryption_keys": KEYS},
     "msgpack": {"codec": "msgpack", "compression": "none"},
@@ -155,8 +157,6 @@ def rows(database: str) -> Callable[[str], dict[str, int]]:
     """How many rows a thread has."""
 
     def rows(thread_id: str) -> dict[str, int]:
-        import psycopg
-
         with psycopg.connect(database) as conn:
             found = {}
             for table in TABLES:
@@ -174,12 +174,34 @@ async def test_a_graph_has_what_it_has_in_memory(saver: OncePostgresSaver, story
     assert await story(build(saver)) == await async_story(build(InMemorySaver()))
 
 
+def unread(saver: OncePostgresSaver) -> list[Any]:
+    """Values that no checkpoint of their thread has."""
+    assert not isinstance(saver.conn, psycopg.Connection)
+    with saver.conn.connection() as conn:
+        return conn.execute(
+            "SELECT channel, version FROM checkpoint_blobs b WHERE NOT EXISTS ("
+            "SELECT 1 FROM checkpoints c WHERE c.thread_id = b.thread_id AND c.checkpoint_ns = "
+            "b.checkpoint_ns AND checkpoint -> 'channel_versions' ->> channel = version)"
+        ).fetchall()
+
+
+async def test_a_run_of_the_source_is_none_of_the_copy(saver: OncePostgresSaver, rows: Any) -> None:
+    graph = build(saver)
+    run: Any = {"configurable": {"thread_id": "t", "run_id": "run"}}
+    graph.invoke(START_INPUT, run)
+    saver.copy_thread("t", "copy")
+    before = rows("copy")
+    saver.delete_for_runs(["run"])
+    assert rows("t") == dict.fromkeys(TABLES, 0)
+    assert rows("copy") == before
+    assert graph.invoke(Command(resume="yes"), on("copy"))["text"] == "yes"
+
+
 @pytest.mark.parametrize("method", ["delete", "prune", "rollback"])
 def test_what_is_deleted_leaves_nothing(saver: OncePostgresSaver, method: str, rows: Any) -> None:
     sync_story(build(saver))
     saver.copy_thread("t", "copy")
-    config = on("t", checkpoint_ns="", checkpoint_id="1")["configurable"]
-    saver.save_stream_state((config["thread_id"], "", "1"), b"ledger")
+    saver.save_stream_state(StreamAddress("t", "", "1"), b"ledger")
     before = rows("copy")
     if method == "delete":
         saver.delete_thread("t")
@@ -189,6 +211,7 @@ def test_what_is_deleted_leaves_nothing(saver: OncePostgresSaver, method: str, r
         latest = build(saver).get_state(on("t")).config
         saver.prune(["t"])
         assert build(saver).get_state(on("t")).config == latest
+        assert unread(saver) == []
         saver.delete_thread("t")
     assert rows("t") == dict.fromkeys(TABLES, 0)
     assert rows("copy") == before

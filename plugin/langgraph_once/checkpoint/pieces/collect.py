@@ -69,13 +69,18 @@ class Assembly:
         self._sealed: dict[bytes, Cell] = {}
         self._pieces: dict[bytes, bytes] = {}
 
-    def wanted(self, manifests: Iterable[Manifest]) -> list[bytes]:
-        """The digests of pieces that are needed next; none if all are there."""
-        lacking: dict[bytes, None] = {}
+    def wanted(self, manifests: Iterable[Manifest]) -> dict[bytes, int]:
+        """The digests of pieces that are needed next; none if all are there.
+
+        With each comes how many levels below it will be needed, too, as far as that is known: all
+        of them where there is nothing yet.
+        """
+        lacking: dict[bytes, int] = {}
+        has_some = bool(self._sealed or self._pieces)
         for level, digest in self._walk(manifests, passes_damage=True):
             if level >= self._least_level and not self._has(digest):
-                lacking[digest] = None
-        return list(lacking)
+                lacking[digest] = 0 if has_some else level - self._least_level
+        return lacking
 
     def all_of(self, manifests: Iterable[Manifest]) -> set[bytes]:
         """The digests of all pieces of some values.

@@ -1,0 +1,53 @@
+"""JSON in columns of type JSONB, which is not always what it was."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+__all__ = ["is_kept", "json_text", "metadata_text", "read_metadata"]
+
+_EXACT: Final = "__once_json"
+"""In metadata: all of them as text, where JSONB would not keep them as they are."""
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+
+
+def is_kept(value: Any) -> bool:
+    """Whether JSONB returns JSON as it was: it makes integers of large floats."""
+    match value:
+        case str():
+            return "\0" not in value and not _SURROGATES.search(value)
+        case float():
+            return math.isfinite(value) and "e" not in repr(value) and repr(value) != "-0.0"
+        case int():
+            return -(2**63) <= value < 2**63
+        case dict():
+            return all(map(is_kept, value)) and all(map(is_kept, value.values()))
+        case list() | tuple():
+            return all(map(is_kept, value))
+        case _:
+            return True
+
+
+def json_text(value: Mapping[str, Any]) -> str:
+    """A value as JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def metadata_text(metadata: Mapping[str, Any]) -> str:
+    """Metadata as JSON; what JSONB would not keep stands beside the others as text."""
+    kept = {name: value for name, value in metadata.items() if is_kept([name, value])}
+    if len(kept) < len(metadata):
+        kept[_EXACT] = json.dumps(metadata)
+    return json_text(kept)
+
+
+def read_metadata(text: str) -> dict[str, Any]:
+    """What `metadata_text` wrote, or another saver."""
+    metadata: dict[str, Any] = json.loads(text)
+    if (exact := metadata.get(_EXACT)) is not None:
+        metadata = json.loads(exact)
+    return metadata

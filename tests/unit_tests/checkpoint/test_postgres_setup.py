@@ -1,0 +1,254 @@
+"""How the tables come into a PostgreSQL database, and what is said when they cannot."""
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.postgres import PostgresSaver
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, postgres_schema
+from langgraph_once.errors import StorageError
+
+ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+
+
+def put(saver: Any) -> Any:
+    return saver.put(ON, empty_checkpoint(), {"step": 1}, {})
+
+
+def tables(conn: Any, schema: str) -> set[str]:
+    sql = "SELECT tablename FROM pg_tables WHERE schemaname = %s"
+    return {row[0] for row in psycopg.Cursor(conn).execute(sql, [schema])}
+
+
+def valid_indexes(conn: Any) -> set[str]:
+    sql = """
+        SELECT relname FROM pg_index JOIN pg_class ON oid = indexrelid
+        WHERE indisvalid AND relnamespace = current_schema()::regnamespace
+    """
+    return {row[0] for row in psycopg.Cursor(conn).execute(sql)}
+
+
+OURS = {"once_schema", "once_pieces", "once_stream_states"}
+THEIRS = {"checkpoint_migrations", "checkpoints", "checkpoint_blobs", "checkpoint_writes"}
+
+
+@pytest.fixture
+def conn(database: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(database, autocommit=True) as opened:
+        yield opened
+
+
+def schema_of(conn: psycopg.Connection[Any]) -> str:
+    ((name,),) = conn.execute("SELECT current_schema()").fetchall()
+    return str(name)
+
+
+@pytest.mark.parametrize("has_upstreams", [True, False])
+def test_tables_are_upstreams_and_ours(
+    database: str, conn: psycopg.Connection[Any], has_upstreams: bool
+) -> None:
+    if has_upstreams:
+        with PostgresSaver.from_conn_string(database) as stock:
+            stock.setup()
+    for _ in range(2):
+        with open_postgres_saver(database):
+            assert tables(conn, schema_of(conn)) == OURS | THEIRS
+    versions = conn.execute("SELECT version, name FROM once_schema ORDER BY version").fetchall()
+    assert versions == list(enumerate(postgres_schema.MIGRATIONS, 1))
+    assert valid_indexes(conn) >= {"once_checkpoints_runs", "once_writes_run"}
+    with PostgresSaver.from_conn_string(database) as stock:
+        stock.setup()
+
+
+SCRIPT = """
+    import sys
+    from langgraph.checkpoint.base import empty_checkpoint
+    from langgraph_once.checkpoint import open_postgres_saver
+
+    print("ready", flush=True)
+    input()
+    with open_postgres_saver(sys.argv[1]) as saver:
+        config = {"configurable": {"thread_id": sys.argv[2], "checkpoint_ns": ""}}
+        for _ in range(5):
+            config = saver.put(config, empty_checkpoint(), {}, {})
+"""
+
+
+@pytest.mark.parametrize("has_upstreams", [True, False])
+def test_several_processes_start_at_once(
+    database: str, conn: psycopg.Connection[Any], has_upstreams: bool
+) -> None:
+    if has_upstreams:
+        with PostgresSaver.from_conn_string(database) as stock:
+            stock.setup()
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), database]
+    pipe = subprocess.PIPE
+    processes = [
+        subprocess.Popen([*command, f"thread {n}"], stdin=pipe, stdout=pipe) for n in range(3)
+    ]
+    for process in processes:
+        assert process.stdout
+        process.stdout.readline()
+    for process in processes:
+        assert process.stdin
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=100)
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert conn.execute("SELECT count(*) FROM checkpoints").fetchall() == [(15,)]
+
+
+@pytest.mark.parametrize("is_autocommit", [True, False], ids=["autocommit", "transactions"])
+def test_a_connection_is_left_as_it_was(database: str, is_autocommit: bool) -> None:
+    with psycopg.connect(database, autocommit=is_autocommit, row_factory=dict_row) as given:
+        saver = OncePostgresSaver(given)
+        saver.setup()
+        config = put(saver)
+        assert saver.get_tuple(config)
+        status = given.info.transaction_status
+        assert status == psycopg.pq.TransactionStatus.IDLE
+        assert given.autocommit is is_autocommit
+        assert given.execute("SELECT 1 AS one").fetchall() == [{"one": 1}]
+    with open_postgres_saver(database) as saver:
+        assert saver.get_tuple(config)
+
+
+def test_in_a_transaction_of_the_user_all_is_done_or_undone_with_it(database: str) -> None:
+    with psycopg.connect(database) as given:
+        saver = OncePostgresSaver(given)
+        with suppress(ZeroDivisionError), given.transaction():
+            config = put(saver)
+            assert saver.get_tuple(config)
+            raise ZeroDivisionError
+        assert saver.get_tuple(config) is None
+        with given.transaction():
+            config = put(saver)
+            with pytest.raises(StorageError):
+                saver.delete_thread("\0")
+        assert saver.get_tuple(config)
+
+
+def test_another_schema(database: str, conn: psycopg.Connection[Any]) -> None:
+    name = f'{schema_of(conn)} "other"'
+    with open_postgres_saver(database, schema=name) as saver:
+        config = put(saver)
+        assert saver.get_tuple(config)
+    assert tables(conn, name) == OURS | THEIRS
+    assert tables(conn, schema_of(conn)) == set()
+    conn.execute(psycopg.sql.SQL("DROP SCHEMA {} CASCADE").format(psycopg.sql.Identifier(name)))
+
+
+def test_a_newer_schema_is_refused(database: str, conn: psycopg.Connection[Any]) -> None:
+    with open_postgres_saver(database):
+        pass
+    conn.execute("INSERT INTO once_schema VALUES (99, 'of tomorrow')")
+    with (
+        pytest.raises(StorageError, match=r"newer langgraph-once .*99.*; install"),
+        open_postgres_saver(database),
+    ):
+        pass
+
+
+def test_an_index_that_was_not_finished_is_made_again(
+    database: str, conn: psycopg.Connection[Any]
+) -> None:
+    with open_postgres_saver(database):
+        pass
+    conn.execute("DELETE FROM once_schema WHERE name LIKE 'once_writes_run'")
+    conn.execute(
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'once_writes_run'::regclass"
+    )
+    with open_postgres_saver(database):
+        assert "once_writes_run" in valid_indexes(conn)
+
+
+@pytest.fixture
+def role(conn: psycopg.Connection[Any]) -> Iterator[str]:
+    """A role that may read what is there, and no more."""
+    schema = schema_of(conn)
+    conn.execute(f"CREATE ROLE reader_{schema} LOGIN")
+    conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO reader_{schema}")
+    conn.execute(
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA {schema} GRANT SELECT ON TABLES TO reader_{schema}"
+    )
+    yield f"reader_{schema}"
+    conn.execute(f"DROP OWNED BY reader_{schema}")
+    conn.execute(f"DROP ROLE reader_{schema}")
+
+
+def test_what_upstream_wrote_is_read_where_nothing_may_be_made(database: str, role: str) -> None:
+    with PostgresSaver.from_conn_string(database) as stock:
+        stock.setup()
+        config = put(stock)
+    with open_postgres_saver(make_conninfo(database, user=role)) as saver:
+        assert saver.get_tuple(config)
+        assert len(list(saver.list(ON))) == 1
+        with pytest.raises(StorageError, match=r"set up as a role that may make them"):
+            put(saver)
+
+
+def test_an_empty_database_where_nothing_may_be_made(database: str, role: str) -> None:
+    with (
+        pytest.raises(StorageError, match=r"permission denied.*; grant"),
+        open_postgres_saver(make_conninfo(database, user=role)),
+    ):
+        pass
+
+
+BAD: dict[str, Callable[[str], str]] = {
+    "no server": lambda url: "postgresql://me:hunter2@127.0.0.1:1/db",
+    "no database": lambda url: make_conninfo(url, dbname="nowhere", password="hunter2"),
+    "no address": lambda url: "postgres//me:hunter2@host/db",
+    "no role": lambda url: make_conninfo(url, user="nobody", password="hunter2"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+async def test_what_is_wrong_is_said_without_the_password(database: str, bad: str) -> None:
+    with pytest.raises(StorageError) as raised:
+        async with open_postgres_saver(BAD[bad](database)):
+            pass
+    assert "\n" not in str(raised.value)
+    assert "hunter2" not in "".join(map(repr, (raised.value, raised.value.__cause__)))
+    assert "hunter2" not in str(raised.value)
+    if bad != "no address":
+        assert raised.value.path in str(raised.value)
+        assert isinstance(raised.value.__cause__, psycopg.Error)
+
+
+async def test_a_saver_for_an_event_loop(database: str) -> None:
+    async with OncePostgresSaver.from_conn_string(database) as saver:
+        configs = await asyncio.gather(*(saver.aput(ON, empty_checkpoint(), {}, {}) for _ in "abc"))
+        assert [await saver.aget_tuple(config) is not None for config in configs] == [True] * 3
+
+
+async def test_a_connection_of_an_event_loop_is_refused(database: str) -> None:
+    async with await psycopg.AsyncConnection.connect(database) as given:
+        with pytest.raises(TypeError, match="AsyncConnection: pass a `ConnectionPool`"):
+            OncePostgresSaver(given)  # type: ignore[arg-type]
+
+
+def test_without_the_driver_the_extra_is_named() -> None:
+    script = """
+        import sys
+        sys.modules["psycopg"] = None
+        from langgraph_once.checkpoint import OnceSqliteSaver
+        try:
+            from langgraph_once.checkpoint import OncePostgresSaver
+        except ImportError as error:
+            print(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "pip install 'langgraph-once[postgres]'" in said

@@ -1,0 +1,314 @@
+"""Each operation is done or not, whoever else is about, and whatever becomes of the connection."""
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, threads
+from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.pieces import values
+from langgraph_once.errors import StorageError
+
+T = TypeVar("T")
+ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+ALL: Any = {"configurable": {"thread_id": "t"}}
+
+
+@pytest.fixture
+def watcher(database: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(database, autocommit=True) as conn:
+        yield conn
+
+
+@pytest.fixture
+def savers(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OncePostgresSaver]]:
+    """Two savers with pools of their own, as two servers have them."""
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 1024)
+    with ExitStack() as stack:
+        yield [stack.enter_context(open_postgres_saver(database)) for _ in range(2)]
+
+
+def put(saver: OncePostgresSaver, texts: list[str], config: Any = ON, **more: Any) -> Any:
+    checkpoint = empty_checkpoint()
+    version = saver.get_next_version(random.randrange(10**9), None)
+    checkpoint["channel_values"] = {"texts": texts}
+    checkpoint["channel_versions"] = {"texts": version}
+    metadata: Any = {"step": 1, **more}
+    return saver.put(config, checkpoint, metadata, {"texts": version})
+
+
+def texts(number: int) -> list[str]:
+    rng = random.Random(number)
+    return [rng.randbytes(300).hex() for _ in range(20)]
+
+
+def read(saver: OncePostgresSaver, config: Any) -> Any:
+    found = saver.get_tuple(config)
+    return found and found.checkpoint["channel_values"]["texts"]
+
+
+def in_threads(*works: Callable[[], object]) -> None:
+    failures: list[BaseException] = []
+
+    def run(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    running = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    assert failures == []
+
+
+def test_two_savers_write_one_thread(savers: list[OncePostgresSaver]) -> None:
+    """The same pieces at the same time, in any order: nobody waits for ever, nothing is lost."""
+    stored: list[tuple[Any, list[str]]] = []
+
+    def write(saver: OncePostgresSaver, order: int) -> Callable[[], None]:
+        def work() -> None:
+            for number in range(15):
+                value = [*texts(number), *texts(number + 1)][::order]
+                stored.append((put(saver, value), value))
+
+        return work
+
+    in_threads(*(write(saver, order) for saver in savers for order in (1, -1)))
+    assert len(stored) == 60
+    for config, value in stored:
+        assert read(savers[0], config) == value
+
+
+def noted(program: Program[T], note: Callable[[Ask], None]) -> Program[T]:
+    """The program; `note` is called after each statement was answered."""
+    rows: Any = None
+    while True:
+        try:
+            asked = next(program) if rows is None else program.send(rows)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        rows = yield asked
+        note(asked)
+
+
+def test_who_sweeps_waits_for_those_who_store(
+    savers: list[OncePostgresSaver], watcher: psycopg.Connection[Any]
+) -> None:
+    """A value that is stored already is stored again, while the first one is rolled back."""
+    writer, sweeper = savers
+    put(writer, texts(0), run_id="run")
+    run = writer.engine.run
+    sweeping = threading.Thread(target=sweeper.delete_for_runs, args=(["run"],))
+
+    def sweep(asked: Ask) -> None:
+        if not asked.has_rows:
+            return
+        sweeping.start()
+        waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while sweeping.is_alive() and not watcher.execute(waits).fetchall():
+            sweeping.join(0.01)
+
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"texts": texts(0)}
+    checkpoint["channel_versions"] = {"texts": "2"}
+    program = writer.threads.put(ON, checkpoint, {"step": 2}, {"texts": "2"})
+    run(noted(program, sweep), writes=True)
+    sweeping.join()
+    (left,) = writer.list(ALL)
+    assert left.checkpoint["channel_values"] == {"texts": texts(0)}
+
+
+def test_pieces_are_stored_in_one_order(savers: list[OncePostgresSaver]) -> None:
+    """Or two that store the same ones could wait for each other."""
+    stored: list[bytes] = []
+
+    def note(asked: Ask) -> None:
+        if "INTO once_pieces" in asked.sql:
+            stored.extend(row[1] for row in asked.values)
+
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"texts": texts(0)}
+    program = savers[0].threads.put(ON, checkpoint, {}, {"texts": "1"})
+    savers[0].engine.run(noted(program, note), writes=True)
+    assert len(stored) > 5
+    assert stored == sorted(stored)
+
+
+def test_no_piece_is_swept_that_someone_is_about_to_refer_to(
+    savers: list[OncePostgresSaver],
+) -> None:
+    writer, sweeper = savers
+    is_over = threading.Event()
+
+    def write() -> None:
+        try:
+            for number in range(60):
+                put(writer, texts(number % 3))
+        finally:
+            is_over.set()
+
+    def sweep() -> None:
+        while not is_over.is_set():
+            sweeper.prune(["t"])
+
+    in_threads(write, sweep)
+    found = list(sweeper.list(ALL))
+    assert [stored.checkpoint["channel_values"]["texts"] for stored in found[:1]] == [texts(2)]
+    assert all(stored.checkpoint["channel_values"].copy() for stored in found)
+
+
+def test_nobody_sweeps_while_another_reads(savers: list[OncePostgresSaver]) -> None:
+    reader, sweeper = savers
+    configs = [put(reader, texts(number)) for number in range(30)]
+
+    def sweep() -> None:
+        for left in range(len(configs) - 1, 0, -1):
+            sweeper.prune(["t"], keep_last=left)
+
+    def look() -> None:
+        for _ in range(30):
+            for stored in reader.list(ALL):
+                stored.checkpoint["channel_values"].copy()
+
+    in_threads(sweep, look)
+    assert [read(reader, config) for config in configs[-1:]] == [texts(29)]
+
+
+def counts(watcher: psycopg.Connection[Any]) -> list[int]:
+    names = ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "once_pieces")
+    found = [watcher.execute(f"SELECT count(*) FROM {name}").fetchall() for name in names]
+    return [count for ((count,),) in found]
+
+
+def kill_others(watcher: psycopg.Connection[Any]) -> None:
+    watcher.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE pid <> pg_backend_pid() AND datname IS NOT NULL"
+    )
+
+
+@pytest.mark.parametrize("operation", ["put", "put_writes", "delete", "copy", "prune", "rollback"])
+def test_a_connection_that_dies_in_the_middle_undoes_all(
+    savers: list[OncePostgresSaver],
+    watcher: psycopg.Connection[Any],
+    operation: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saver = savers[0]
+    config = put(saver, texts(0), run_id="run")
+    last = put(saver, texts(1), run_id="run 2")
+    saver.put_writes(last, [("texts", texts(2))], "task")
+    before = counts(watcher)
+    steps = iter(range(100))
+
+    def dying(program: Program[Any]) -> Program[Any]:
+        """As the program, but its connection dies after it has heard something."""
+        rows: Any = None
+        while True:
+            try:
+                asked = next(program) if rows is None else program.send(rows)
+            except StopIteration as end:
+                return end.value
+            rows = yield asked
+            if asked.has_rows and next(steps) == 0:
+                kill_others(watcher)
+                yield Ask("SELECT 1")
+
+    run = saver.engine.run
+    monkeypatch.setattr(
+        saver.engine, "run", lambda program, *, writes: run(dying(program), writes=writes)
+    )
+    operations: dict[str, Callable[[], Any]] = {
+        "put": lambda: put(saver, texts(3)),
+        "put_writes": lambda: saver.put_writes(last, [("texts", texts(3))], "task 2"),
+        "delete": lambda: saver.delete_for_runs(["run", "run 2"]),
+        "copy": lambda: saver.copy_thread("t", "copy"),
+        "prune": lambda: saver.prune(["t"]),
+        "rollback": lambda: saver.delete_for_runs(["run 2"]),
+    }
+    with pytest.raises(StorageError, match="does the server run"):
+        operations[operation]()
+    assert counts(watcher) == before
+    assert read(saver, config) == texts(0)
+    operations[operation]()
+    assert counts(watcher) != before
+    assert read(savers[1], put(savers[1], texts(4))) == texts(4)
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_connections_that_died_meanwhile_are_replaced(
+    savers: list[OncePostgresSaver], watcher: psycopg.Connection[Any], writes: bool
+) -> None:
+    config = put(savers[0], texts(0))
+    in_threads(*(lambda: [put(savers[0], texts(1)) for _ in range(5)] for _ in range(4)))
+    kill_others(watcher)
+    if writes:
+        config = put(savers[0], texts(1))
+    assert read(savers[0], config) == texts(int(writes))
+
+
+def test_one_connection_that_died_is_told(database: str, watcher: psycopg.Connection[Any]) -> None:
+    with psycopg.connect(database, autocommit=True) as given:
+        saver = OncePostgresSaver(given)
+        saver.setup()
+        kill_others(watcher)
+        for _ in range(2):
+            with pytest.raises(StorageError, match="does the server run"):
+                saver.get_tuple(ON)
+
+
+def test_one_connection_serves_many_threads(database: str) -> None:
+    with psycopg.connect(database) as given:
+        saver = OncePostgresSaver(given)
+        in_threads(*(lambda: [put(saver, texts(1)) for _ in range(5)] for _ in range(4)))
+        assert len(list(saver.list(ALL))) == 20
+
+
+def test_a_statement_that_takes_too_long_is_given_up(
+    database: str, watcher: psycopg.Connection[Any]
+) -> None:
+    with open_postgres_saver(database, statement_timeout_s=0.2) as saver:
+        config = put(saver, texts(0))
+        with watcher.transaction():
+            watcher.execute("LOCK TABLE checkpoints")
+            with pytest.raises(StorageError, match="raise the statement timeout"):
+                saver.get_tuple(config)
+        assert read(saver, config) == texts(0)
+
+
+@pytest.mark.parametrize("is_pooler", [True, False])
+def test_statements_are_prepared_but_behind_a_pooler(database: str, is_pooler: bool) -> None:
+    with open_postgres_saver(database, is_pooler=is_pooler, max_size=1) as saver:
+        for _ in range(10):
+            read(saver, put(saver, texts(0)))
+        assert not isinstance(saver.conn, psycopg.Connection)
+        with saver.conn.connection() as conn:
+            prepared = conn.execute("SELECT count(*) FROM pg_prepared_statements").fetchall()
+        assert (prepared[0][0] == 0) is is_pooler
+
+
+def test_a_rollback_in_a_thread_with_writes_only_waits_for_those_who_store(
+    savers: list[OncePostgresSaver], watcher: psycopg.Connection[Any]
+) -> None:
+    """What is swept is locked, also where the run stored no checkpoint."""
+    config = put(savers[0], texts(0))
+    of_run: Any = {"configurable": {**config["configurable"], "run_id": "run"}}
+    savers[0].put_writes(of_run, [("texts", texts(1))], "task")
+    asked: list[str] = []
+    tables = savers[1].threads._tables
+    program = threads.Threads(tables).delete_for_runs(["run"])
+
+    savers[1].engine.run(noted(program, lambda each: asked.append(each.sql)), writes=True)
+    lock = next(at for at, sql in enumerate(asked) if "pg_advisory_xact_lock(" in sql)
+    assert lock < next(at for at, sql in enumerate(asked) if sql.startswith("DELETE"))
+    assert read(savers[0], config) == texts(0)
