@@ -178,11 +178,12 @@ def unread(saver: OncePostgresSaver) -> list[Any]:
     """Values that no checkpoint of their thread has."""
     assert not isinstance(saver.conn, psycopg.Connection)
     with saver.conn.connection() as conn:
-        return conn.execute(
+        found: list[Any] = conn.execute(
             "SELECT channel, version FROM checkpoint_blobs b WHERE NOT EXISTS ("
             "SELECT 1 FROM checkpoints c WHERE c.thread_id = b.thread_id AND c.checkpoint_ns = "
             "b.checkpoint_ns AND checkpoint -> 'channel_versions' ->> channel = version)"
         ).fetchall()
+        return found
 
 
 async def test_a_run_of_the_source_is_none_of_the_copy(saver: OncePostgresSaver, rows: Any) -> None:
