@@ -1,0 +1,371 @@
+"""A state machine that does with threads what LangGraph, its server and users may do."""
+
+from __future__ import annotations
+
+import random
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
+
+from langgraph_once import OnceSerializer
+from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.stream import StreamAddress
+from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
+
+__all__ = ["Lives"]
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+WORDS = [f"{word:05x}" for word in random.Random(7).choices(range(2**20), k=4000)]  # noqa: S311
+DELTA = "log"
+LATEST = "latest"
+CHANNELS = ("messages", "files", "text", "shared")
+THREADS = st.sampled_from(["a", "b", "c"])
+SPACES = st.sampled_from(["", "", "inner:1"])
+RUNS = st.sampled_from([None, "run 1", "run 2"])
+SMALL = st.sampled_from([None, True, 1, 1.0, False, 0, "", "x", (1, "1"), [], {}, b"\0", 2**80])
+WRITES = st.sampled_from([ERROR, INTERRUPT, RESUME, "messages", "text", DELTA, DELTA])
+
+
+def text(seed: int, size: int = 60) -> str:
+    """Words that no other seed gives."""
+    start = random.Random(seed).randrange(len(WORDS) - size)  # noqa: S311
+    return f"{seed} {' '.join(WORDS[start : start + size])}"
+
+
+def id_at(second: int, number: int) -> str:
+    """A `uuid6` of a moment."""
+    ticks = round((EPOCH.timestamp() + second) * 1e7) + 0x01B21DD213814000
+    return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}-8000-{number:012x}"
+
+
+def config(thread: str, ns: str, id_: str | None = None, **more: Any) -> Any:
+    at = {"thread_id": thread, "checkpoint_ns": ns}
+    return {"configurable": at | ({"checkpoint_id": id_} if id_ else {}), **more}
+
+
+class Lives(RuleBasedStateMachine):
+    """Savers of one database, of which one cuts and one does not, beside a model."""
+
+    savers: list[OnceSaver]
+
+    def open(self, serde: OnceSerializer) -> list[OnceSaver]:
+        """Two savers of one empty database: one that stores once, one that does not."""
+        raise NotImplementedError
+
+    def rows(self, sql: str) -> list[Any]:
+        """Ask the database."""
+        raise NotImplementedError
+
+    def cells(self, thread: str) -> list[Cell]:
+        """All that may refer to pieces."""
+        raise NotImplementedError
+
+    @initialize(is_encrypted=st.booleans())
+    def begin(self, is_encrypted: bool) -> None:
+        self.model = Model()
+        self.number = 0
+        self.second = 0
+        self.values: dict[str, Any] = {name: [] for name in CHANNELS}
+        self.versions: dict[At, dict[str, str]] = {}
+        self.savers = self.open(self.serde(is_encrypted=is_encrypted))
+
+    def serde(self, *, is_encrypted: bool) -> OnceSerializer:
+        raise NotImplementedError
+
+    @property
+    def saver(self) -> OnceSaver:
+        return self.savers[0]
+
+    # What a graph does to its state, in place.
+
+    @rule(seed=st.integers(0, 200), count=st.integers(1, 20))
+    def grow(self, seed: int, count: int) -> None:
+        kind = AIMessage if seed % 2 else HumanMessage
+        messages = self.values["messages"]
+        if not isinstance(messages, list):
+            messages = self.values["messages"] = []
+        messages += [kind(text(seed + n), id=f"{seed}-{n}") for n in range(count)]
+
+    @precondition(lambda self: isinstance(self.values.get("messages"), list))
+    @rule(where=st.floats(0, 0.99), seed=st.integers(0, 200))
+    def edit(self, where: float, seed: int) -> None:
+        messages = self.values["messages"]
+        if messages:
+            message = messages[int(where * len(messages))]
+            message.content = text(seed)
+            message.additional_kwargs["n"] = seed % 2 == 0 or 1
+
+    @precondition(lambda self: isinstance(self.values.get("messages"), list))
+    @rule(start=st.floats(0, 0.99), count=st.integers(1, 8))
+    def shrink(self, start: float, count: int) -> None:
+        messages = self.values["messages"]
+        at = int(start * len(messages))
+        del messages[at : at + count]
+
+    @rule(key=st.integers(0, 30), seed=st.integers(0, 200))
+    def write_file(self, key: int, seed: int) -> None:
+        files = self.values["files"]
+        if not isinstance(files, dict):
+            files = self.values["files"] = {}
+        files[f"file {key}"] = text(seed)
+
+    @rule(seed=st.integers(0, 200), size=st.integers(0, 600))
+    def say(self, seed: int, size: int) -> None:
+        self.values["text"] = text(seed, size)
+
+    @rule(name=st.sampled_from(CHANNELS), value=SMALL)
+    def set(self, name: str, value: Any) -> None:
+        self.values[name] = deepcopy(value)
+
+    @rule(name=st.sampled_from(CHANNELS))
+    def share(self, name: str) -> None:
+        self.values["shared"] = self.values[name]
+
+    # What savers are asked.
+
+    @rule(
+        data=st.data(),
+        thread=THREADS,
+        ns=SPACES,
+        run=RUNS,
+        seconds=st.integers(-3, 10),
+        store_once=st.booleans(),
+        has_delta=st.sampled_from([None, None, "counts", "snapshot"]),
+        is_again=st.sampled_from([False, False, False, True]),
+    )
+    def put(
+        self,
+        data: st.DataObject,
+        thread: str,
+        ns: str,
+        run: str | None,
+        seconds: int,
+        store_once: bool,
+        has_delta: str | None,
+        is_again: bool,
+    ) -> None:
+        listed = self.model.listed(thread, ns)
+        parent = data.draw(st.sampled_from([*listed, None])) if listed else None
+        self.number += 1
+        self.second = max(0, self.second + seconds)  # a clock may go back
+        checkpoint = empty_checkpoint()
+        checkpoint["id"] = id_at(self.second, self.number)
+        if is_again and listed:
+            again = data.draw(st.sampled_from(listed))
+            checkpoint["id"] = again.id
+            id_ = self.model.checkpoints[again].parent
+            parent = id_ and again._replace(id=id_)
+        at = At(thread, ns, checkpoint["id"])
+        values = dict(self.values)
+        versions = dict(self.versions.get(parent, {})) if parent else {}
+        changed = [*values]
+        metadata: Any = {"source": "loop", "step": self.number, "even": self.number % 2 == 0}
+        if has_delta:
+            metadata["counters_since_delta_snapshot"] = {DELTA: (1, 1)}
+            changed.append(DELTA)
+            if has_delta == "snapshot":
+                values[DELTA] = [text(self.number)]
+        elif DELTA in versions:
+            metadata["counters_since_delta_snapshot"] = {DELTA: (1, 1)}
+        new = {name: self.saver.get_next_version(versions.get(name), None) for name in changed}
+        checkpoint["channel_values"] = values
+        checkpoint["channel_versions"] = versions = {**versions, **new}
+        more = {"metadata": {"run_id": run}} if run else {}
+        asked = config(thread, ns, parent and parent.id, **more)
+        self.savers[not store_once].put(asked, checkpoint, metadata, dict(new))
+        self.versions[at] = versions
+        stored = {name: exact(value) for name, value in values.items()}
+        self.model.checkpoints[at] = Known(parent and parent.id, stored, metadata, run)
+
+    @rule(
+        data=st.data(),
+        thread=THREADS,
+        ns=SPACES,
+        run=RUNS,
+        task=st.sampled_from(["task 1", "task 2"]),
+        path=st.sampled_from(["", "~a"]),
+        channels=st.lists(WRITES, min_size=1, max_size=4),
+        is_early=st.sampled_from([False, False, False, True]),
+    )
+    def put_writes(
+        self,
+        data: st.DataObject,
+        thread: str,
+        ns: str,
+        run: str | None,
+        task: str,
+        path: str,
+        channels: list[str],
+        is_early: bool,
+    ) -> None:
+        listed = self.model.listed(thread, ns)
+        id_ = data.draw(st.sampled_from(listed)).id if listed else id_at(0, 0)
+        if is_early:  # its checkpoint is still to come, or never will
+            id_ = id_at(self.second + 1000, self.number)
+        at = At(thread, ns, id_)
+        special = (ERROR, INTERRUPT, RESUME)
+        values = [
+            self.values["messages"] if channel in special else deepcopy(self.values["text"])
+            for channel in channels
+        ]
+        writes = list(zip(channels, values, strict=True))
+        more = {"metadata": {"run_id": run}} if run else {}
+        self.saver.put_writes(config(thread, ns, id_, **more), writes, task, path)
+        self.model.put_writes(at, writes, task, path, run)
+
+    @rule(data=st.data(), thread=THREADS, size=st.integers(0, 3000))
+    def save_ledger(self, data: st.DataObject, thread: str, size: int) -> None:
+        if listed := self.model.listed(thread, None):
+            at = data.draw(st.sampled_from(listed))
+            ledger = text(size, size % 1500).encode()
+            self.saver.save_stream_state(StreamAddress(*at), ledger)
+            self.model.ledgers[at] = ledger
+
+    @rule(source=THREADS, onto=THREADS)
+    def copy(self, source: str, onto: str) -> None:
+        self.saver.copy_thread(source, onto)
+        if source != onto and self.model.listed(source, None):
+            for at in [at for at in self.versions if at.thread == onto]:
+                del self.versions[at]
+            for at in [at for at in self.versions if at.thread == source]:
+                self.versions[at._replace(thread=onto)] = self.versions[at]
+        self.model.copy(source, onto)
+
+    @rule(thread=THREADS)
+    def delete(self, thread: str) -> None:
+        self.saver.delete_thread(thread)
+        self.model.delete(thread)
+        self.nothing_is_spare(thread)
+
+    @rule(runs=st.sets(st.sampled_from(["run 1", "run 2", "no run"]), min_size=1))
+    def roll_back(self, runs: set[str]) -> None:
+        threads = {at.thread for at, known in self.model.checkpoints.items() if known.run in runs}
+        self.saver.delete_for_runs(sorted(runs))
+        self.model.delete_runs(runs)
+        for thread in threads:
+            self.nothing_is_spare(thread)
+
+    @rule(
+        thread=THREADS,
+        count=st.integers(1, 4),
+        age=st.sampled_from([None, None, 0, 5]),
+        strategy=st.sampled_from([*["keep_latest"] * 4, "delete", "delete_all"]),
+    )
+    def prune(self, thread: str, count: int, age: int | None, strategy: str) -> None:
+        older = EPOCH + timedelta(seconds=self.second - age) if age is not None else None
+        before = id_at(self.second - age, 0)[:18] if age is not None else None
+        histories = {at: self.model.history(at, DELTA) for at in self.deltas(thread)}
+        self.saver.prune([thread], strategy=strategy, keep_last=count, older_than=older)
+        if strategy != "keep_latest":
+            self.model.delete(thread)
+        else:
+            left = {At(**self.at(found)) for found in self.saver.list(config_of(thread))}
+            least = self.model.kept(thread, count, before)
+            assert least <= left
+            if left != least:
+                assert any(DELTA in self.versions[at] for at in self.model.listed(thread, None))
+            self.model.drop(set(self.model.listed(thread, None)) - left)
+            for at in least & set(histories):
+                assert self.model.history(at, DELTA) == histories[at]
+        self.nothing_is_spare(thread)
+
+    # What must be true.
+
+    @invariant()
+    def all_is_there(self) -> None:
+        if not hasattr(self, "savers"):
+            return
+        found = list(self.saver.list(None))
+        assert [At(**self.at(each)) for each in found] == self.model.listed(None, None)
+        for each in found:
+            self.same(each)
+
+    @rule(thread=THREADS, ns=SPACES, by_other=st.booleans())
+    def get_latest(self, thread: str, ns: str, by_other: bool) -> None:
+        listed = self.model.listed(thread, ns)
+        found = self.savers[by_other].get_tuple(config(thread, ns))
+        assert (found is None) == (not listed)
+        if found is not None:
+            assert At(**self.at(found)) == listed[0]
+            self.same(found)
+            found.checkpoint["channel_values"].clear()  # what is read is the reader's
+
+    @rule(data=st.data(), thread=THREADS)
+    def get_one(self, data: st.DataObject, thread: str) -> None:
+        if listed := self.model.listed(thread, None):
+            at = data.draw(st.sampled_from(listed))
+            found = self.saver.get_tuple(config(*at))
+            assert found is not None
+            self.same(found)
+            assert self.saver.load_stream_state(StreamAddress(*at)) == self.model.ledgers.get(at)
+
+    @rule(data=st.data(), thread=THREADS, ns=SPACES, limit=st.sampled_from([None, 1, 2, 60]))
+    def list(self, data: st.DataObject, thread: str, ns: str, limit: int | None) -> None:
+        listed = self.model.listed(thread, ns)
+        filter_ = data.draw(st.sampled_from([None, {"even": True}, {"source": "no"}]))
+        before = data.draw(st.sampled_from([*listed, None]))
+        found = self.saver.list(
+            config(thread, ns), filter=filter_, before=before and config(*before), limit=limit
+        )
+        known = self.model.checkpoints
+        asked = [
+            at
+            for at in listed
+            if (before is None or at.id < before.id)
+            and (filter_ or {}).items() <= known[at].metadata.items()
+        ]
+        assert [At(**self.at(each)) for each in found] == asked[:limit]
+
+    @rule(data=st.data(), thread=THREADS)
+    def read_delta(self, data: st.DataObject, thread: str) -> None:
+        if deltas := self.deltas(thread):
+            at = data.draw(st.sampled_from(deltas))
+            found = self.saver.get_delta_channel_history(config=config(*at), channels=[DELTA])
+            seed = exact(found[DELTA]["seed"]) if "seed" in found[DELTA] else None
+            writes = [(task, exact(value)) for task, _, value in found[DELTA]["writes"]]
+            assert (seed, writes) == self.model.history(at, DELTA)
+
+    def deltas(self, thread: str) -> list[At]:
+        """Checkpoints that do not say what their delta channel is."""
+        return [
+            at
+            for at in self.model.listed(thread, None)
+            if DELTA in self.versions[at] and DELTA not in self.model.checkpoints[at].values
+        ]
+
+    def at(self, found: Any) -> dict[str, str]:
+        at = found.config["configurable"]
+        return {"thread": at["thread_id"], "ns": at["checkpoint_ns"], "id": at["checkpoint_id"]}
+
+    def same(self, found: Any) -> None:
+        at = At(**self.at(found))
+        known = self.model.checkpoints[at]
+        values = found.checkpoint["channel_values"]
+        assert {name: exact(values[name]) for name in values} == known.values
+        assert found.checkpoint["channel_versions"] == self.versions[at]
+        assert known.metadata.keys() <= found.metadata.keys()
+        assert found.metadata["step"] == known.metadata["step"]
+        parent = found.parent_config and found.parent_config["configurable"]["checkpoint_id"]
+        assert parent == known.parent
+        writes = [(task, name, exact(value)) for task, name, value in found.pending_writes]
+        assert writes == self.model.written(at)
+
+    def nothing_is_spare(self, thread: str) -> None:
+        """Pieces of a thread are those that something refers to."""
+        values = self.saver.threads.values
+        assembly = values.assembly()
+        stored = self.rows(f"SELECT digest, type, data FROM once_pieces WHERE thread_id = '{thread}'")  # noqa: E501, S608
+        assembly.add(stored)
+        manifests = [found for cell in self.cells(thread) for found in values.manifests(cell)]
+        assert assembly.all_of(manifests) == {bytes(row[0]) for row in stored}
+
+
+def config_of(thread: str) -> Any:
+    return {"configurable": {"thread_id": thread}}

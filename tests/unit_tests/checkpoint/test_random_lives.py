@@ -1,0 +1,124 @@
+"""Savers beside a model, through random lives of threads; every value is cut."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+from pydantic import SecretStr
+
+from langgraph_once import OnceSerializer, SerdeConfig
+from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
+from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.saver import OnceSaver
+from tests.unit_tests.checkpoint.lives import Lives
+
+KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
+TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "once_pieces", "once_stream_states")
+
+
+@pytest.fixture(autouse=True)
+def cut_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 64)
+
+
+class Of(Lives):
+    """Lives on one connection."""
+
+    conn: Any
+    CELLS: str
+
+    def serde(self, *, is_encrypted: bool) -> OnceSerializer:
+        return OnceSerializer(SerdeConfig(encryption_keys=KEYS if is_encrypted else {}))
+
+    def rows(self, sql: str) -> list[Any]:
+        return list(self.conn.execute(sql).fetchall())
+
+    def cells(self, thread: str) -> list[Cell]:
+        found = self.rows(self.CELLS.format(thread=thread))
+        return [Cell(tag, bytes(data)) for tag, data in found if tag is not None]
+
+
+class SqliteLives(Of):
+    """Lives in SQLite."""
+
+    CELLS = (
+        "SELECT type, checkpoint FROM checkpoints WHERE thread_id = '{thread}' UNION ALL "
+        "SELECT type, value FROM writes WHERE thread_id = '{thread}' UNION ALL "
+        "SELECT type, data FROM once_stream_states WHERE thread_id = '{thread}'"
+    )
+
+    def open(self, serde: OnceSerializer) -> list[OnceSaver]:
+        self.conn = sqlite3.connect(":memory:", check_same_thread=False)
+        return [OnceSqliteSaver(self.conn, serde=serde, store_once=on) for on in (True, False)]
+
+    def teardown(self) -> None:
+        if hasattr(self, "conn"):
+            for saver in self.savers:
+                saver.engine.close()
+
+
+class PostgresLives(Of):
+    """Lives in PostgreSQL."""
+
+    CELLS = (
+        "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = '{thread}' "
+        "AND blob IS NOT NULL UNION ALL "
+        "SELECT type, blob FROM checkpoint_writes WHERE thread_id = '{thread}' UNION ALL "
+        "SELECT type, data FROM once_stream_states WHERE thread_id = '{thread}'"
+    )
+
+    def __init__(self, conn: psycopg.Connection[Any]) -> None:
+        super().__init__()
+        self.conn = conn
+
+    def open(self, serde: OnceSerializer) -> list[OnceSaver]:
+        savers: list[OnceSaver] = [
+            OncePostgresSaver(self.conn, serde=serde, store_once=on) for on in (True, False)
+        ]
+        savers[0].engine.set_up()  # type: ignore[attr-defined]
+        for table in TABLES:
+            self.conn.execute(f"DELETE FROM {table}")  # type: ignore[call-overload]
+        return savers
+
+
+@pytest.fixture
+def conn(database: str) -> Iterator[psycopg.Connection[Any]]:
+    options = "-c synchronous_commit=off"
+    with psycopg.connect(database, autocommit=True, options=options) as opened:
+        yield opened
+
+
+def lives(machine: Any, examples: int, steps: int) -> None:
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_lives_in_sqlite() -> None:
+    lives(SqliteLives, 40, 30)
+
+
+@pytest.mark.slow
+def test_many_lives_in_sqlite() -> None:
+    lives(SqliteLives, 600, 50)
+
+
+def test_lives_in_postgres(conn: psycopg.Connection[Any]) -> None:
+    lives(lambda: PostgresLives(conn), 12, 25)
+
+
+@pytest.mark.slow
+def test_many_lives_in_postgres(conn: psycopg.Connection[Any]) -> None:
+    lives(lambda: PostgresLives(conn), 150, 40)
