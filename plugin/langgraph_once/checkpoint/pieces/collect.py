@@ -5,6 +5,7 @@ Both walk from the manifest down: who has a group has all that is below it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -68,19 +69,32 @@ class Assembly:
         self._least_level = 1 if groups_only else 0
         self._sealed: dict[bytes, Cell] = {}
         self._pieces: dict[bytes, bytes] = {}
+        self._known: set[tuple[int, bytes]] = set()
+        self._lacking: set[tuple[int, bytes]] = set()
 
     def wanted(self, manifests: Iterable[Manifest]) -> dict[bytes, int]:
         """The digests of pieces that are needed next; none if all are there.
 
         With each comes how many levels below it will be needed, too, as far as that is known: all
-        of them where there is nothing yet.
+        of them where there is nothing yet. What is there is not looked at again.
         """
-        lacking: dict[bytes, int] = {}
         has_some = bool(self._sealed or self._pieces)
-        for level, digest in self._walk(manifests, passes_damage=True):
-            if level >= self._least_level and not self._has(digest):
-                lacking[digest] = 0 if has_some else level - self._least_level
-        return lacking
+        todo = [*self._lacking, *(node for manifest in manifests for node in manifest.nodes())]
+        self._lacking.clear()
+        while todo:
+            level, digest = node = todo.pop()
+            if level < self._least_level or node in self._known:
+                continue
+            if not self._has(digest):
+                self._lacking.add(node)
+                continue
+            self._known.add(node)
+            if level > self._least_level:
+                with contextlib.suppress(SerdeError):  # told when its value is decoded
+                    todo += [(level - 1, below) for below in self._below(digest)]
+        return {
+            digest: 0 if has_some else level - self._least_level for level, digest in self._lacking
+        }
 
     def all_of(self, manifests: Iterable[Manifest]) -> set[bytes]:
         """The digests of all pieces of some values.
@@ -118,22 +132,15 @@ class Assembly:
             raise PayloadError("its pieces do not make up its size", tag="pieces")
         return b"".join(parts)
 
-    def _walk(
-        self, manifests: Iterable[Manifest], *, passes_damage: bool = False
-    ) -> Iterator[tuple[int, bytes]]:
-        """All nodes that are known, each once; what is damaged is told when it is decoded."""
+    def _walk(self, manifests: Iterable[Manifest]) -> Iterator[tuple[int, bytes]]:
+        """All nodes that are known, each once."""
         todo = {node: None for manifest in manifests for node in manifest.nodes()}
         seen = set(todo)
         while todo:
             level, digest = node = todo.popitem()[0]
             yield node
             if level and self._has(digest):
-                try:
-                    below = [(level - 1, each) for each in self._below(digest)]
-                except SerdeError:
-                    if not passes_damage:
-                        raise
-                    continue
+                below = [(level - 1, each) for each in self._below(digest)]
                 todo.update((node, None) for node in below if node not in seen)
                 seen.update(below)
 
@@ -142,7 +149,7 @@ class Assembly:
 
     def _below(self, digest: bytes) -> list[bytes]:
         try:
-            return list(digests_in(self._piece(digest)))
+            return digests_in(self._piece(digest))
         except ValueError as error:
             raise PayloadError("a group of its pieces is damaged", tag="pieces") from error
 

@@ -10,7 +10,7 @@ in the list of the next level. Each level of the manifest holds what comes after
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -104,7 +104,7 @@ def split(codec: str, data: bytes, *, lead_bytes: int, cutter: Cutter) -> CutVal
     return CutValue(Manifest(codec, len(data), data[:lead_bytes], tuple(levels)), pieces)
 
 
-def digests_in(node: bytes) -> Iterable[bytes]:
+def digests_in(node: bytes) -> list[bytes]:
     """The digests that a group, or a level of a manifest, holds.
 
     Raises:
@@ -112,7 +112,7 @@ def digests_in(node: bytes) -> Iterable[bytes]:
     """
     if len(node) % DIGEST_BYTES:
         raise ValueError("no whole number of digests")
-    return (node[at : at + DIGEST_BYTES] for at in range(0, len(node), DIGEST_BYTES))
+    return [node[at : at + DIGEST_BYTES] for at in range(0, len(node), DIGEST_BYTES)]
 
 
 def _groups(digests: list[bytes]) -> tuple[list[list[bytes]], list[bytes]]:

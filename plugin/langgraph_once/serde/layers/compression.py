@@ -14,6 +14,8 @@ import sys
 import threading
 from typing import Final
 
+import zstandard
+
 from langgraph_once.errors import PayloadError, SizeLimitError
 
 if sys.version_info >= (3, 14):
@@ -111,6 +113,11 @@ class Compression:
                     "version of langgraph-once may have it",
                     tag=tag,
                 )
+            if info.decompressed_size is not None:
+                with contextlib.suppress(zstandard.ZstdError):  # what is wrong is told below
+                    return self._decompressor(info.dictionary_id).decompress(
+                        data, allow_extra_data=False
+                    )
             stream = zstd.ZstdDecompressor(zstd_dict=_dictionary(info.dictionary_id))
             # The header may lie or stay silent, so the output is bounded as well.
             plain = stream.decompress(data, limit + 1)
@@ -123,6 +130,17 @@ class Compression:
         if stream.unused_data:
             raise PayloadError("bytes after the end of the zstd data", tag=tag)
         return plain
+
+    def _decompressor(self, dictionary_id: int) -> zstandard.ZstdDecompressor:
+        """Return this thread's decompressor: one that is used again takes a third of the time."""
+        name = f"decompressor_{dictionary_id}"
+        found: zstandard.ZstdDecompressor | None = getattr(self._local, name, None)
+        if found is None:
+            known = _dictionary(dictionary_id)
+            content = zstandard.ZstdCompressionDict(known.dict_content) if known else None
+            found = zstandard.ZstdDecompressor(dict_data=content)
+            setattr(self._local, name, found)
+        return found
 
     def _compressor(self, size: int) -> zstd.ZstdCompressor:
         """Return this thread's compressor for values of this size."""

@@ -1,0 +1,225 @@
+"""A thread as an agent makes it, and the savers that keep it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import random
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from bench.prose import passages
+from langgraph_once.checkpoint import open_postgres_saver, open_sqlite_saver
+
+__all__ = ["Disk", "Grown", "Thread", "postgres", "postgres_savers", "sqlite_savers"]
+
+FILES = 200
+Open: TypeAlias = Callable[[], contextlib.AbstractContextManager[Any]]
+
+
+class Disk(NamedTuple):
+    """What a database takes."""
+
+    size: int
+    """Bytes, once all is tidied up."""
+    wal: int = 0
+    """Bytes of write-ahead log, of PostgreSQL."""
+    dead: int = 0
+    """Dead rows, of PostgreSQL."""
+
+
+class Grown(NamedTuple):
+    """What it took to write a thread, and takes to read it."""
+
+    write_s: float
+    write_cpu_s: float
+    """Of this process."""
+    read_ms: float
+    list_ms: float
+
+
+class Thread:
+    """A thread that grows by a message a step.
+
+    Args:
+        thread_id: Its id.
+        files: Whether it has a channel that is a dict of 200 texts, of which one changes a step.
+    """
+
+    def __init__(self, thread_id: str = "3c2f6f0e-6f5e-4d0c-9a58", *, files: bool = False) -> None:
+        self.latest: Any = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+        self._at = self.latest
+        self._random = random.Random(thread_id)  # noqa: S311 - the same in each run
+        self._texts = passages(1000, 700)
+        self._versions: dict[str, str] = {}
+        self.messages: list[AnyMessage] = []
+        self._files = {f"file {n}": self._texts[n] for n in range(FILES)} if files else {}
+
+    def step(self, saver: Any) -> None:
+        """A super-step: what its task wrote, and the checkpoint."""
+        number = len(self.messages)
+        message = self._message(number)
+        self.messages = [*self.messages, message]
+        values: dict[str, Any] = {"messages": self.messages, "branch:to:model": None}
+        if self._files:
+            changed = f"file {self._random.randrange(FILES)}"
+            self._files = {**self._files, changed: self._texts[(number * 7) % 1000]}
+            values["files"] = self._files
+        if number:
+            writes = [("messages", [message]), ("branch:to:model", None)]
+            saver.put_writes(self._at, writes, self._id(), "~__pregel_pull, model")
+        for name in values:
+            self._versions[name] = saver.get_next_version(self._versions.get(name), None)
+        checkpoint = empty_checkpoint()
+        checkpoint["channel_values"] = values
+        checkpoint["channel_versions"] = dict(self._versions)
+        checkpoint["versions_seen"] = {"__input__": {}, "model": dict(self._versions)}
+        metadata = {"source": "loop", "step": number, "parents": {}}
+        self._at = saver.put(self._at, checkpoint, metadata, dict(self._versions))
+
+    def grow(self, saver: Any, steps: int) -> Grown:
+        """Write so many steps, and read them."""
+        start, cpu = time.perf_counter(), time.process_time()
+        for _ in range(steps):
+            self.step(saver)
+        wrote, cpu = time.perf_counter() - start, time.process_time() - cpu
+        if len(saver.get_tuple(self.latest).checkpoint["channel_values"]["messages"]) != steps:
+            raise AssertionError("not all was stored")
+        return Grown(
+            wrote,
+            cpu,
+            _least_ms(lambda: saver.get_tuple(self.latest), 7),
+            _least_ms(lambda: sum(1 for _ in saver.list(self.latest, limit=500)), 3),
+        )
+
+    def _message(self, number: int) -> AnyMessage:
+        text = self._texts[number % 1000]
+        call: Any = {"name": "search", "args": {"topic": text[:40]}, "id": f"call {number}"}
+        match number % 6:
+            case 0 | 4:
+                return HumanMessage(text, id=self._id())
+            case 1:
+                return AIMessage(text, id=self._id(), tool_calls=[call])
+            case 2:
+                return ToolMessage(text, id=self._id(), tool_call_id=f"call {number - 1}")
+            case _:
+                return AIMessage(text, id=self._id())
+
+    def _id(self) -> str:
+        return f"{self._random.getrandbits(128):032x}"
+
+
+def _least_ms(call: Callable[[], object], times: int) -> float:
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - start)
+    return min(found) * 1e3
+
+
+@contextlib.contextmanager
+def sqlite_savers(*, synchronous: bool = True) -> Iterator[dict[str, tuple[Open, Callable[[], Disk]]]]:
+    """Upstream's saver and ours, each of a new file: how it is opened, and what it takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        theirs, own = Path(folder, "upstream.sqlite"), Path(folder, "ours.sqlite")
+
+        def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
+            @contextlib.contextmanager
+            def open_() -> Iterator[Any]:
+                with saver as ready:
+                    ready.setup()
+                    if not synchronous:
+                        ready.conn.execute("PRAGMA synchronous = OFF")
+                    yield ready
+
+            return open_
+
+        yield {
+            "upstream": (
+                opened(SqliteSaver.from_conn_string(str(theirs))),
+                lambda: _sqlite_disk(theirs),
+            ),
+            "ours": (opened(open_sqlite_saver(own)), lambda: _sqlite_disk(own)),
+        }
+
+
+def _sqlite_disk(path: Path) -> Disk:
+    with contextlib.closing(sqlite3.connect(path)) as conn:
+        conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        conn.execute("VACUUM")
+        conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return Disk(path.stat().st_size)
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[str]:
+    """The address of a server that lives as long."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        runtime = Path(folder, "runtime")
+        runtime.mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+        server = importlib.import_module("pgserver").get_server(Path(folder, "data"))
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+@contextlib.contextmanager
+def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], Disk]]]]:
+    """Upstream's saver and ours, each of a new database: how it is opened, and what it takes."""
+    psycopg = importlib.import_module("psycopg")
+    upstream = importlib.import_module("langgraph.checkpoint.postgres").PostgresSaver
+    with psycopg.connect(server, autocommit=True) as conn:
+        urls = {}
+        for name in ("upstream", "ours"):
+            conn.execute(f"DROP DATABASE IF EXISTS bench_{name} WITH (FORCE)")
+            conn.execute(f"CREATE DATABASE bench_{name}")
+            urls[name] = psycopg.conninfo.make_conninfo(server, dbname=f"bench_{name}")
+        start: dict[str, Any] = {}
+
+        def opened(name: str, saver: contextlib.AbstractContextManager[Any]) -> Any:
+            @contextlib.contextmanager
+            def open_() -> Iterator[Any]:
+                with saver as ready:
+                    ready.setup()
+                    # What is written of a page for the first time after a checkpoint is all of it.
+                    conn.execute("CHECKPOINT")
+                    (start[name],) = conn.execute("SELECT pg_current_wal_lsn()").fetchone()
+                    yield ready
+
+            return open_
+
+        def disk(name: str) -> Disk:
+            sql = f"SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '{start[name]}')"  # noqa: S608
+            (wal,) = conn.execute(sql).fetchone()
+            with psycopg.connect(urls[name], autocommit=True) as of:
+                of.execute("SELECT pg_stat_force_next_flush()")
+                (dead,) = of.execute("SELECT sum(n_dead_tup) FROM pg_stat_user_tables").fetchone()
+                of.execute("VACUUM FULL")
+                (size,) = of.execute(
+                    "SELECT sum(pg_total_relation_size(oid)) FROM pg_class "
+                    "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+                ).fetchone()
+            return Disk(int(size), int(wal), int(dead or 0))
+
+        yield {
+            "upstream": (
+                opened("upstream", upstream.from_conn_string(urls["upstream"])),
+                lambda: disk("upstream"),
+            ),
+            "ours": (
+                opened("ours", open_postgres_saver(urls["ours"])),
+                lambda: disk("ours"),
+            ),
+        }

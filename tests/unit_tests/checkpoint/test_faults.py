@@ -1,0 +1,295 @@
+"""Whatever dies in the middle: what was acknowledged is there, and all that is there is whole."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from langgraph_once.checkpoint import open_postgres_saver, open_saver
+from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import StorageError
+from langgraph_once.stream import StreamAddress
+from tests.unit_tests.checkpoint.lives import config, id_at, text
+from tests.unit_tests.checkpoint.writer import THREAD, lines_of
+
+WRITER = Path(__file__).with_name("writer.py")
+DATABASES = ["sqlite", "postgres"]
+
+@pytest.fixture
+def url(request: pytest.FixtureRequest, path: Path) -> str:
+    """The address of a new database."""
+    if request.param == "sqlite":
+        return str(path)
+    known = psycopg.conninfo.conninfo_to_dict(request.getfixturevalue("database"))
+    return f"postgresql:///{known['dbname']}?host={known['host']}&user={known['user']}"
+
+
+def opened(url: str) -> Any:
+    return open_saver(url, config=CheckpointConfig())
+
+
+@contextmanager
+def writing(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes."""
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, str(WRITER), url, name], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def killed(url: str, name: str, delay_s: float) -> list[list[str]]:
+    """Let a process write, kill it, and return what it said."""
+    with writing(url, name) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline()]
+        time.sleep(delay_s)
+        process.kill()
+        said += process.stdout.readlines()
+    return [line.split() for line in said if line.endswith("\n")]
+
+
+def assert_whole(url: str, name: str, said: list[list[str]]) -> None:
+    """All that is stored decodes; of what was acknowledged only what was pruned is gone."""
+    with opened(url) as saver:
+        found = {each.config["configurable"]["checkpoint_id"]: each for each in saver.list(None)}
+        lines = lines_of(name, 1000)
+        for each in found.values():
+            stored = each.checkpoint["channel_values"]["lines"]
+            assert stored == lines_of(each.config["configurable"]["checkpoint_ns"], len(stored))
+        since = max([n for n, line in enumerate(said) if line[0] == "pruning"], default=0)
+        puts = [line for line in said if line[0] == "put"]
+        kept = [line for line in said[since:] if line[0] != "pruning"] + puts[-3:]
+        for what, id_, step in kept:
+            assert found[id_].checkpoint["channel_values"]["lines"] == lines[: int(step)]
+            if what == "written":
+                assert found[id_].pending_writes == [("task", "lines", lines[int(step) :])]
+
+
+def kill_often(url: str, rounds: int) -> None:
+    delays = random.Random(1)  # noqa: S311
+    for number in range(rounds):
+        name = f"{number}"
+        assert_whole(url, name, killed(url, name, delays.uniform(0, 0.3)))
+
+
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+def test_killed_while_it_writes(url: str) -> None:
+    kill_often(url, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+def test_killed_while_it_writes_again_and_again(url: str) -> None:
+    kill_often(url, 200)
+
+
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+def test_two_processes_on_one_thread(url: str) -> None:
+    with opened(url):
+        pass
+    with writing(url, "one") as one, writing(url, "two") as two:
+        said: dict[str, list[list[str]]] = {"one": [], "two": []}
+
+        def listen(name: str, process: subprocess.Popen[str]) -> None:
+            for line in process.stdout or ():
+                said[name].append(line.split())
+                if len(said[name]) >= 60:
+                    process.kill()
+
+        threads = [
+            threading.Thread(target=listen, args=each) for each in (("one", one), ("two", two))
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert len(said["one"]) >= 60 <= len(said["two"])
+    with opened(url) as saver:
+        for each in saver.list(None):
+            stored = each.checkpoint["channel_values"]["lines"]
+            assert stored == lines_of(each.config["configurable"]["checkpoint_ns"], len(stored))
+        for name in said:
+            ids = [line[1] for line in said[name] if line[0] == "put"]
+            found = saver.get_tuple(config(THREAD, name))
+            assert found.config["configurable"]["checkpoint_id"] >= ids[-1]
+
+
+def put(saver: OnceSaver, number: int, values: dict[str, Any], id_: str | None = None) -> Any:
+    from langgraph.checkpoint.base import empty_checkpoint
+
+    checkpoint = empty_checkpoint()
+    checkpoint["id"] = id_ or checkpoint["id"]
+    versions = {name: f"{number:032}.{number}" for name in values}
+    checkpoint["channel_values"] = values
+    checkpoint["channel_versions"] = dict(versions)
+    return saver.put(config(THREAD, ""), checkpoint, {"step": number}, dict(versions))
+
+
+def pieces(saver: OnceSaver) -> int:
+    from langgraph_once.checkpoint.database import Ask, Program, Row
+
+    def asked() -> Program[list[Row]]:
+        return (yield Ask("SELECT count(*) FROM once_pieces"))
+
+    ((count,),) = saver.engine.run(asked(), writes=False)
+    return int(count)
+
+
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+def test_a_clock_that_goes_back(url: str) -> None:
+    """The latest is the one with the largest id, as in upstream's savers; none is lost."""
+    with opened(url) as saver:
+        put(saver, 1, {"a": [text(1, 3000)]}, id_at(100, 1))
+        put(saver, 2, {"a": [text(2, 3000)]}, id_at(50, 2))
+        assert saver.get_tuple(config(THREAD, "")).checkpoint["id"] == id_at(100, 1)
+        listed = [each.checkpoint for each in saver.list(config(THREAD, ""))]
+        assert [each["id"] for each in listed] == [id_at(100, 1), id_at(50, 2)]
+        assert listed[1]["channel_values"]["a"] == [text(2, 3000)]
+
+
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+@pytest.mark.parametrize("then", ["delete", "prune", "prune what is left"])
+def test_what_foreign_deletes_leave_is_swept(
+    url: str, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 64)
+    with opened(url) as saver:
+        first = put(saver, 1, {"a": [text(1, 3000)]})
+        saver.put_writes(first, [("b", [text(2, 3000)])], "task")
+        if then == "prune what is left":
+            put(saver, 2, {"a": [text(3, 100)]})
+        id_ = first["configurable"]["checkpoint_id"]
+        sql = f"DELETE FROM checkpoints WHERE thread_id = 'thread' AND checkpoint_id = '{id_}'"  # noqa: S608
+        by_sql(url, sql)
+        before = pieces(saver)
+        if then == "delete":
+            saver.delete_thread(THREAD)
+            assert pieces(saver) == 0
+            return
+        by_sql(url, f"DELETE FROM {saver.threads._tables.writes_table}")
+        saver.prune([THREAD])
+        assert pieces(saver) < before
+        if then == "prune":
+            assert pieces(saver) == 0
+        else:
+            assert saver.get_tuple(config(THREAD, "")).checkpoint["channel_values"] == {
+                "a": [text(3, 100)]
+            }
+
+
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+def test_a_long_ledger_outlives_a_sweep(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 64)
+    with opened(url) as saver:
+        at = put(saver, 1, {"a": [text(1, 3000)]})["configurable"]
+        address = StreamAddress(THREAD, "", at["checkpoint_id"])
+        saver.save_stream_state(address, text(2, 3000).encode())
+        saver.prune([THREAD])
+        assert saver.load_stream_state(address) == text(2, 3000).encode()
+
+
+def by_sql(url: str, sql: str) -> None:
+    conn: Any
+    if "://" in url:
+        conn = psycopg.connect(url)
+    else:
+        conn = sqlite3.connect(url)
+    with conn:
+        conn.execute(sql)
+    conn.close()
+
+
+@pytest.mark.parametrize("url", DATABASES, indirect=True)
+def test_pruning_beside_puts_leaves_nothing_dangling(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values come and go, so that a piece is swept while another process is to refer to it."""
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 64)
+    ended = threading.Event()
+    errors: list[BaseException] = []
+
+    def during(work: Callable[[OnceSaver, int], Any]) -> None:
+        try:
+            with opened(url) as saver:
+                for number in range(10**9):
+                    if ended.is_set():
+                        return
+                    work(saver, number)
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    def write(saver: OnceSaver, number: int) -> None:
+        put(saver, random.randrange(10**9), {"a": [text(n, 400) for n in range(number % 3 * 4)]})  # noqa: S311
+
+    with opened(url):
+        pass
+    works = [write, write, lambda saver, _: saver.prune([THREAD])]
+    threads = [threading.Thread(target=during, args=(work,)) for work in works]
+    for each in threads:
+        each.start()
+    with opened(url) as saver:
+        until = time.monotonic() + 2
+        while time.monotonic() < until and not errors:
+            for each in saver.list(config(THREAD, ""), limit=5):
+                assert all(isinstance(line, str) for line in each.checkpoint["channel_values"]["a"])
+        ended.set()
+        for thread in threads:
+            thread.join()
+        assert errors == []
+        for each in saver.list(None):
+            assert dict(each.checkpoint["channel_values"])
+
+
+@pytest.fixture
+def own_server(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    """A server that may be stopped."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        runtime = Path(folder, "runtime")
+        runtime.mkdir(mode=0o700)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        server = importlib.import_module("pgserver").get_server(Path(folder, "data"))
+        yield server
+        server.ensure_postgres_running()
+        server.cleanup()
+
+
+def test_postgres_started_again(own_server: Any) -> None:
+    """What was acknowledged is there; who asks while it is away is told, and later served."""
+    commands = importlib.import_module("pgserver._commands")
+    with open_postgres_saver(own_server.get_uri(), timeout_s=2) as saver:
+        for mode in ("fast", "immediate"):
+            put(saver, 1, {"a": [text(1, 3000)]}, id_at(1, 1))
+            stop = ["-w", "-m", mode, "stop"]
+            commands.pg_ctl(stop, pgdata=own_server.pgdata, user=own_server.system_user)
+            with pytest.raises(StorageError):
+                put(saver, 2, {"a": [text(2, 3000)]}, id_at(2, 2))
+            own_server.ensure_postgres_running()
+            found = saver.get_tuple(config(THREAD, ""))
+            assert found.checkpoint["channel_values"] == {"a": [text(1, 3000)]}
+            put(saver, 3, {"a": [text(3, 3000)]}, id_at(3, 3))
+            assert saver.get_tuple(config(THREAD, "")).checkpoint["id"] == id_at(3, 3)
+            saver.delete_thread(THREAD)

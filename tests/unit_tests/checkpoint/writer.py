@@ -1,0 +1,51 @@
+"""Writes to a thread until it is killed, and says what was stored: `python writer.py URL NAME`."""
+
+from __future__ import annotations
+
+import random
+import sys
+from typing import Any
+
+from langgraph.checkpoint.base import empty_checkpoint
+
+from langgraph_once.checkpoint import open_saver
+from langgraph_once.config import CheckpointConfig
+
+__all__ = ["THREAD", "lines_of"]
+
+THREAD = "thread"
+
+
+def lines_of(name: str, count: int) -> list[str]:
+    """A channel of a writer after some steps: several pieces, of which each step adds one."""
+    words = random.Random(name)  # noqa: S311 - the same in each process
+    return [f"{name} {n} {words.randbytes(500).hex()}" for n in range(count)]
+
+
+def main(url: str, name: str) -> None:
+    """Put checkpoints, writes and prunes; each line is what was acknowledged."""
+    lines = lines_of(name, 1000)
+    with open_saver(url, config=CheckpointConfig()) as saver:
+        at: Any = {"configurable": {"thread_id": THREAD, "checkpoint_ns": name}}
+        for step in range(1, 1000):
+            checkpoint = empty_checkpoint()
+            checkpoint["channel_values"] = {"lines": lines[:step]}
+            version = f"{step:032}.0"
+            checkpoint["channel_versions"] = {"lines": version}
+            at = saver.put(at, checkpoint, {"source": "loop", "step": step}, {"lines": version})
+            said(f"put {checkpoint['id']} {step}")
+            saver.put_writes(at, [("lines", lines[step:])], "task")
+            said(f"written {checkpoint['id']} {step}")
+            if step % 7 == 0:
+                said("pruning")
+                saver.prune([THREAD], keep_last=3)
+
+
+def said(line: str) -> None:
+    """Tell who started this."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
