@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from bench import events, remote, serde, stream, wire
+from bench import events, remote, serde, storage, stream, wire
 
 PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
@@ -22,6 +22,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "events": events.report,
     "wire": wire.report,
     "remote": remote.report,
+    "storage": storage.report,
 }
 """In the order of the file. The first line of each is its heading."""
 

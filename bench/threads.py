@@ -128,7 +128,9 @@ def _least_ms(call: Callable[[], object], times: int) -> float:
 
 
 @contextlib.contextmanager
-def sqlite_savers(*, synchronous: bool = True) -> Iterator[dict[str, tuple[Open, Callable[[], Disk]]]]:
+def sqlite_savers(
+    *, synchronous: bool = True
+) -> Iterator[dict[str, tuple[Open, Callable[[], Disk]]]]:
     """Upstream's saver and ours, each of a new file: how it is opened, and what it takes."""
     with tempfile.TemporaryDirectory() as folder:
         theirs, own = Path(folder, "upstream.sqlite"), Path(folder, "ours.sqlite")

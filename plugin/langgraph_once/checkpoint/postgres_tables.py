@@ -266,25 +266,26 @@ class PostgresTables(Tables):
         ]
         return [*copies, Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
 
-    def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
-        """Delete values that no checkpoint has any more."""
+    def drop_unread(self, thread_id: str) -> Program[None]:
+        """Delete values of a thread that no checkpoint has any more."""
         # Not in one statement: how it is planned follows from how many rows a thread has, which
         # the planner knows least of the longest. What is stored is asked first: who stores a value
         # meanwhile without our lock, as upstream's saver does, stores its checkpoint with it.
         stored = yield Ask(
-            f"SELECT channel, version FROM checkpoint_blobs WHERE {_HERE}",
-            [thread_id, checkpoint_ns],
+            "SELECT checkpoint_ns, channel, version FROM checkpoint_blobs WHERE thread_id = ?",
+            [thread_id],
         )
         read = yield Ask(
-            "SELECT DISTINCT version.key, version.value FROM checkpoints CROSS JOIN LATERAL "
-            f"jsonb_each_text(checkpoint -> 'channel_versions') version WHERE {_HERE}",
-            [thread_id, checkpoint_ns],
+            "SELECT DISTINCT checkpoint_ns, version.key, version.value FROM checkpoints "
+            "CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions') version "
+            "WHERE thread_id = ?",
+            [thread_id],
         )
         for some in batches(set(stored) - set(read)):
             yield Ask(
-                f"DELETE FROM checkpoint_blobs WHERE {_HERE} AND (channel, version) IN "
-                "(SELECT * FROM unnest(?::text[], ?::text[]))",
-                [thread_id, checkpoint_ns, *map(list, zip(*some, strict=True))],
+                "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND (checkpoint_ns, channel, "
+                "version) IN (SELECT * FROM unnest(?::text[], ?::text[], ?::text[]))",
+                [thread_id, *map(list, zip(*some, strict=True))],
                 has_rows=False,
             )
 

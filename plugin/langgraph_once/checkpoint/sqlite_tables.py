@@ -190,7 +190,7 @@ class SqliteTables(Tables):
             Ask(_COPY_WRITES, [target, source], has_rows=False),
         ]
 
-    def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
+    def drop_unread(self, thread_id: str) -> Program[None]:
         """Nothing: values are in the rows of their checkpoints."""
         yield from ()
 

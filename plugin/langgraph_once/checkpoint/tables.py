@@ -101,8 +101,8 @@ class Tables(ABC):
         """Copy the rows of a thread in upstream's tables."""
 
     @abstractmethod
-    def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
-        """Delete values that no checkpoint has any more."""
+    def drop_unread(self, thread_id: str) -> Program[None]:
+        """Delete values of a thread that no checkpoint has any more."""
 
     def put_writes(
         self, place: Place, writes: Sequence[Row], run_id: str | None, *, replaces: bool
@@ -165,8 +165,6 @@ class Tables(ABC):
             for table in ("checkpoints", self.writes_table, "once_stream_states"):
                 sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id {condition}"
                 yield Ask(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
-        if ids:
-            yield from self.drop_unread(thread_id, checkpoint_ns)
 
     def of_runs(self, run_ids: Sequence[str]) -> Program[list[Row]]:
         """The checkpoints that runs made: thread, namespace, id."""

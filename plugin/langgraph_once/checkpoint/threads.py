@@ -379,7 +379,8 @@ class Threads:
                 return
 
     def _sweep(self, thread_id: str) -> Program[None]:
-        """Delete pieces that nothing refers to."""
+        """Delete values that no checkpoint has, and pieces that nothing refers to."""
+        yield from self._tables.drop_unread(thread_id)
         cells = yield from self._tables.manifest_cells(thread_id)
         assembly = self._values.assembly(groups_only=True)
         try:

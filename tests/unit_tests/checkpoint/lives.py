@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
@@ -26,11 +27,32 @@ WORDS = [f"{word:05x}" for word in random.Random(7).choices(range(2**20), k=4000
 DELTA = "log"
 LATEST = "latest"
 CHANNELS = ("messages", "files", "text", "shared")
-THREADS = st.sampled_from(["a", "b", "c"])
+THREADS = st.sampled_from(["a", "a", "a", "b", "b", "c"])
+CHANGES = st.sampled_from(["grow", "grow", "edit", "shrink", "file", "file", "say", "share", "set"])
 SPACES = st.sampled_from(["", "", "inner:1"])
 RUNS = st.sampled_from([None, "run 1", "run 2"])
 SMALL = st.sampled_from([None, True, 1, 1.0, False, 0, "", "x", (1, "1"), [], {}, b"\0", 2**80])
 WRITES = st.sampled_from([ERROR, INTERRUPT, RESUME, "messages", "text", DELTA, DELTA])
+
+
+OPERATIONS: dict[str, tuple[Callable[..., None], dict[str, Any]]] = {}
+NAMES: list[str] = []
+F = TypeVar("F", bound=Callable[..., None])
+
+
+def often(times: int, **given: Any) -> Callable[[F], F]:
+    """Make a method an operation that is drawn so often, with strategies for its arguments.
+
+    One rule draws them all: of several, Hypothesis leaves some out of each life, and without `put`
+    there is none.
+    """
+
+    def marked(method: F) -> F:
+        OPERATIONS[method.__name__] = method, given
+        NAMES.extend([method.__name__] * times)
+        return method
+
+    return marked
 
 
 def text(seed: int, size: int = 60) -> str:
@@ -54,6 +76,8 @@ class Lives(RuleBasedStateMachine):
     """Savers of one database, of which one cuts and one does not, beside a model."""
 
     savers: list[OnceSaver]
+    versions_tell = False
+    """Whether a channel has the value of its version, even if the checkpoint was put without."""
 
     def open(self, serde: OnceSerializer) -> list[OnceSaver]:
         """Two savers of one empty database: one that stores once, one that does not."""
@@ -72,7 +96,7 @@ class Lives(RuleBasedStateMachine):
         self.model = Model()
         self.number = 0
         self.second = 0
-        self.values: dict[str, Any] = {name: [] for name in CHANNELS}
+        self.values: dict[str, Any] = {"messages": [], "files": {}, "text": "", "shared": None}
         self.versions: dict[At, dict[str, str]] = {}
         self.savers = self.open(self.serde(is_encrypted=is_encrypted))
 
@@ -83,55 +107,43 @@ class Lives(RuleBasedStateMachine):
     def saver(self) -> OnceSaver:
         return self.savers[0]
 
+    @rule(data=st.data())
+    def live(self, data: st.DataObject) -> None:
+        method, given = OPERATIONS[data.draw(st.sampled_from(NAMES))]
+        method(self, data, **{name: data.draw(each) for name, each in given.items()})
+
     # What a graph does to its state, in place.
 
-    @rule(seed=st.integers(0, 200), count=st.integers(1, 20))
-    def grow(self, seed: int, count: int) -> None:
-        kind = AIMessage if seed % 2 else HumanMessage
-        messages = self.values["messages"]
-        if not isinstance(messages, list):
-            messages = self.values["messages"] = []
-        messages += [kind(text(seed + n), id=f"{seed}-{n}") for n in range(count)]
-
-    @precondition(lambda self: isinstance(self.values.get("messages"), list))
-    @rule(where=st.floats(0, 0.99), seed=st.integers(0, 200))
-    def edit(self, where: float, seed: int) -> None:
-        messages = self.values["messages"]
-        if messages:
-            message = messages[int(where * len(messages))]
-            message.content = text(seed)
-            message.additional_kwargs["n"] = seed % 2 == 0 or 1
-
-    @precondition(lambda self: isinstance(self.values.get("messages"), list))
-    @rule(start=st.floats(0, 0.99), count=st.integers(1, 8))
-    def shrink(self, start: float, count: int) -> None:
-        messages = self.values["messages"]
-        at = int(start * len(messages))
-        del messages[at : at + count]
-
-    @rule(key=st.integers(0, 30), seed=st.integers(0, 200))
-    def write_file(self, key: int, seed: int) -> None:
-        files = self.values["files"]
-        if not isinstance(files, dict):
-            files = self.values["files"] = {}
-        files[f"file {key}"] = text(seed)
-
-    @rule(seed=st.integers(0, 200), size=st.integers(0, 600))
-    def say(self, seed: int, size: int) -> None:
-        self.values["text"] = text(seed, size)
-
-    @rule(name=st.sampled_from(CHANNELS), value=SMALL)
-    def set(self, name: str, value: Any) -> None:
-        self.values[name] = deepcopy(value)
-
-    @rule(name=st.sampled_from(CHANNELS))
-    def share(self, name: str) -> None:
-        self.values["shared"] = self.values[name]
+    @often(6, change=CHANGES, seed=st.integers(0, 200), where=st.floats(0, 0.99), value=SMALL)
+    def change(self, _: st.DataObject, change: str, seed: int, where: float, value: Any) -> None:
+        messages, files = self.values["messages"], self.values["files"]
+        name = CHANNELS[seed % len(CHANNELS)]
+        match change:
+            case "grow" if isinstance(messages, list):
+                kind = AIMessage if seed % 2 else HumanMessage
+                messages += [kind(text(seed + n), id=f"{seed}-{n}") for n in range(seed % 20)]
+            case "edit" if isinstance(messages, list) and messages:
+                message = messages[int(where * len(messages))]
+                message.content = text(seed)
+                message.additional_kwargs["n"] = seed % 2 == 0 or 1
+            case "shrink" if isinstance(messages, list):
+                at = int(where * len(messages))
+                del messages[at : at + 1 + seed % 8]
+            case "file" if isinstance(files, dict):
+                files[f"file {seed % 30}"] = text(seed)
+            case "say":
+                self.values["text"] = text(seed, seed * 3)
+            case "share":
+                self.values["shared"] = self.values[name]
+            case "set":
+                self.values[name] = deepcopy(value)
+            case _:
+                self.values |= {"messages": [], "files": {}}
 
     # What savers are asked.
 
-    @rule(
-        data=st.data(),
+    @often(
+        10,
         thread=THREADS,
         ns=SPACES,
         run=RUNS,
@@ -182,10 +194,13 @@ class Lives(RuleBasedStateMachine):
         self.savers[not store_once].put(asked, checkpoint, metadata, dict(new))
         self.versions[at] = versions
         stored = {name: exact(value) for name, value in values.items()}
+        if self.versions_tell and parent in self.model.checkpoints and DELTA not in changed:
+            before = self.model.checkpoints[parent].values
+            stored |= {name: value for name, value in before.items() if name == DELTA}
         self.model.checkpoints[at] = Known(parent and parent.id, stored, metadata, run)
 
-    @rule(
-        data=st.data(),
+    @often(
+        4,
         thread=THREADS,
         ns=SPACES,
         run=RUNS,
@@ -220,16 +235,16 @@ class Lives(RuleBasedStateMachine):
         self.saver.put_writes(config(thread, ns, id_, **more), writes, task, path)
         self.model.put_writes(at, writes, task, path, run)
 
-    @rule(data=st.data(), thread=THREADS, size=st.integers(0, 3000))
+    @often(3, thread=THREADS, size=st.sampled_from([0, 9, 300, 1400]))
     def save_ledger(self, data: st.DataObject, thread: str, size: int) -> None:
         if listed := self.model.listed(thread, None):
             at = data.draw(st.sampled_from(listed))
-            ledger = text(size, size % 1500).encode()
+            ledger = text(self.number, size).encode()
             self.saver.save_stream_state(StreamAddress(*at), ledger)
             self.model.ledgers[at] = ledger
 
-    @rule(source=THREADS, onto=THREADS)
-    def copy(self, source: str, onto: str) -> None:
+    @often(1, source=THREADS, onto=THREADS)
+    def copy(self, _: st.DataObject, source: str, onto: str) -> None:
         self.saver.copy_thread(source, onto)
         if source != onto and self.model.listed(source, None):
             for at in [at for at in self.versions if at.thread == onto]:
@@ -238,27 +253,30 @@ class Lives(RuleBasedStateMachine):
                 self.versions[at._replace(thread=onto)] = self.versions[at]
         self.model.copy(source, onto)
 
-    @rule(thread=THREADS)
-    def delete(self, thread: str) -> None:
+    @often(1, thread=THREADS)
+    def delete(self, _: st.DataObject, thread: str) -> None:
         self.saver.delete_thread(thread)
         self.model.delete(thread)
         self.nothing_is_spare(thread)
 
-    @rule(runs=st.sets(st.sampled_from(["run 1", "run 2", "no run"]), min_size=1))
-    def roll_back(self, runs: set[str]) -> None:
+    @often(1, runs=st.sets(st.sampled_from(["run 1", "run 2", "no run"]), min_size=1))
+    def roll_back(self, _: st.DataObject, runs: set[str]) -> None:
         threads = {at.thread for at, known in self.model.checkpoints.items() if known.run in runs}
         self.saver.delete_for_runs(sorted(runs))
         self.model.delete_runs(runs)
         for thread in threads:
             self.nothing_is_spare(thread)
 
-    @rule(
+    @often(
+        3,
         thread=THREADS,
         count=st.integers(1, 4),
         age=st.sampled_from([None, None, 0, 5]),
         strategy=st.sampled_from([*["keep_latest"] * 4, "delete", "delete_all"]),
     )
-    def prune(self, thread: str, count: int, age: int | None, strategy: str) -> None:
+    def prune(
+        self, _: st.DataObject, thread: str, count: int, age: int | None, strategy: str
+    ) -> None:
         older = EPOCH + timedelta(seconds=self.second - age) if age is not None else None
         before = id_at(self.second - age, 0)[:18] if age is not None else None
         histories = {at: self.model.history(at, DELTA) for at in self.deltas(thread)}
@@ -287,8 +305,8 @@ class Lives(RuleBasedStateMachine):
         for each in found:
             self.same(each)
 
-    @rule(thread=THREADS, ns=SPACES, by_other=st.booleans())
-    def get_latest(self, thread: str, ns: str, by_other: bool) -> None:
+    @often(1, thread=THREADS, ns=SPACES, by_other=st.booleans())
+    def get_latest(self, _: st.DataObject, thread: str, ns: str, by_other: bool) -> None:
         listed = self.model.listed(thread, ns)
         found = self.savers[by_other].get_tuple(config(thread, ns))
         assert (found is None) == (not listed)
@@ -297,7 +315,7 @@ class Lives(RuleBasedStateMachine):
             self.same(found)
             found.checkpoint["channel_values"].clear()  # what is read is the reader's
 
-    @rule(data=st.data(), thread=THREADS)
+    @often(2, thread=THREADS)
     def get_one(self, data: st.DataObject, thread: str) -> None:
         if listed := self.model.listed(thread, None):
             at = data.draw(st.sampled_from(listed))
@@ -306,7 +324,7 @@ class Lives(RuleBasedStateMachine):
             self.same(found)
             assert self.saver.load_stream_state(StreamAddress(*at)) == self.model.ledgers.get(at)
 
-    @rule(data=st.data(), thread=THREADS, ns=SPACES, limit=st.sampled_from([None, 1, 2, 60]))
+    @often(1, thread=THREADS, ns=SPACES, limit=st.sampled_from([None, 1, 2, 60]))
     def list(self, data: st.DataObject, thread: str, ns: str, limit: int | None) -> None:
         listed = self.model.listed(thread, ns)
         filter_ = data.draw(st.sampled_from([None, {"even": True}, {"source": "no"}]))
@@ -323,7 +341,7 @@ class Lives(RuleBasedStateMachine):
         ]
         assert [At(**self.at(each)) for each in found] == asked[:limit]
 
-    @rule(data=st.data(), thread=THREADS)
+    @often(2, thread=THREADS)
     def read_delta(self, data: st.DataObject, thread: str) -> None:
         if deltas := self.deltas(thread):
             at = data.draw(st.sampled_from(deltas))
@@ -361,11 +379,14 @@ class Lives(RuleBasedStateMachine):
         """Pieces of a thread are those that something refers to."""
         values = self.saver.threads.values
         assembly = values.assembly()
-        stored = self.rows(f"SELECT digest, type, data FROM once_pieces WHERE thread_id = '{thread}'")  # noqa: E501, S608
+        stored = self.rows(
+            f"SELECT digest, type, data FROM once_pieces WHERE thread_id = '{thread}'"
+        )  # noqa: E501, S608
         assembly.add(stored)
         manifests = [found for cell in self.cells(thread) for found in values.manifests(cell)]
         assert assembly.all_of(manifests) == {bytes(row[0]) for row in stored}
 
 
 def config_of(thread: str) -> Any:
+    """All namespaces of a thread."""
     return {"configurable": {"thread_id": thread}}

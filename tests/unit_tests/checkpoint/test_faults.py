@@ -29,6 +29,7 @@ from tests.unit_tests.checkpoint.writer import THREAD, lines_of
 WRITER = Path(__file__).with_name("writer.py")
 DATABASES = ["sqlite", "postgres"]
 
+
 @pytest.fixture
 def url(request: pytest.FixtureRequest, path: Path) -> str:
     """The address of a new database."""

@@ -20,7 +20,13 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint.lives import Lives
 
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
-TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "once_pieces", "once_stream_states")
+TABLES = (
+    "checkpoints",
+    "checkpoint_blobs",
+    "checkpoint_writes",
+    "once_pieces",
+    "once_stream_states",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +73,7 @@ class SqliteLives(Of):
 class PostgresLives(Of):
     """Lives in PostgreSQL."""
 
+    versions_tell = True
     CELLS = (
         "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = '{thread}' "
         "AND blob IS NOT NULL UNION ALL "
@@ -107,7 +114,7 @@ def lives(machine: Any, examples: int, steps: int) -> None:
 
 
 def test_lives_in_sqlite() -> None:
-    lives(SqliteLives, 40, 30)
+    lives(SqliteLives, 60, 40)
 
 
 @pytest.mark.slow
@@ -116,7 +123,7 @@ def test_many_lives_in_sqlite() -> None:
 
 
 def test_lives_in_postgres(conn: psycopg.Connection[Any]) -> None:
-    lives(lambda: PostgresLives(conn), 12, 25)
+    lives(lambda: PostgresLives(conn), 30, 30)
 
 
 @pytest.mark.slow
