@@ -6,10 +6,10 @@ import contextlib
 import importlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from bench.threads import Disk, Grown, Thread, postgres, postgres_savers, sqlite_savers
+from bench.threads import Thread, grow, postgres, postgres_savers, sqlite_savers
 from langgraph_once.checkpoint import OncePostgresSaver
 
 __all__ = ["report"]
@@ -17,8 +17,13 @@ __all__ = ["report"]
 SIZES = (3, 20, 50, 100, 200, 500, 1000)
 SMALL = {3: 30, 20: 10}
 """How many threads are written where one takes less than the tables themselves."""
+_COLUMNS = (
+    *("KB, upstream", "ours", "ratio", "write s, upstream", "ours", "ratio"),
+    *("CPU s, upstream", "ours", "ratio", "read latest ms, upstream", "ours"),
+    *("list 500 ms, upstream", "ours", "ratio"),
+)
 WRITERS = 32
-SECONDS = 6
+SECONDS = 4
 
 
 def report() -> Iterator[str]:
@@ -28,13 +33,11 @@ def report() -> Iterator[str]:
         "",
         "A thread grows by a message of about 700 characters a super-step: a put and the writes of",
         "a task. Sizes are those after VACUUM. Of 3 messages 30 threads are written, of 20",
-        "messages 10. CPU is of this process, which for SQLite is all there is. Most of the time",
+        "messages 10. Both savers write in turns. CPU is of this process, which for SQLite is all there is. Most of the time",
         "of writing to SQLite is the disk's, at each commit of both savers; the rows 'no fsync'",
         "are without (`PRAGMA synchronous = OFF`, for both). Ratio: upstream's over ours.",
         "",
-        "| database | messages | KB, upstream | KB, ours | ratio | write s, upstream | ours | ratio "
-        "| CPU s, upstream | ours | ratio | read latest ms, upstream | ours | list 500 ms, upstream "
-        "| ours | ratio |",
+        f"| database | messages | {' | '.join(_COLUMNS)} |",
         f"|---|---|{'---:|' * 14}",
     )
     for size in SIZES:
@@ -42,11 +45,17 @@ def report() -> Iterator[str]:
     for size in (500, 1000):
         yield _row("SQLite, no fsync", size, sqlite_savers(synchronous=False))
     yield _row("SQLite, no fsync", 200, sqlite_savers(synchronous=False), files=True)
-    with postgres() as server:
-        told = []
-        for size in SIZES:
-            yield _row("PostgreSQL", size, postgres_savers(server), told=told)
-        yield _row("PostgreSQL", 200, postgres_savers(server), files=True, told=told)
+    psycopg = importlib.import_module("psycopg")
+    with postgres() as server, psycopg.connect(server, autocommit=True) as conn:
+
+        def wal() -> int:
+            sql = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
+            return int(conn.execute(sql).fetchone()[0])
+
+        told: list[str] = []
+        for size, files in (*((size, False) for size in (3, 20, 100, 500, 1000)), (200, True)):
+            savers = postgres_savers(server)
+            yield _row("PostgreSQL", size, savers, files=files, wal=wal, told=told)
         yield from ("", "| messages | WAL KB, upstream | ours | dead rows, upstream | ours |")
         yield "|---|---:|---:|---:|---:|"
         yield from told
@@ -60,22 +69,19 @@ def _row(
     opened: contextlib.AbstractContextManager[dict[str, Any]],
     *,
     files: bool = False,
+    wal: Callable[[], int] = lambda: 0,
     told: list[str] | None = None,
 ) -> str:
     name = f"{size}, a dict of 200 texts" if files else f"{size:,}"
-    found: dict[str, tuple[Grown, Disk]] = {}
-    with opened as savers:
-        for saver, (open_, disk) in savers.items():
-            with open_() as ready:
-                grown = [
-                    Thread(f"3c2f6f0e-6f5e-4d0c-9a58-{n:012}", files=files).grow(ready, size)
-                    for n in range(SMALL.get(size, 1))
-                ]
-            found[saver] = _sum(grown), disk()
-    (their, theirs), (our, ours) = found["upstream"], found["ours"]
+    with opened as savers, contextlib.ExitStack() as stack:
+        ready = {saver: stack.enter_context(open_()) for saver, (open_, _) in savers.items()}
+        grown = grow(ready, size, threads=SMALL.get(size, 1), files=files, wal=wal)
+        stack.close()
+        disks = {saver: disk() for saver, (_, disk) in savers.items()}
+    their, our, theirs, ours = (each[of] for each in (grown, disks) for of in ("upstream", "ours"))
     if told is not None:
         told.append(
-            f"| {name} | {theirs.wal / 1e3:,.0f} | {ours.wal / 1e3:,.0f} "
+            f"| {name} | {their.wal / 1e3:,.0f} | {our.wal / 1e3:,.0f} "
             f"| {theirs.dead} | {ours.dead} |"
         )
     return (
@@ -83,15 +89,6 @@ def _row(
         f"| {theirs.size / ours.size:.1f}x | {_pair(their.write_s, our.write_s)} "
         f"| {_pair(their.write_cpu_s, our.write_cpu_s)} "
         f"| {their.read_ms:.2f} | {our.read_ms:.2f} | {_pair(their.list_ms, our.list_ms)} |"
-    )
-
-
-def _sum(grown: list[Grown]) -> Grown:
-    return Grown(
-        sum(each.write_s for each in grown),
-        sum(each.write_cpu_s for each in grown),
-        min(each.read_ms for each in grown),
-        min(each.list_ms for each in grown),
     )
 
 
@@ -104,14 +101,14 @@ def _throughput(server: str) -> Iterator[str]:
     psycopg = importlib.import_module("psycopg")
     pool_of = importlib.import_module("psycopg_pool").ConnectionPool
     upstream = importlib.import_module("langgraph.checkpoint.postgres").PostgresSaver
-    yield f"{WRITERS} threads at once, on PostgreSQL, each of 20 messages and then a new one; a pool"
-    yield f"of {WRITERS} connections; super-steps per second, the most of three rounds in turns."
+    yield f"{WRITERS} threads at once on PostgreSQL, each of 20 messages and then a new one; a pool"
+    yield f"of {WRITERS} connections; super-steps per second, the most of two rounds in turns."
     yield ""
     yield "| upstream, as it is | upstream, its lock a no-op | ours |"
     yield "|---:|---:|---:|"
     best = {"locked": 0.0, "lock-free": 0.0, "ours": 0.0}
     with psycopg.connect(server, autocommit=True) as conn:
-        for _ in range(3):
+        for _ in range(2):
             for name in best:
                 conn.execute("DROP DATABASE IF EXISTS bench_many WITH (FORCE)")
                 conn.execute("CREATE DATABASE bench_many")

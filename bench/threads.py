@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import os
 import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +22,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from bench.prose import passages
 from langgraph_once.checkpoint import open_postgres_saver, open_sqlite_saver
 
-__all__ = ["Disk", "Grown", "Thread", "postgres", "postgres_savers", "sqlite_savers"]
+__all__ = ["Disk", "Grown", "Thread", "grow", "postgres", "postgres_savers", "sqlite_savers"]
 
 FILES = 200
 Open: TypeAlias = Callable[[], contextlib.AbstractContextManager[Any]]
@@ -31,20 +33,21 @@ class Disk(NamedTuple):
 
     size: int
     """Bytes, once all is tidied up."""
-    wal: int = 0
-    """Bytes of write-ahead log, of PostgreSQL."""
     dead: int = 0
     """Dead rows, of PostgreSQL."""
 
 
-class Grown(NamedTuple):
-    """What it took to write a thread, and takes to read it."""
+@dataclass
+class Grown:
+    """What it took to write threads, and takes to read one of them."""
 
-    write_s: float
-    write_cpu_s: float
+    write_s: float = 0.0
+    write_cpu_s: float = 0.0
     """Of this process."""
-    read_ms: float
-    list_ms: float
+    wal: int = 0
+    """Bytes of write-ahead log, of PostgreSQL."""
+    read_ms: float = math.inf
+    list_ms: float = math.inf
 
 
 class Thread:
@@ -86,21 +89,6 @@ class Thread:
         metadata = {"source": "loop", "step": number, "parents": {}}
         self._at = saver.put(self._at, checkpoint, metadata, dict(self._versions))
 
-    def grow(self, saver: Any, steps: int) -> Grown:
-        """Write so many steps, and read them."""
-        start, cpu = time.perf_counter(), time.process_time()
-        for _ in range(steps):
-            self.step(saver)
-        wrote, cpu = time.perf_counter() - start, time.process_time() - cpu
-        if len(saver.get_tuple(self.latest).checkpoint["channel_values"]["messages"]) != steps:
-            raise AssertionError("not all was stored")
-        return Grown(
-            wrote,
-            cpu,
-            _least_ms(lambda: saver.get_tuple(self.latest), 7),
-            _least_ms(lambda: sum(1 for _ in saver.list(self.latest, limit=500)), 3),
-        )
-
     def _message(self, number: int) -> AnyMessage:
         text = self._texts[number % 1000]
         call: Any = {"name": "search", "args": {"topic": text[:40]}, "id": f"call {number}"}
@@ -118,13 +106,41 @@ class Thread:
         return f"{self._random.getrandbits(128):032x}"
 
 
-def _least_ms(call: Callable[[], object], times: int) -> float:
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        call()
-        found.append(time.perf_counter() - start)
-    return min(found) * 1e3
+def grow(
+    savers: Mapping[str, Any], steps: int, *, threads: int, files: bool, wal: Callable[[], int]
+) -> dict[str, Grown]:
+    """Write threads with several savers, a step with each in turn, and read the last so."""
+    found = {name: Grown() for name in savers}
+    for number in range(threads):
+        made = {name: Thread(f"3c2f6f0e-6f5e-4d0c-{number:012}", files=files) for name in savers}
+        for _ in range(steps):
+            for name, saver in savers.items():
+                before = wal()
+                start, cpu = time.perf_counter(), time.process_time()
+                made[name].step(saver)
+                found[name].write_s += time.perf_counter() - start
+                found[name].write_cpu_s += time.process_time() - cpu
+                found[name].wal += wal() - before
+    for rounds, what in ((9, _read), (3, _list)):
+        for _ in range(rounds):
+            for name, saver in savers.items():
+                what(saver, made[name], found[name])
+    return found
+
+
+def _read(saver: Any, thread: Thread, grown: Grown) -> None:
+    start = time.perf_counter()
+    found = saver.get_tuple(thread.latest)
+    grown.read_ms = min(grown.read_ms, (time.perf_counter() - start) * 1e3)
+    if len(found.checkpoint["channel_values"]["messages"]) != len(thread.messages):
+        raise AssertionError("not all was stored")
+
+
+def _list(saver: Any, thread: Thread, grown: Grown) -> None:
+    start = time.perf_counter()
+    for _ in saver.list(thread.latest, limit=500):
+        pass
+    grown.list_ms = min(grown.list_ms, (time.perf_counter() - start) * 1e3)
 
 
 @contextlib.contextmanager
@@ -188,23 +204,19 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
             conn.execute(f"DROP DATABASE IF EXISTS bench_{name} WITH (FORCE)")
             conn.execute(f"CREATE DATABASE bench_{name}")
             urls[name] = psycopg.conninfo.make_conninfo(server, dbname=f"bench_{name}")
-        start: dict[str, Any] = {}
 
-        def opened(name: str, saver: contextlib.AbstractContextManager[Any]) -> Any:
+        def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
             @contextlib.contextmanager
             def open_() -> Iterator[Any]:
                 with saver as ready:
                     ready.setup()
                     # What is written of a page for the first time after a checkpoint is all of it.
                     conn.execute("CHECKPOINT")
-                    (start[name],) = conn.execute("SELECT pg_current_wal_lsn()").fetchone()
                     yield ready
 
             return open_
 
         def disk(name: str) -> Disk:
-            sql = f"SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '{start[name]}')"  # noqa: S608
-            (wal,) = conn.execute(sql).fetchone()
             with psycopg.connect(urls[name], autocommit=True) as of:
                 of.execute("SELECT pg_stat_force_next_flush()")
                 (dead,) = of.execute("SELECT sum(n_dead_tup) FROM pg_stat_user_tables").fetchone()
@@ -213,15 +225,15 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
                     "SELECT sum(pg_total_relation_size(oid)) FROM pg_class "
                     "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
                 ).fetchone()
-            return Disk(int(size), int(wal), int(dead or 0))
+            return Disk(int(size), int(dead or 0))
 
         yield {
             "upstream": (
-                opened("upstream", upstream.from_conn_string(urls["upstream"])),
+                opened(upstream.from_conn_string(urls["upstream"])),
                 lambda: disk("upstream"),
             ),
             "ours": (
-                opened("ours", open_postgres_saver(urls["ours"])),
+                opened(open_postgres_saver(urls["ours"])),
                 lambda: disk("ours"),
             ),
         }

@@ -23,7 +23,7 @@ from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
 __all__ = ["Lives"]
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-WORDS = [f"{word:05x}" for word in random.Random(7).choices(range(2**20), k=4000)]  # noqa: S311
+WORDS = [f"{word:05x}" for word in random.Random(7).choices(range(2**20), k=4000)]
 DELTA = "log"
 LATEST = "latest"
 CHANNELS = ("messages", "files", "text", "shared")
@@ -57,7 +57,7 @@ def often(times: int, **given: Any) -> Callable[[F], F]:
 
 def text(seed: int, size: int = 60) -> str:
     """Words that no other seed gives."""
-    start = random.Random(seed).randrange(len(WORDS) - size)  # noqa: S311
+    start = random.Random(seed).randrange(len(WORDS) - size)
     return f"{seed} {' '.join(WORDS[start : start + size])}"
 
 
@@ -381,7 +381,7 @@ class Lives(RuleBasedStateMachine):
         assembly = values.assembly()
         stored = self.rows(
             f"SELECT digest, type, data FROM once_pieces WHERE thread_id = '{thread}'"
-        )  # noqa: E501, S608
+        )
         assembly.add(stored)
         manifests = [found for cell in self.cells(thread) for found in values.manifests(cell)]
         assert assembly.all_of(manifests) == {bytes(row[0]) for row in stored}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import random
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +18,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_postgres_saver, open_saver
 from langgraph_once.checkpoint.pieces import values
@@ -46,7 +49,7 @@ def opened(url: str) -> Any:
 @contextmanager
 def writing(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
     """A process that writes."""
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         [sys.executable, str(WRITER), url, name], stdout=subprocess.PIPE, text=True
     )
     try:
@@ -87,7 +90,7 @@ def assert_whole(url: str, name: str, said: list[list[str]]) -> None:
 
 
 def kill_often(url: str, rounds: int) -> None:
-    delays = random.Random(1)  # noqa: S311
+    delays = random.Random(1)
     for number in range(rounds):
         name = f"{number}"
         assert_whole(url, name, killed(url, name, delays.uniform(0, 0.3)))
@@ -136,11 +139,9 @@ def test_two_processes_on_one_thread(url: str) -> None:
 
 
 def put(saver: OnceSaver, number: int, values: dict[str, Any], id_: str | None = None) -> Any:
-    from langgraph.checkpoint.base import empty_checkpoint
-
     checkpoint = empty_checkpoint()
     checkpoint["id"] = id_ or checkpoint["id"]
-    versions = {name: f"{number:032}.{number}" for name in values}
+    versions = dict.fromkeys(values, f"{number:032}.{number}")
     checkpoint["channel_values"] = values
     checkpoint["channel_versions"] = dict(versions)
     return saver.put(config(THREAD, ""), checkpoint, {"step": number}, dict(versions))
@@ -180,7 +181,7 @@ def test_what_foreign_deletes_leave_is_swept(
         if then == "prune what is left":
             put(saver, 2, {"a": [text(3, 100)]})
         id_ = first["configurable"]["checkpoint_id"]
-        sql = f"DELETE FROM checkpoints WHERE thread_id = 'thread' AND checkpoint_id = '{id_}'"  # noqa: S608
+        sql = f"DELETE FROM checkpoints WHERE thread_id = 'thread' AND checkpoint_id = '{id_}'"
         by_sql(url, sql)
         before = pieces(saver)
         if then == "delete":
@@ -210,11 +211,7 @@ def test_a_long_ledger_outlives_a_sweep(url: str, monkeypatch: pytest.MonkeyPatc
 
 
 def by_sql(url: str, sql: str) -> None:
-    conn: Any
-    if "://" in url:
-        conn = psycopg.connect(url)
-    else:
-        conn = sqlite3.connect(url)
+    conn: Any = psycopg.connect(url) if "://" in url else sqlite3.connect(url)
     with conn:
         conn.execute(sql)
     conn.close()
@@ -232,15 +229,13 @@ def test_pruning_beside_puts_leaves_nothing_dangling(
     def during(work: Callable[[OnceSaver, int], Any]) -> None:
         try:
             with opened(url) as saver:
-                for number in range(10**9):
-                    if ended.is_set():
-                        return
+                for number in itertools.takewhile(lambda _: not ended.is_set(), itertools.count()):
                     work(saver, number)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     def write(saver: OnceSaver, number: int) -> None:
-        put(saver, random.randrange(10**9), {"a": [text(n, 400) for n in range(number % 3 * 4)]})  # noqa: S311
+        put(saver, random.randrange(10**9), {"a": [text(n, 400) for n in range(number % 3 * 4)]})
 
     with opened(url):
         pass
@@ -251,14 +246,17 @@ def test_pruning_beside_puts_leaves_nothing_dangling(
     with opened(url) as saver:
         until = time.monotonic() + 2
         while time.monotonic() < until and not errors:
-            for each in saver.list(config(THREAD, ""), limit=5):
-                assert all(isinstance(line, str) for line in each.checkpoint["channel_values"]["a"])
+            assert_readable(saver, limit=5)
         ended.set()
-        for thread in threads:
-            thread.join()
+        for each in threads:
+            each.join()
         assert errors == []
-        for each in saver.list(None):
-            assert dict(each.checkpoint["channel_values"])
+        assert_readable(saver)
+
+
+def assert_readable(saver: OnceSaver, limit: int | None = None) -> None:
+    for each in saver.list(config(THREAD, ""), limit=limit):
+        assert all(isinstance(line, str) for line in each.checkpoint["channel_values"]["a"])
 
 
 @pytest.fixture
@@ -266,8 +264,6 @@ def own_server(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Any]:
     """A server that may be stopped."""
-    import tempfile
-
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runtime = Path(folder, "runtime")
         runtime.mkdir(mode=0o700)

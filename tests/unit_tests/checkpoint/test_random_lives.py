@@ -114,7 +114,7 @@ def lives(machine: Any, examples: int, steps: int) -> None:
 
 
 def test_lives_in_sqlite() -> None:
-    lives(SqliteLives, 60, 40)
+    lives(SqliteLives, 40, 30)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ THREAD = "thread"
 
 def lines_of(name: str, count: int) -> list[str]:
     """A channel of a writer after some steps: several pieces, of which each step adds one."""
-    words = random.Random(name)  # noqa: S311 - the same in each process
+    words = random.Random(name)
     return [f"{name} {n} {words.randbytes(500).hex()}" for n in range(count)]
 
 
