@@ -33,9 +33,10 @@ def report() -> Iterator[str]:
         "",
         "A thread grows by a message of about 700 characters a super-step: a put and the writes of",
         "a task. Sizes are those after VACUUM. Of 3 messages 30 threads are written, of 20",
-        "messages 10. Both savers write in turns. CPU is of this process, which for SQLite is all there is. Most of the time",
-        "of writing to SQLite is the disk's, at each commit of both savers; the rows 'no fsync'",
-        "are without (`PRAGMA synchronous = OFF`, for both). Ratio: upstream's over ours.",
+        "messages 10. Both savers write in turns. CPU is of this process, which for SQLite is all",
+        "there is. Most of the time of writing to SQLite is the disk's, at each commit of both",
+        "savers; the rows 'no fsync' are without (`PRAGMA synchronous = OFF`, for both). Ratio:",
+        "upstream's over ours.",
         "",
         f"| database | messages | {' | '.join(_COLUMNS)} |",
         f"|---|---|{'---:|' * 14}",
@@ -78,7 +79,8 @@ def _row(
         grown = grow(ready, size, threads=SMALL.get(size, 1), files=files, wal=wal)
         stack.close()
         disks = {saver: disk() for saver, (_, disk) in savers.items()}
-    their, our, theirs, ours = (each[of] for each in (grown, disks) for of in ("upstream", "ours"))
+    their, our = grown["upstream"], grown["ours"]
+    theirs, ours = disks["upstream"], disks["ours"]
     if told is not None:
         told.append(
             f"| {name} | {their.wal / 1e3:,.0f} | {our.wal / 1e3:,.0f} "
@@ -118,7 +120,7 @@ def _throughput(server: str) -> Iterator[str]:
                     options |= {"prepare_threshold": 0, "row_factory": psycopg.rows.dict_row}
                 with pool_of(url, kwargs=options, min_size=WRITERS, max_size=WRITERS) as pool:
                     pool.wait()
-                    saver = OncePostgresSaver(pool) if name == "ours" else upstream(pool)
+                    saver: Any = OncePostgresSaver(pool) if name == "ours" else upstream(pool)
                     saver.setup()
                     if name == "lock-free":
                         saver.lock = contextlib.nullcontext()

@@ -31,7 +31,9 @@ THREADS = st.sampled_from(["a", "a", "a", "b", "b", "c"])
 CHANGES = st.sampled_from(["grow", "grow", "edit", "shrink", "file", "file", "say", "share", "set"])
 SPACES = st.sampled_from(["", "", "inner:1"])
 RUNS = st.sampled_from([None, "run 1", "run 2"])
-SMALL = st.sampled_from([None, True, 1, 1.0, False, 0, "", "x", (1, "1"), [], {}, b"\0", 2**80])
+SMALL: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 1, 1.0, False, 0, "", "x", (1, "1"), [], {}, b"\0", 2**80]
+)
 WRITES = st.sampled_from([ERROR, INTERRUPT, RESUME, "messages", "text", DELTA, DELTA])
 
 
@@ -173,7 +175,7 @@ class Lives(RuleBasedStateMachine):
             again = data.draw(st.sampled_from(listed))
             checkpoint["id"] = again.id
             id_ = self.model.checkpoints[again].parent
-            parent = id_ and again._replace(id=id_)
+            parent = again._replace(id=id_) if id_ else None
         at = At(thread, ns, checkpoint["id"])
         values = dict(self.values)
         versions = dict(self.versions.get(parent, {})) if parent else {}
@@ -188,7 +190,8 @@ class Lives(RuleBasedStateMachine):
             metadata["counters_since_delta_snapshot"] = {DELTA: (1, 1)}
         new = {name: self.saver.get_next_version(versions.get(name), None) for name in changed}
         checkpoint["channel_values"] = values
-        checkpoint["channel_versions"] = versions = {**versions, **new}
+        versions |= new
+        checkpoint["channel_versions"] = dict(versions)
         more = {"metadata": {"run_id": run}} if run else {}
         asked = config(thread, ns, parent and parent.id, **more)
         self.savers[not store_once].put(asked, checkpoint, metadata, dict(new))
@@ -325,7 +328,7 @@ class Lives(RuleBasedStateMachine):
             assert self.saver.load_stream_state(StreamAddress(*at)) == self.model.ledgers.get(at)
 
     @often(1, thread=THREADS, ns=SPACES, limit=st.sampled_from([None, 1, 2, 60]))
-    def list(self, data: st.DataObject, thread: str, ns: str, limit: int | None) -> None:
+    def list_some(self, data: st.DataObject, thread: str, ns: str, limit: int | None) -> None:
         listed = self.model.listed(thread, ns)
         filter_ = data.draw(st.sampled_from([None, {"even": True}, {"source": "no"}]))
         before = data.draw(st.sampled_from([*listed, None]))

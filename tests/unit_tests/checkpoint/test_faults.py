@@ -163,7 +163,7 @@ def test_a_clock_that_goes_back(url: str) -> None:
     with opened(url) as saver:
         put(saver, 1, {"a": [text(1, 3000)]}, id_at(100, 1))
         put(saver, 2, {"a": [text(2, 3000)]}, id_at(50, 2))
-        assert saver.get_tuple(config(THREAD, "")).checkpoint["id"] == id_at(100, 1)
+        assert latest(saver)["id"] == id_at(100, 1)
         listed = [each.checkpoint for each in saver.list(config(THREAD, ""))]
         assert [each["id"] for each in listed] == [id_at(100, 1), id_at(50, 2)]
         assert listed[1]["channel_values"]["a"] == [text(2, 3000)]
@@ -194,9 +194,7 @@ def test_what_foreign_deletes_leave_is_swept(
         if then == "prune":
             assert pieces(saver) == 0
         else:
-            assert saver.get_tuple(config(THREAD, "")).checkpoint["channel_values"] == {
-                "a": [text(3, 100)]
-            }
+            assert latest(saver)["channel_values"] == {"a": [text(3, 100)]}
 
 
 @pytest.mark.parametrize("url", DATABASES, indirect=True)
@@ -208,6 +206,12 @@ def test_a_long_ledger_outlives_a_sweep(url: str, monkeypatch: pytest.MonkeyPatc
         saver.save_stream_state(address, text(2, 3000).encode())
         saver.prune([THREAD])
         assert saver.load_stream_state(address) == text(2, 3000).encode()
+
+
+def latest(saver: OnceSaver) -> Any:
+    found = saver.get_tuple(config(THREAD, ""))
+    assert found is not None
+    return found.checkpoint
 
 
 def by_sql(url: str, sql: str) -> None:
@@ -285,8 +289,7 @@ def test_postgres_started_again(own_server: Any) -> None:
             with pytest.raises(StorageError):
                 put(saver, 2, {"a": [text(2, 3000)]}, id_at(2, 2))
             own_server.ensure_postgres_running()
-            found = saver.get_tuple(config(THREAD, ""))
-            assert found.checkpoint["channel_values"] == {"a": [text(1, 3000)]}
+            assert latest(saver)["channel_values"] == {"a": [text(1, 3000)]}
             put(saver, 3, {"a": [text(3, 3000)]}, id_at(3, 3))
-            assert saver.get_tuple(config(THREAD, "")).checkpoint["id"] == id_at(3, 3)
+            assert latest(saver)["id"] == id_at(3, 3)
             saver.delete_thread(THREAD)

@@ -91,7 +91,7 @@ class PostgresLives(Of):
         ]
         savers[0].engine.set_up()  # type: ignore[attr-defined]
         for table in TABLES:
-            self.conn.execute(f"DELETE FROM {table}")  # type: ignore[call-overload]
+            self.conn.execute(f"DELETE FROM {table}")
         return savers
 
 
