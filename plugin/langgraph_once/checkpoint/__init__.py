@@ -17,11 +17,11 @@ rows.py           every stored value, read without writing
 from typing import TYPE_CHECKING, Any
 
 from langgraph_once.checkpoint.by_url import check_database, open_saver
-from langgraph_once.checkpoint.sqlite import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
+from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
+from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver, open_sqlite_saver
 
 if TYPE_CHECKING:
-    from langgraph_once.checkpoint.postgres import OncePostgresSaver, open_postgres_saver
+    from langgraph_once.checkpoint.postgres.saver import OncePostgresSaver, open_postgres_saver
 
 __all__ = [
     "OncePostgresSaver",
@@ -37,7 +37,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What needs the extra `postgres`, imported when it is asked for."""
     if name in __all__:
-        from langgraph_once.checkpoint import postgres
+        from langgraph_once.checkpoint.postgres import saver as postgres
 
         return getattr(postgres, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
