@@ -7,12 +7,12 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.sqlite import open_sqlite_saver
+from langgraph_once.checkpoint.sqlite import open_sqlite_saver, open_sqlite_to_read
 from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
-__all__ = ["check_database", "open_saver"]
+__all__ = ["check_database", "is_postgres", "open_saver", "open_to_read"]
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
@@ -32,7 +32,7 @@ def open_saver(
         ConfigError: A URL of another database.
         StorageError: On entering: the database cannot be opened or written.
     """
-    if not _is_postgres(database):
+    if not is_postgres(database):
         return open_sqlite_saver(_path(database), serde=serde, store_once=config.store_once)
     from langgraph_once.checkpoint.postgres import open_postgres_saver
 
@@ -50,6 +50,27 @@ def open_saver(
     )
 
 
+def open_to_read(
+    database: str, *, config: CheckpointConfig, serde: SerializerProtocol
+) -> Opening[Any]:
+    """Open a database that is not changed, not even to make tables that are missing.
+
+    Args:
+        database: As `open_saver` takes it.
+        config: How it is opened.
+        serde: Reads what is stored.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: On entering: the database is not there, or cannot be read.
+    """
+    if not is_postgres(database):
+        return open_sqlite_to_read(_path(database), serde=serde)
+    from langgraph_once.checkpoint.postgres import open_postgres_to_read
+
+    return open_postgres_to_read(database, serde=serde, schema=config.schema or None)
+
+
 def check_database(database: str, config: CheckpointConfig | None = None) -> None:
     """Prove that `open_saver` would succeed. A file that was not there is not left behind.
 
@@ -57,13 +78,14 @@ def check_database(database: str, config: CheckpointConfig | None = None) -> Non
         ConfigError: A URL of another database.
         StorageError: The database cannot be opened or written.
     """
-    if _is_postgres(database):
+    if is_postgres(database):
         with open_saver(database, config=config or CheckpointConfig()):
             return
     check_sqlite_path(_path(database))
 
 
-def _is_postgres(database: str) -> bool:
+def is_postgres(database: str) -> bool:
+    """Whether a path or URL names a PostgreSQL."""
     return database.startswith(_POSTGRES)
 
 

@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.postgres_tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
-__all__ = ["OncePostgresSaver", "open_postgres_saver"]
+__all__ = ["OncePostgresSaver", "open_postgres_saver", "open_postgres_to_read"]
 
 _PREPARE: Final = 5
 
@@ -162,6 +162,32 @@ def open_postgres_saver(
             saver.close()
             raise
         return saver
+
+    return Opening(opened, OncePostgresSaver.close)
+
+
+def open_postgres_to_read(
+    url: str, *, serde: SerializerProtocol, schema: str | None = None
+) -> Opening[OncePostgresSaver]:
+    """Open one connection to a database that is not changed.
+
+    Args:
+        url: As `open_postgres_saver` takes it.
+        serde: Reads what is stored.
+        schema: Where the tables are; where the connection looks if None.
+
+    Raises:
+        StorageError: On entering: the database cannot be reached.
+    """
+
+    def opened() -> OncePostgresSaver:
+        name = _name(url)
+        try:
+            conn = psycopg.connect(url, autocommit=True)
+            conn.execute("SET default_transaction_read_only = on")
+        except psycopg.Error as error:
+            raise storage_error(name, error) from error
+        return OncePostgresSaver(conn, serde=serde, schema=schema)
 
     return Opening(opened, OncePostgresSaver.close)
 

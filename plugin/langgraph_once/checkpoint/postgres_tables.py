@@ -22,8 +22,15 @@ from langgraph_once.checkpoint.postgres_json import (
     metadata_text,
     read_metadata,
 )
-from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
-from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+from langgraph_once.checkpoint.postgres_moves import PostgresMoves
+from langgraph_once.checkpoint.stored import (
+    CellTable,
+    Place,
+    Several,
+    StoredCheckpoint,
+    StoredWrite,
+)
+from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 
 __all__ = ["RUN_ID", "PostgresTables"]
 
@@ -131,7 +138,7 @@ INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHER
 """
 
 
-class PostgresTables(Tables):
+class PostgresTables(PostgresMoves):
     """Statements for PostgreSQL, and what their rows say."""
 
     writes_table = "checkpoint_writes"
@@ -144,6 +151,20 @@ class PostgresTables(Tables):
             "checkpoint_writes",
             "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob",
         ),
+    )
+
+    cell_tables = (
+        CellTable(
+            "value", "checkpoint_blobs", ("checkpoint_ns", "version", "channel"), "blob", "channel"
+        ),
+        CellTable(
+            "write",
+            "checkpoint_writes",
+            ("checkpoint_ns", "checkpoint_id", "task_id", "idx"),
+            "blob",
+            "channel",
+        ),
+        CellTable("ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"),
     )
 
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:

@@ -70,6 +70,10 @@ class OnceSaver(BaseCheckpointSaver[str]):
             self._known = self.serde, Threads(self._tables(values))
         return self._known[1]
 
+    def tables_with(self, values: Values) -> Tables:
+        """The statements of this database, for other values than those of this saver."""
+        return self._tables(values)
+
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the latest of its thread.
 
