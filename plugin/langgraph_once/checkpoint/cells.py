@@ -60,7 +60,7 @@ class ReadCell(NamedTuple):
         if self.table.holds != "checkpoint":
             return None, {self.at.channel: opened}
         checkpoint, parts = self.values.parts(opened)
-        return checkpoint, {**parts}
+        return checkpoint, dict(parts.items())
 
     def decoded(self, value: Any) -> Any:
         """One of these values.

@@ -116,7 +116,7 @@ class _Copy:
                 if stored.place in missing:
                     yield from self._put(found, stored, runs)
         for place in sorted(missing):
-            if self._has_own and (ledger := self._source.load_stream_state(place)) is not None:
+            if self._has_own and (ledger := self._ledger(place)) is not None:
                 yield from self._writer.save_stream_state(place, ledger)
 
     def _put(
@@ -151,6 +151,10 @@ class _Copy:
             for run_id, rows in by_run.items()
         ]
         yield from self._writer.store(self._id, cuts, asks)
+
+    def _ledger(self, place: Place) -> bytes | None:
+        found: Found | None = self._ask(self._reader.load_stream_state(place))
+        return None if found is None else found.ledger()
 
     def _pages(self) -> Iterator[Found]:
         found = Found(self._reader.values)
