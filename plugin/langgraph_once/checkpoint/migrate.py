@@ -6,6 +6,7 @@ whoever is killed goes on where he was. What cannot be rewritten leaves its thre
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -26,12 +27,14 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.checkpoint.tables import STOCK_TAGS, Inline
 from langgraph_once.checkpoint.threads import Threads
-from langgraph_once.errors import ConfigError, EncodeError, SerdeError
+from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
 
 __all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading"]
 
+_PATIENCE_S: Final = 30.0
+_PAUSE_S: Final = 0.02
 _OPAQUE: Final = Opaque.__module__.encode()
 
 
@@ -153,7 +156,15 @@ def migrate(
 def _end(engine: Engine, reader: Threads, done: Migration, *, keeps_tables: bool) -> None:
     done.is_any_left = engine.run(reader.tables.is_any_ours(), writes=False)
     if not (done.is_any_left or keeps_tables):
-        done.has_dropped = engine.run(reader.tables.drop_own(), writes=True)
+        give_up = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                done.has_dropped = engine.run(reader.tables.drop_own(), writes=True)
+                break
+            except StorageError:  # a server has one of the tables
+                if time.monotonic() > give_up:
+                    raise
+                time.sleep(_PAUSE_S)
         done.is_any_left = not done.has_dropped
 
 
@@ -239,7 +250,8 @@ class _Thread:
     def _store(self, cuts: list[CutValue], asks: Iterable[Any]) -> Program[None]:
         if self._is_dry:
             for cut in cuts:
-                self._dry_pieces.update((name, len(data)) for name, data in cut.pieces.items())
+                for name, data in cut.pieces.items():
+                    self._dry_pieces[name] = len(self._way.target.piece(data).data)
         else:
             yield from self._writer.store(self._id, cuts, asks)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.database import Ask, Engine, Program, Row
+from langgraph_once.checkpoint.database import Ask, Engine, Program, UnderWay
 from langgraph_once.checkpoint.postgres_driver import (
     Connection,
     Pool,
@@ -32,6 +32,7 @@ T = TypeVar("T")
 _SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # Nothing takes so long that compiling it would pay, though the server thinks so of long threads.
 _NO_JIT: Final = "SET LOCAL jit = off"
+_IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -82,9 +83,14 @@ class PostgresEngine(Engine):
         with self._told():
             if not self._is_set_up:
                 self._set_up()
-            under_way = _UnderWay(program)
+            under_way = UnderWay(program)
             try:
                 return self._run(under_way, writes=writes)
+            except _IS_GONE:
+                if under_way.is_answered:
+                    raise
+                self._is_set_up = False  # `migrate` dropped our tables
+                self._set_up()
             except psycopg.OperationalError:
                 if not under_way.may_move or isinstance(self.source, psycopg.Connection):
                     raise
@@ -113,7 +119,7 @@ class PostgresEngine(Engine):
                     raise
             self._is_set_up = is_idle(conn)  # or its user may still undo it
 
-    def _run(self, under_way: _UnderWay[T], *, writes: bool) -> T:
+    def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
         with self._connection() as conn:
             try:
                 with _transaction(conn, writes=writes):
@@ -149,42 +155,6 @@ class PostgresEngine(Engine):
             yield
         except (psycopg.Error, NewerSchemaError) as error:
             raise storage_error(self._name, error) from error
-
-
-class _UnderWay(Generic[T]):
-    """A program that can go on on another connection, as long as nothing was answered.
-
-    Attributes:
-        is_answered: Whether something was.
-        may_move: Whether the connection died before.
-    """
-
-    def __init__(self, program: Program[T]) -> None:
-        self._program = program
-        self._asked: list[Ask] = []
-        self._result: list[T] = []
-        self.is_answered = False
-        self.may_move = False
-
-    def go_on(self, ask: Callable[[Ask], list[Row]]) -> T:
-        """Ask what was asked before, and what comes, until the program returns."""
-        rows: list[Row] | None = None
-        for asked in self._asked:
-            rows = self._answered(asked, ask)
-        while not self._result:
-            try:
-                asked = next(self._program) if rows is None else self._program.send(rows)
-            except StopIteration as end:
-                self._result.append(end.value)
-                break
-            self._asked.append(asked)
-            rows = self._answered(asked, ask)
-        return self._result[0]
-
-    def _answered(self, asked: Ask, ask: Callable[[Ask], list[Row]]) -> list[Row]:
-        rows = ask(asked)
-        self.is_answered = self.is_answered or asked.has_rows
-        return rows
 
 
 @contextlib.contextmanager

@@ -13,8 +13,6 @@ from langgraph_once.checkpoint.tables import Inline, Tables
 
 __all__ = ["PostgresMoves"]
 
-_PATIENCE: Final = "5s"
-"""For so long others wait behind us, if we have to wait for their lock on a table."""
 _DROP_OWN: Final = (
     "DROP TABLE IF EXISTS once_pieces, once_stream_states, once_schema",
     "DROP INDEX IF EXISTS once_checkpoints_runs, once_writes_run",
@@ -51,9 +49,11 @@ class PostgresMoves(Tables):
 
     def drop_own(self) -> Program[bool]:
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
-        yield Ask("SELECT set_config('lock_timeout', ?, true)", [_PATIENCE])
-        tables = ", ".join(dict(self.columns))
-        yield Ask(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE", has_rows=False)
+        if not (yield from self.has_own()):
+            return True
+        # Not waited for: others would wait behind us, and one of them for what we have already.
+        tables = ", ".join((*dict(self.columns), "once_pieces", "once_stream_states"))
+        yield Ask(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)
         if (yield from self.is_any_ours()):
             return False
         for sql in _DROP_OWN:

@@ -211,6 +211,8 @@ class SqliteTables(Tables):
 
     def drop_own(self) -> Program[bool]:
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
+        if not (yield from self.has_own()):
+            return True
         if (yield from self.is_any_ours()):
             return False
         for sql in (

@@ -165,7 +165,8 @@ class _Check:
             return
         assembly = self._threads.values.assembly()
         for some in batches((yield from self._tables.piece_names(self._id))):
-            for digest, tag, data in (yield from self._tables.load_pieces(self._id, some)):
+            wanted = dict.fromkeys(some, 0)
+            for digest, tag, data in (yield from self._tables.load_pieces(self._id, wanted)):
                 self._verdict.pieces += 1
                 try:
                     assembly.check(digest, Cell(tag, data))
