@@ -12,6 +12,9 @@ pieces/           long values, cut into pieces that are stored once
 lazy_values.py    channels that are decoded when they are looked at
 failures.py       what a database cannot do, in words
 rows.py           every stored value, read without writing
+migrate.py        rewrites all rows; transfer.py copies them into another database, verify.py looks
+                  for damage; cells.py: how they read rows, some at a time
+postgres_moves.py the statements that this takes in PostgreSQL
 """
 
 from typing import TYPE_CHECKING, Any

@@ -26,11 +26,11 @@ from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, S
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["Found", "History", "Threads", "run_id"]
+__all__ = ["COUNTERS", "Found", "History", "Threads", "run_id"]
 
 logger = logging.getLogger(__name__)
 
-_COUNTERS: Final = "counters_since_delta_snapshot"
+COUNTERS: Final = "counters_since_delta_snapshot"
 _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
 _LEDGER: Final = "ledger"
@@ -328,7 +328,7 @@ class Threads:
         yield from self._path(place, note)
         # The names of the whole path, not of its head alone: a graph without the channel may have
         # run last, and the one that has it may run next.
-        deltas = {name for stored in path for name in stored.metadata.get(_COUNTERS) or ()}
+        deltas = {name for stored in path for name in stored.metadata.get(COUNTERS) or ()}
         # A channel without a version was never written: it is empty by right.
         missing = deltas & path[0].checkpoint["channel_versions"].keys() if path else set()
         needed = []

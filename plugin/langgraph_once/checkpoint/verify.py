@@ -26,9 +26,9 @@ from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint
-from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.checkpoint.threads import COUNTERS, Threads
 from langgraph_once.checkpoint.validate import validate_tuple, validate_write
-from langgraph_once.errors import StorageError
+from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 
 __all__ = ["Verdict", "check_thread", "stored_threads", "verify"]
@@ -119,24 +119,32 @@ class _Check:
         """Those that are stored: what they say of themselves, and the writes on them."""
         known: set[tuple[str, str]] = set()
         for checkpoint_ns, ids in (yield from self._tables.ids(self._id)).items():
-            for id_ in ids:
+            paths = _Paths()
+            for id_ in ids[::-1]:  # parents come first
                 known.add((checkpoint_ns, id_))
                 self._verdict.checkpoints += 1
-                place = Place(self._id, checkpoint_ns, id_)
-                yield from self._checkpoint(place)
+                yield from self._checkpoint(Place(self._id, checkpoint_ns, id_), paths)
         for table in self._tables.cell_tables:
             if table.holds == "write":
                 yield from self._orphans(table, known)
 
-    def _checkpoint(self, place: Place) -> Program[None]:
+    def _checkpoint(self, place: Place, paths: _Paths) -> Program[None]:
         try:
             stored = yield from self._tables.find(place)
+        except SerdeError:  # of a cell, which `cells` names
+            return
         except Exception as error:  # of what the row says; those of the database pass us by
             self._add(*place[1:], None, f"it cannot be read: {why(error)}")
             return
         if stored is not None:
             for problem in _problems(stored):
                 self._add(*place[1:], None, problem)
+            for channel in paths.broken(stored):
+                self._add(
+                    *place[1:],
+                    channel,
+                    "it is rebuilt from checkpoints before it, of which one is not there",
+                )
 
     def _orphans(self, table: CellTable, known: set[tuple[str, str]]) -> Program[None]:
         seen = set()
@@ -175,6 +183,25 @@ class _Check:
 
     def _add(self, *found: Any) -> None:
         self._verdict.troubles.append(Trouble(self._id, *found))
+
+
+class _Paths:
+    """Of the checkpoints of a namespace: which can be rebuilt?"""
+
+    def __init__(self) -> None:
+        self._deltas: set[str] = set()
+        self._broken: dict[str | None, set[str]] = {}
+
+    def broken(self, stored: StoredCheckpoint) -> set[str]:
+        """The delta channels of the next checkpoint that lack what they are rebuilt from."""
+        counted = set(stored.metadata.get(COUNTERS) or ())
+        self._deltas |= counted
+        broken: set[str] = set()
+        if stored.parent_id is not None:  # of one that is not there, nothing is known
+            broken = self._broken.get(stored.parent_id, self._deltas) - stored.values.keys()
+        self._broken[stored.place.checkpoint_id] = broken
+        versions: dict[str, Any] = stored.checkpoint["channel_versions"]
+        return broken & counted & versions.keys()
 
 
 def _problems(stored: StoredCheckpoint) -> Iterator[str]:

@@ -109,7 +109,7 @@ def test_a_class_that_is_gone_is_not_lost(here: str) -> None:
 
     module = types.ModuleType("gone_for_good")
     sys.modules["gone_for_good"] = module
-    made = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")  # type: ignore[misc]
+    made = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")
     module.Mood = made  # type: ignore[attr-defined]
     serializer = whole.serde()
     with whole.once(here, serializer) as saver:

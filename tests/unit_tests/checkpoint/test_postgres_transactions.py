@@ -305,7 +305,7 @@ def test_a_rollback_in_a_thread_with_writes_only_waits_for_those_who_store(
     of_run: Any = {"configurable": {**config["configurable"], "run_id": "run"}}
     savers[0].put_writes(of_run, [("texts", texts(1))], "task")
     asked: list[str] = []
-    tables = savers[1].threads._tables
+    tables = savers[1].threads.tables
     program = threads.Threads(tables).delete_for_runs(["run"])
 
     savers[1].engine.run(noted(program, lambda each: asked.append(each.sql)), writes=True)

@@ -20,6 +20,7 @@ from langgraph_once.checkpoint import open_saver
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
+from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.test_postgres_graphs import START_INPUT, build, on, told
 
 ASKED: Any = {**START_INPUT, "text": "no zero byte", "ratio": 0.25}
@@ -75,7 +76,8 @@ def fill(saver: Any) -> None:
     graph.invoke(None, fork)
     if isinstance(saver, OnceSaver):
         config = graph.get_state(on("waits")).config["configurable"]
-        saver.save_stream_state(("waits", "", config["checkpoint_id"]), b"ledger " * 1000)
+        address = StreamAddress("waits", "", config["checkpoint_id"])
+        saver.save_stream_state(address, b"ledger " * 1000)
 
 
 def history(saver: Any) -> dict[str, Any]:
