@@ -109,11 +109,11 @@ def test_a_class_that_is_gone_is_not_lost(here: str) -> None:
 
     module = types.ModuleType("gone_for_good")
     sys.modules["gone_for_good"] = module
-    made = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")
-    module.Mood = made  # type: ignore[attr-defined]
+    Mood = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")  # noqa: N806
+    module.Mood = Mood  # type: ignore[attr-defined]
     serializer = whole.serde()
     with whole.once(here, serializer) as saver:
-        put(saver, "a", made.CALM)  # type: ignore[attr-defined]
+        put(saver, "a", Mood.CALM)
         del sys.modules["gone_for_good"]
         done = migrate(saver, leaving(serializer))
     assert [trouble.channel for trouble in done.troubles] == ["odd"]
