@@ -210,6 +210,8 @@ class _Thread:
             at = yield from tables.cells_at(table, self._id)
             for some in some_of([one for one in at if self._may_need(one)]):
                 yield from self._rewrite(table, some)
+        if self._way.is_leaving and not self._is_dry:
+            self._rows += yield from tables.restore_metadata(self._id)
         if self._way.target.encrypts:
             for inline in (yield from tables.inline(self._id)):
                 yield from self._seal(inline)

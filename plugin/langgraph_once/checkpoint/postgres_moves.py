@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.postgres_json import is_taken, json_text, read_metadata
 from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
 from langgraph_once.checkpoint.tables import Inline, Tables
 
@@ -31,6 +32,14 @@ WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 _PUT_VALUE: Final = """
 INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
 VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_METADATA: Final = """
+SELECT checkpoint_ns, checkpoint_id, metadata::text FROM checkpoints
+WHERE thread_id = ? AND jsonb_exists(metadata, '__once_json') FOR UPDATE
+"""
+_PUT_METADATA: Final = """
+UPDATE checkpoints SET metadata = ?::jsonb
+WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 """
 _FIRST_OF: Final = """
 SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
@@ -59,6 +68,18 @@ class PostgresMoves(Tables):
         for sql in _DROP_OWN:
             yield Ask(sql, has_rows=False)
         return True
+
+    def restore_metadata(self, thread_id: str) -> Program[int]:
+        """Put metadata where upstream has them, if JSONB takes them. Returns of how many."""
+        rows = yield Ask(_METADATA, [thread_id])
+        found = [
+            [text, thread_id, *place]
+            for *place, metadata in rows
+            if is_taken(text := json_text(read_metadata(metadata)))
+        ]
+        if found:
+            yield Ask(_PUT_METADATA, found, True, False)
+        return len(found)
 
     def inline(self, thread_id: str) -> Program[list[Inline]]:
         """Checkpoints with values beside the cells, which nothing encrypts."""

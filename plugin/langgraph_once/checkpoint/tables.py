@@ -132,6 +132,11 @@ class Tables(ABC):
     def drop_own(self) -> Program[bool]:
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
 
+    def restore_metadata(self, thread_id: str) -> Program[int]:
+        """Put metadata where upstream has them. Returns of how many checkpoints."""
+        yield from ()
+        return 0
+
     def inline(self, thread_id: str) -> Program[list[Inline]]:
         """Checkpoints with values beside the cells, which nothing encrypts."""
         yield from ()
@@ -162,14 +167,7 @@ class Tables(ABC):
     def cells(
         self, table: CellTable, thread_id: str, at: Sequence[CellAt], *, locks: bool = False
     ) -> Program[dict[tuple[Any, ...], Cell]]:
-        """Some cells, by their keys.
-
-        Args:
-            table: Where they are.
-            thread_id: Of this thread.
-            at: Which.
-            locks: Whether nobody may change them until the end.
-        """
+        """Some cells by their keys; if it `locks`, nobody may change them until the end."""
         here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
         rows = yield Ask(
             f"SELECT type, {table.data}, {', '.join(table.key)} FROM {table.name} "

@@ -225,6 +225,21 @@ def test_all_is_rewritten_as_the_settings_say(here: str, form: str) -> None:
         assert not [row for row in clear if "fork" in row[0]]
 
 
+def test_metadata_that_postgres_would_change_stand_where_upstream_has_them(database: str) -> None:
+    here, serializer = whole.url(database), whole.serde()
+    with whole.once(here, serializer) as saver:
+        for thread_id, odd in (("float", 1e300), ("nan", float("nan"))):
+            config: Any = on(thread_id, checkpoint_ns="")
+            metadata: Any = {"source": "loop", "step": 1, "odd": odd}
+            saver.put(config, empty_checkpoint(), metadata, {})
+        assert migrate(saver, leaving(serializer)).has_dropped
+    with whole.stock(here) as upstream:
+        metadata = upstream.get_tuple(on("float")).metadata
+        assert float(metadata.pop("odd")) == 1e300
+        assert metadata == {"source": "loop", "step": 1}
+        assert "NaN" in upstream.get_tuple(on("nan")).metadata["__once_json"]
+
+
 def test_msgpack_is_no_form_of_ours() -> None:
     with pytest.raises(ConfigError, match="ONCE_SERDE__CODEC"):
         entering(whole.serde(codec="msgpack"))
