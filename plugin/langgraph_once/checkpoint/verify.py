@@ -129,6 +129,7 @@ class _Check:
                 yield from self._orphans(table, known)
 
     def _checkpoint(self, place: Place, paths: _Paths) -> Program[None]:
+        paths.meet(place.checkpoint_id)
         try:
             stored = yield from self._tables.find(place)
         except SerdeError:  # of a cell, which `cells` names
@@ -191,6 +192,10 @@ class _Paths:
     def __init__(self) -> None:
         self._deltas: set[str] = set()
         self._broken: dict[str | None, set[str]] = {}
+
+    def meet(self, checkpoint_id: str | None) -> None:
+        """Take note of a checkpoint that is there; it may turn out to be damaged."""
+        self._broken[checkpoint_id] = set()
 
     def broken(self, stored: StoredCheckpoint) -> set[str]:
         """The delta channels of the next checkpoint that lack what they are rebuilt from."""

@@ -136,6 +136,25 @@ def test_of_sixty_damages_all_are_found_or_harmless(sound: Path, tmp_path: Path)
     assert len({what for what, outcome in outcomes if outcome == "found"}) >= 6, outcomes
 
 
+def test_a_checkpoint_that_others_are_rebuilt_from_is_missed(sound: Path, tmp_path: Path) -> None:
+    before = states(sound)
+    outcomes = set()
+    for thread_id, id_ in [place for place in before if place[0] == "done"]:
+        path = tmp_path / "cut.sqlite"
+        shutil.copy(sound, path)
+        with closing(sqlite3.connect(path)) as conn, conn:
+            for table in ("checkpoints", "writes", "once_stream_states"):
+                conn.execute(f"DELETE FROM {table} WHERE checkpoint_id = ?", (id_,))
+        found = verdict(str(path), SEALED).troubles
+        assert {trouble.channel for trouble in found} <= {"log"}
+        after = states(path)
+        is_harmless = after == {place: before[place] for place in after}
+        assert is_harmless or found, (thread_id, id_)
+        outcomes.add((is_harmless, bool(found)))
+    assert (False, True) in outcomes
+    assert (True, False) in outcomes
+
+
 def test_a_finding_names_where_it_is(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "damaged.sqlite"
     shutil.copy(sound, path)
