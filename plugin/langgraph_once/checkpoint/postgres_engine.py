@@ -33,6 +33,7 @@ _SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # Nothing takes so long that compiling it would pay, though the server thinks so of long threads.
 _NO_JIT: Final = "SET LOCAL jit = off"
 _IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
+_MOST_DROPS: Final = 3
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -81,20 +82,21 @@ class PostgresEngine(Engine):
             StorageError: The database cannot do it.
         """
         with self._told():
-            if not self._is_set_up:
-                self._set_up()
             under_way = UnderWay(program)
-            try:
-                return self._run(under_way, writes=writes)
-            except _IS_GONE:
-                if under_way.is_answered:
-                    raise
-                self._is_set_up = False  # `migrate` dropped our tables
-                self._set_up()
-            except psycopg.OperationalError:
-                if not under_way.may_move or isinstance(self.source, psycopg.Connection):
-                    raise
-                self.source.check()  # what died with it is replaced
+            for is_last in (*[False] * _MOST_DROPS, True):
+                try:
+                    if not self._is_set_up:
+                        self._set_up()
+                    return self._run(under_way, writes=writes)
+                except _IS_GONE:
+                    if under_way.is_answered or is_last:
+                        raise
+                    self._is_set_up = False  # `migrate` dropped our tables
+                except psycopg.OperationalError:
+                    if not under_way.may_move or isinstance(self.source, psycopg.Connection):
+                        raise
+                    break
+            self.source.check()  # what died with it is replaced
             return self._run(under_way, writes=writes)
 
     def set_up(self) -> None:

@@ -11,9 +11,12 @@ from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.postgres_json import is_taken, json_text, read_metadata
 from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
 from langgraph_once.checkpoint.tables import Inline, Tables
+from langgraph_once.errors import StorageError
 
-__all__ = ["PostgresMoves"]
+__all__ = ["SET_UP_KEY", "PostgresMoves"]
 
+SET_UP_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 2750093644287551393)"
+"""Of the lock under which our tables are made and dropped: of each schema there is one."""
 _DROP_OWN: Final = (
     "DROP TABLE IF EXISTS once_pieces, once_stream_states, once_schema",
     "DROP INDEX IF EXISTS once_checkpoints_runs, once_writes_run",
@@ -60,6 +63,8 @@ class PostgresMoves(Tables):
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
         if not (yield from self.has_own()):
             return True
+        if not (yield Ask(f"SELECT pg_try_advisory_xact_lock({SET_UP_KEY})"))[0][0]:
+            raise StorageError("cannot drop our tables: a server makes them just now", path="")
         # Not waited for: others would wait behind us, and one of them for what we have already.
         tables = ", ".join((*dict(self.columns), "once_pieces", "once_stream_states"))
         yield Ask(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Ask, Program, drive
 from langgraph_once.checkpoint.postgres_driver import UPSTREAM, Connection, ask, is_idle
+from langgraph_once.checkpoint.postgres_moves import SET_UP_KEY
 from langgraph_once.checkpoint.postgres_tables import RUN_ID
 
 __all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
@@ -30,7 +31,6 @@ MIGRATIONS: Final = {
 }
 """Ours, which come after upstream's. The first is version 1. Never change one: add one."""
 
-_LOCK: Final = 2_750_093_644_287_551_393
 _POLL_S: Final = 0.05
 _CONCURRENTLY: Final = " CONCURRENTLY"
 
@@ -159,8 +159,7 @@ def _ours(version: int) -> Iterator[_Step]:
 def _lock(conn: Connection, function: str) -> Any:
     """Whether it is got: of each schema there is one."""
     # Never waited for: whoever makes an index beside writers waits for those who ask something.
-    key = f"hashtextextended(COALESCE(current_schema(), ''), {_LOCK})"
-    ((is_got,),) = ask(conn, Ask(f"SELECT {function}({key})"))
+    ((is_got,),) = ask(conn, Ask(f"SELECT {function}({SET_UP_KEY})"))
     return is_got
 
 
