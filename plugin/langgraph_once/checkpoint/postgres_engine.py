@@ -95,8 +95,8 @@ class PostgresEngine(Engine):
                 except psycopg.OperationalError:
                     if not under_way.may_move or isinstance(self.source, psycopg.Connection):
                         raise
+                    self.source.check()  # what died with it is replaced
                     break
-            self.source.check()  # what died with it is replaced
             return self._run(under_way, writes=writes)
 
     def set_up(self) -> None:
