@@ -7,8 +7,8 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.sqlite import open_sqlite_saver, open_sqlite_to_read
-from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
+from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
+from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlite_to_read
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
@@ -34,7 +34,7 @@ def open_saver(
     """
     if not is_postgres(database):
         return open_sqlite_saver(_path(database), serde=serde, store_once=config.store_once)
-    from langgraph_once.checkpoint.postgres import open_postgres_saver
+    from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
 
     return open_postgres_saver(
         database,
@@ -66,7 +66,7 @@ def open_to_read(
     """
     if not is_postgres(database):
         return open_sqlite_to_read(_path(database), serde=serde)
-    from langgraph_once.checkpoint.postgres import open_postgres_to_read
+    from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
 
     return open_postgres_to_read(database, serde=serde, schema=config.schema or None)
 

@@ -241,7 +241,7 @@ class _Other:
     def wrapped(self, tag: _Label, data: bytes) -> tuple[str, bytes]:
         return tag.text, data
 
-    def is_sealed_as_now(self, cell: tuple[str, bytes]) -> bool:  # noqa: ARG002 - who knows?
+    def is_sealed_as_now(self, cell: tuple[str, bytes]) -> bool:
         return False
 
     def unwrapped(self, cell: tuple[str, bytes]) -> tuple[_Label, bytes]:

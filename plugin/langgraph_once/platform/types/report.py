@@ -10,7 +10,7 @@ from typing import Final
 
 from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.rows import StoredRow, stored_rows
+from langgraph_once.checkpoint.sqlite.rows import StoredRow, stored_rows
 from langgraph_once.errors import ConfigError, SerdeError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source

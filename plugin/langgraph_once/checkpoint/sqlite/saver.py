@@ -8,13 +8,13 @@ from pathlib import Path
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langgraph_once.checkpoint.failures import failed
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.rows import read_only, text
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.sqlite_engine import SqliteEngine
-from langgraph_once.checkpoint.sqlite_file import BUSY_TIMEOUT_S, not_opened, prepare
-from langgraph_once.checkpoint.sqlite_tables import SqliteTables
+from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
+from langgraph_once.checkpoint.sqlite.failures import failed
+from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.checkpoint.sqlite.rows import read_only, text
+from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 
 __all__ = ["OnceSqliteSaver", "open_sqlite_saver", "open_sqlite_to_read"]
 

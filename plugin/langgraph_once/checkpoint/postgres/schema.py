@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Ask, Program, drive
-from langgraph_once.checkpoint.postgres_driver import UPSTREAM, Connection, ask, is_idle
-from langgraph_once.checkpoint.postgres_moves import SET_UP_KEY
-from langgraph_once.checkpoint.postgres_tables import RUN_ID
+from langgraph_once.checkpoint.postgres.driver import UPSTREAM, Connection, ask, is_idle
+from langgraph_once.checkpoint.postgres.moves import SET_UP_KEY
+from langgraph_once.checkpoint.postgres.tables import RUN_ID
 
 __all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
 

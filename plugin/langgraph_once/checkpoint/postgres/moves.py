@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.postgres_json import is_taken, json_text, read_metadata
+from langgraph_once.checkpoint.postgres.json_values import is_taken, json_text, read_metadata
 from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
 from langgraph_once.checkpoint.tables import Inline, Tables
 from langgraph_once.errors import StorageError

@@ -9,15 +9,15 @@ from functools import partial
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import Ask, Engine, Program, UnderWay
-from langgraph_once.checkpoint.postgres_driver import (
+from langgraph_once.checkpoint.postgres.driver import (
     Connection,
     Pool,
     ask,
     is_idle,
     psycopg,
 )
-from langgraph_once.checkpoint.postgres_failures import storage_error
-from langgraph_once.checkpoint.postgres_schema import (
+from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.schema import (
     NewerSchemaError,
     enter_schema,
     is_missing,
