@@ -30,9 +30,10 @@ $(READY): requirements.lock pyproject.toml
 python: ## Which Python the environment is made of; PYTHON=python3.12 chooses another
 	@$(PYTHON) --version
 
-dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
+dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024, DATABASE=postgres)
 	@$(BIN)/langgraph-once check --port $(PORT)
-	$(BIN)/langgraph dev --no-browser --port $(PORT)
+	$(if $(filter postgres,$(DATABASE)),$(BIN)/python -m demo.embedded_postgres) \
+		$(BIN)/langgraph dev --no-browser --port $(PORT)
 
 test: lint ## Lint, types, import directions and all tests but the slow proofs
 	$(PYTEST) -m "not slow and not product"
