@@ -111,10 +111,10 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.parametrize("codec", CORPUS)
 def test_forged_blobs_yield_a_value_or_our_error(codec: str) -> None:
-    counts = fuzz(codec, range(2_000))
+    counts = fuzz(codec, range(500))
     # Else they die at the door, and nothing behind it is tried.
-    assert counts["value"] > 100
-    assert counts["PayloadError"] > 100
+    assert counts["value"] > 25
+    assert counts["PayloadError"] > 25
 
 
 @pytest.mark.slow
