@@ -1,7 +1,9 @@
 """Settings of all tests."""
 
 import gc
+import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -9,6 +11,9 @@ from hypothesis import settings
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
 settings.register_profile("langgraph-once", deadline=None)
 settings.load_profile("langgraph-once")
+
+SERVED = {"clients", "integration_tests"}
+"""The folders of tests on servers."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -20,3 +25,13 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests on a server wait for it, most of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on servers begin first, in one worker, while the others do what keeps them busy."""
+    items.sort(key=lambda item: not SERVED & {*Path(item.nodeid).parts})
