@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.examples import FACTOR
+
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
-settings.register_profile("langgraph-once", deadline=None)
+USUAL = settings(deadline=None, max_examples=50 * FACTOR)
+settings.register_profile("langgraph-once", USUAL)
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")
 
 SERVED = {"clients", "integration_tests"}

@@ -15,7 +15,10 @@ from tests.unit_tests.serde.cpu import within
 
 ROOT = Path(__file__).parents[4]
 TRIES = 3
-SLOW = ("100,000 slices in each other", "100,000 deques in each other", "a million dates")
+SLOW = (
+    *("100,000 slices in each other", "100,000 deques in each other", "a million dates"),
+    *("13,000 keys of one hash, cut off", "12,000 keys of one hash in an extension"),
+)
 """Each has a sibling that is looked at each time."""
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a fork")

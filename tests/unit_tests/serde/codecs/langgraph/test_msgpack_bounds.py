@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import ormsgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -49,7 +49,6 @@ def units(value: Any) -> int:
     return 4 + sum(map(units, value)) if isinstance(value, list) else 1
 
 
-@settings(deadline=None)
 @given(PLAIN, st.binary(max_size=3))
 def test_values_are_weighed_and_end_where_they_end(value: Any, rest: bytes) -> None:
     data = ormsgpack.packb(value)
@@ -60,7 +59,6 @@ def test_values_are_weighed_and_end_where_they_end(value: Any, rest: bytes) -> N
     assert end_of_value(data + rest, 10**9) == len(data)
 
 
-@settings(deadline=None)
 @given(PLAIN, st.data())
 def test_a_part_of_a_value_has_no_end(value: Any, data: Any) -> None:
     packed = ormsgpack.packb(value)

@@ -343,7 +343,7 @@ def mutated(data: bytes, random: random.Random) -> bytes:
 @pytest.mark.parametrize("data", CORPUS)
 def test_mutations_give_a_value_or_our_error(data: bytes, policy: Any) -> None:
     source = random.Random(len(data))
-    for _ in range(3_000):
+    for _ in range(1_000):
         changed = mutated(data, source)
         begun = time.process_time()
         with suppress(SerdeError):
