@@ -14,7 +14,12 @@ from langgraph_once.cli import main
 
 __all__ = ["run_once"]
 
-_FORKS = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+if sys.platform == "win32":
+    _FORKS = multiprocessing.get_context("spawn")
+else:
+    _FORKS = multiprocessing.get_context("forkserver")
+    _FORKS.set_forkserver_preload([__name__])
+
 _TIMEOUT_S = 300
 
 
@@ -22,8 +27,6 @@ def run_once(
     *arguments: str, cwd: Path, env: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """Run `langgraph-once` with these arguments, in this folder and environment."""
-    if sys.platform != "win32":
-        _FORKS.set_forkserver_preload([__name__])
     with tempfile.TemporaryDirectory() as name:
         told = [Path(name) / stream for stream in ("stdout", "stderr")]
         process = _FORKS.Process(target=_run, args=(arguments, cwd, env, told), daemon=True)

@@ -185,7 +185,7 @@ def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
     serde = OnceSerializer(SerdeConfig(compression="none", enforcement="open"))
     blobs = [serde.dumps_typed(value)[1] for value, _ in ONCE_VALUES.values()]
     blobs += [JsonPlusSerializer().dumps_typed([Leaf(value=Branch(1))])[1], b'{"lc":2}', b""]
-    started = time.monotonic()
+    started = time.process_time()
     for _ in range(4000):
         data = bytearray(rng.choice(blobs))
         for _ in range(rng.randrange(4)):
@@ -197,7 +197,7 @@ def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
                 channel_at(codec, bytes(data), place)
         except ValueError:
             pass
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
     ids=["deep", "deep once1", "deep json", "tuples", "deltas"],
 )
 def test_a_hostile_value_takes_seconds_at_most(codec: Any, data: bytes) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with contextlib.suppress(ValueError):
         mentions_in(codec, data)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
