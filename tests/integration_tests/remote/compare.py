@@ -47,14 +47,17 @@ def normal(value: Any) -> Any:
 
 
 class _Normal:
-    def __init__(self) -> None:
+    def __init__(self, *, with_ids: bool = True) -> None:
         self._ids: dict[str, str] = {}
+        self._with_ids = with_ids
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, str):
             return IDS.sub(lambda found: self._id(found[0]), value)
         if isinstance(value, BaseMessage):
             said = {key: item for key, item in vars(value).items() if item}
+            if not self._with_ids:
+                said.pop("id", None)
             return type(value).__name__, self(said)
         if isinstance(value, Interrupt):
             return "Interrupt", self(value.value), self(value.id), value.response_schema
@@ -62,6 +65,8 @@ class _Normal:
             return "GraphOutput", self(value.value), self(value.interrupts)
         if isinstance(value, BaseException):
             return "error" if isinstance(value, RemoteException | ValueError) else repr(value)
+        if isinstance(value, PregelTask):  # stored before its messages got ids, or after that
+            value = value._replace(result=_Normal(with_ids=False)(value.result))
         if isinstance(value, StateSnapshot | PregelTask):
             return type(value).__name__, self(value._asdict())
         if isinstance(value, dict):
