@@ -15,7 +15,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test test-quick test-slow test-product test-all canary mutate lint demo bench format docs lock clean
+.PHONY: help python dev test pytest test-quick test-slow test-product test-all canary mutate lint style types demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,14 +35,18 @@ dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024, DATABA
 	$(if $(filter postgres,$(DATABASE)),$(BIN)/python -m demo.embedded_postgres) \
 		$(BIN)/langgraph dev --no-browser --port $(PORT)
 
-test: lint ## Lint, types, import directions and all tests but the slow proofs
+test: style ## Lint, import directions, types and all tests but the slow proofs
+	@$(MAKE) --no-print-directory --jobs types pytest
+
+pytest: $(READY)
 	$(PYTEST) -m "not slow and not product"
 
 test-quick: $(READY) ## The unit tests of streams and events
 	$(PYTEST) -m "not slow and not product" tests/unit_tests/stream tests/unit_tests/events
 
-test-slow: $(READY) ## The slow proofs
+test-slow: $(READY) ## The slow proofs, and ten times as many random examples of each law
 	$(PYTEST) -m slow
+	EXAMPLES=10 $(PYTEST) -m "hypothesis and not slow and not product"
 
 test-product: $(READY) ## Every variant, here and over a server; takes half an hour
 	$(PYTEST) -m product
@@ -58,11 +62,15 @@ mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=…
 	$(BIN)/python -m tests.mutation $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(SEED),--seed $(SEED)) \
 		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM))
 
-lint: $(READY)
+lint: style types
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy plugin graphs demo bench tests
 	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy plugin graphs demo bench tests
 
 demo: $(READY) ## Compare what RemoteGraph delivers with what OnceRemoteGraph delivers
 	@$(BIN)/python -m demo

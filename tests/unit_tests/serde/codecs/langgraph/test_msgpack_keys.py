@@ -8,7 +8,7 @@ from typing import Any
 
 import ormsgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -50,7 +50,6 @@ def tuple_keys(value: Any, few: int) -> list[list[tuple[Any, ...]]]:
     return [own, *inner] if len(value) > few else inner
 
 
-@settings(deadline=None)
 @given(VALUES | LARGE)
 def test_array_keys_of_large_maps_are_found(value: Any) -> None:
     try:
