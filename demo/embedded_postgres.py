@@ -5,10 +5,12 @@ The server's files are in `.langgraph_once/postgres`; it stops with the command.
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(".langgraph_once/postgres")
 
@@ -16,7 +18,7 @@ FOLDER = Path(".langgraph_once/postgres")
 def main() -> int:
     """Start the server, run the command with its address, stop the server."""
     try:
-        import pgserver
+        pgserver: Any = importlib.import_module("pgserver")
     except ImportError:
         sys.exit("this needs the package pgserver, which has wheels for Python up to 3.12")
     FOLDER.parent.mkdir(parents=True, exist_ok=True)

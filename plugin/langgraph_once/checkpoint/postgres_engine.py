@@ -64,9 +64,8 @@ class PostgresEngine(Engine):
         statement_timeout_s: float | None = None,
         is_pooler: bool = False,
     ) -> None:
-        super().__init__(workers)
+        super().__init__(name, workers=workers)
         self.source = source
-        self._name = name
         self._schema = schema
         self._timeout_s = statement_timeout_s
         self._is_pooler = is_pooler
@@ -148,7 +147,7 @@ class PostgresEngine(Engine):
         try:
             yield
         except (psycopg.Error, NewerSchemaError) as error:
-            raise storage_error(self._name, error) from error
+            raise storage_error(self.name, error) from error
 
 
 class _UnderWay(Generic[T]):

@@ -63,6 +63,11 @@ class OnceSaver(BaseCheckpointSaver[str]):
         self._known: tuple[SerializerProtocol, Threads] | None = None
 
     @property
+    def name(self) -> str:
+        """The database, as errors name it."""
+        return self.engine.name
+
+    @property
     def threads(self) -> Threads:
         """Programs with the serializer of this saver, which `with_allowlist` may have changed."""
         if self._known is None or self._known[0] is not self.serde:

@@ -44,11 +44,6 @@ class OnceSqliteSaver(OnceSaver):
         super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
 
     @property
-    def name(self) -> str:
-        """The database, as errors name it."""
-        return self.engine.name
-
-    @property
     def conn(self) -> sqlite3.Connection:
         """The connection."""
         return self.engine.conn
