@@ -16,7 +16,7 @@ rows.py           every stored value, read without writing
 
 from typing import TYPE_CHECKING, Any
 
-from langgraph_once.checkpoint.by_url import check_database, open_saver
+from langgraph_once.checkpoint.by_url import ask_database, check_database, open_saver
 from langgraph_once.checkpoint.sqlite import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OncePostgresSaver",
     "OnceSqliteSaver",
+    "ask_database",
     "check_database",
     "check_sqlite_path",
     "open_postgres_saver",

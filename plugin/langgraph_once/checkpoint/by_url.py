@@ -8,11 +8,11 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.sqlite import open_sqlite_saver
-from langgraph_once.checkpoint.sqlite_file import check_sqlite_path
+from langgraph_once.checkpoint.sqlite_file import ask_sqlite, check_sqlite_path
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
-__all__ = ["check_database", "open_saver"]
+__all__ = ["ask_database", "check_database", "open_saver"]
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
@@ -61,6 +61,20 @@ def check_database(database: str, config: CheckpointConfig | None = None) -> Non
         with open_saver(database, config=config or CheckpointConfig()):
             return
     check_sqlite_path(_path(database))
+
+
+def ask_database(database: str) -> None:
+    """Ask a database that a saver has opened whether it answers, by a connection of its own.
+
+    Raises:
+        StorageError: It does not.
+    """
+    if _is_postgres(database):
+        from langgraph_once.checkpoint.postgres import ask_postgres
+
+        ask_postgres(database)
+    elif (path := _path(database)) != ":memory:":
+        ask_sqlite(path)
 
 
 def _is_postgres(database: str) -> bool:

@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.postgres_tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
-__all__ = ["OncePostgresSaver", "open_postgres_saver"]
+__all__ = ["OncePostgresSaver", "ask_postgres", "open_postgres_saver"]
 
 _PREPARE: Final = 5
 
@@ -164,6 +164,20 @@ def open_postgres_saver(
         return saver
 
     return Opening(opened, OncePostgresSaver.close)
+
+
+def ask_postgres(url: str) -> None:
+    """Ask a database whether it answers.
+
+    Raises:
+        StorageError: It does not, within ten seconds.
+    """
+    name = _name(url)
+    try:
+        with psycopg.connect(url, connect_timeout=10) as conn:
+            conn.execute("SELECT 1")
+    except psycopg.Error as error:
+        raise storage_error(name, error) from error
 
 
 def _name(url: str) -> str:
