@@ -110,8 +110,8 @@ class _Finder(ast.NodeVisitor):
                 other = b"or" if isinstance(op, ast.And) else b"and"
                 for before, after in pairwise(values):
                     self._replace_between(before, after, _CONNECTIVE, other)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                self._put(node, self._start(node), self._start(operand), b"")
+            case ast.UnaryOp(op=ast.Not()):
+                self._put(node, self._start(node), self._start(node) + len("not "), b"")
             case ast.Constant(value=bool(value)):
                 self._put(node, self._start(node), self._end(node), str(not value).encode())
             case ast.Constant(value=int(value)) if value <= _LARGEST:

@@ -65,7 +65,7 @@ class Recorder:
     def __init__(self, root: Path, to: Path, changes: Iterable[Change]) -> None:
         self._root, self._to = f"{root}/", to
         self._wanted = {(change.path, line) for change in changes for line in change.statement}
-        self._codes: dict[CodeType, bool] = {}
+        self._known: dict[int, tuple[CodeType, Line | None, bool]] = {}
         self._lines: set[Line] = set()
         self._reach = Reach()
 
@@ -94,13 +94,21 @@ class Recorder:
 
     def _called(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any] | None:
         code = frame.f_code
+        known = self._known.get(id(code))
+        if known is None:
+            known = self._known[id(code)] = self._asked(code)
+        _, called, is_wanted = known
+        if called is not None:
+            self._lines.add(called)
+        return self._went_on if is_wanted else None
+
+    def _asked(self, code: CodeType) -> tuple[CodeType, Line | None, bool]:
+        """The code, which shall not die; where it begins, if it is ours; whether lines count."""
         if not code.co_filename.startswith(self._root):
-            return None
+            return code, None, False
         path = code.co_filename.removeprefix(self._root)
-        self._lines.add((path, code.co_firstlineno))
-        if code not in self._codes:
-            self._codes[code] = any((path, line) in self._wanted for *_, line in code.co_lines())
-        return self._went_on if self._codes[code] else None
+        is_wanted = any((path, line) in self._wanted for *_, line in code.co_lines())
+        return code, (path, code.co_firstlineno), is_wanted
 
     def _went_on(self, frame: FrameType, event: str, arg: Any) -> Callable[..., Any]:
         line = (frame.f_code.co_filename.removeprefix(self._root), frame.f_lineno)

@@ -12,6 +12,7 @@ CASES = {
     "x = a < b <= c": ["x = a >= b <= c", "x = a < b > c"],
     "x = a and b or c": ["x = a or b or c", "x = a and b and c"],
     "if not a: pass": ["if a: pass"],
+    "if not (a == 9): pass": ["if (a == 9): pass", "if not (a != 9): pass"],
     "if a: pass": ["if not (a): pass"],
     "x = [a for a in b if a]": ["x = [a for a in b if not (a)]"],
     "x = a if b else True": ["x = a if not (b) else True", "x = a if b else False"],
