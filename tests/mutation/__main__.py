@@ -23,12 +23,7 @@ _WORKERS = 2
 def main() -> None:
     """Sample, try and report."""
     options = _options()
-    found = [change for path in _files() for change in changes(path, (PLUGIN / path).read_bytes())]
-    if options.since:
-        changed = set(_changed(options.since))
-        found = [change for change in found if (change.path, change.line) in changed]
-    if options.at:
-        found = [change for change in found if f"{change.path}:{change.line}".endswith(options.at)]
+    found = list(_found(options.since, options.at))
     sample = _sampled(found, options.samples, options.seed)
     if options.room:
         sample = [change for change in sample if _room(change.path) == options.room]
@@ -62,9 +57,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10_000))
     parser.add_argument("--since", help="a commit: only lines that changed after it")
     parser.add_argument("--room", help="only this room, such as stream; . is what is in none")
-    parser.add_argument("--at", default="", help="only this line, such as stream/graph.py:37")
+    parser.add_argument("--at", default="", help="only this file, or line: stream/graph.py:37")
     parser.add_argument("--seconds", type=float, default=60, help="of tests for one change")
     return parser.parse_args()
+
+
+def _found(since: str | None, at: str) -> Iterator[Change]:
+    changed = set(_changed(since)) if since else None
+    for path in _files():
+        for change in changes(path, (PLUGIN / path).read_bytes()):
+            places = (path, f"{path}:{change.line}")
+            if changed is not None and (path, change.line) not in changed:
+                continue
+            if any(place.endswith(at) for place in places):
+                yield change
 
 
 def _files() -> list[str]:
