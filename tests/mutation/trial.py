@@ -10,9 +10,9 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from tests.mutation.reach import Reach, Recorder
 
 PLUGIN: Final = Path(__file__).parents[2] / "plugin"
 _WARM: Final = ("pytest", "hypothesis", "langgraph.graph", "langgraph.pregel.remote", __name__)
+_TIME_IS_OVER: Final = 77
 _PROFILE: Final = "mutation"
 _NO_SHRINKING: Final = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
 _FORKS: Final = get_context("forkserver")
@@ -32,21 +33,25 @@ _FORKS.set_forkserver_preload([*_WARM])
 
 
 class Chosen:
-    """A plugin of pytest that runs these tests alone, in this order, and ends what hangs."""
+    """A plugin of pytest that runs these tests alone, in this order, for so many seconds."""
 
-    def __init__(self, seconds: Mapping[str, float]) -> None:
-        self._seconds = seconds
-        self._places = {test: place for place, test in enumerate(seconds)}
+    def __init__(self, tests: Sequence[str], usual_s: Mapping[str, float], max_s: float) -> None:
+        self._places = {test: place for place, test in enumerate(tests)}
+        self._usual_s, self._max_s = usual_s, max_s
+        self._end = float("inf")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Choose and sort."""
         items[:] = [item for item in items if item.nodeid in self._places]
         items.sort(key=lambda item: self._places[item.nodeid])
+        self._end = time.monotonic() + self._max_s
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Give the test ten times what it takes usually."""
-        faulthandler.dump_traceback_later(30 + 10 * self._seconds[nodeid], file=2, exit=True)
+        """Stop if the time is over; a test that hangs fails."""
+        if time.monotonic() > self._end:
+            pytest.exit("the time is over", _TIME_IS_OVER)
+        faulthandler.dump_traceback_later(30 + 10 * self._usual_s[nodeid], file=2, exit=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +73,17 @@ def record(tests: Sequence[str], changes: Sequence[Change]) -> Reach:
 
 
 def tried(change: Change, reach: Reach, max_s: float) -> Trial:
-    """Whether a test fails, or does not end, when the package has the change.
-
-    As many tests run as usually take `max_s` seconds.
-    """
+    """How the tests that reach the change take it, or as many of them as `max_s` is enough for."""
     tests = reach.tests(change)
-    spent = accumulate(reach.seconds[test] for test in tests)
-    chosen = {
-        test: reach.seconds[test]
-        for test, so_far in zip(tests, spent, strict=True)
-        if so_far - reach.seconds[test] < max_s
-    }
-    files = list(dict.fromkeys(test.partition("::")[0] for test in chosen))
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "plugin"
         shutil.copytree(PLUGIN, copy)
         changed = copy / change.path
         changed.write_bytes(change.applied(changed.read_bytes()))
-        code = _run(copy, files, Chosen(chosen))
-    is_noticed = code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    return Trial(is_noticed, is_cut=len(chosen) < len(tests))
+        code = _run(copy, files, Chosen(tests, reach.seconds, max_s))
+    unnoticed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED, _TIME_IS_OVER)
+    return Trial(code not in unnoticed, code == _TIME_IS_OVER)
 
 
 def _run(copy: Path, tests: Sequence[str], plugin: object) -> int | None:
