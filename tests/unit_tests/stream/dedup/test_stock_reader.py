@@ -7,7 +7,13 @@ import time
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+)
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.runtime import get_runtime
@@ -16,7 +22,8 @@ from langgraph.types import Command, RetryPolicy, interrupt
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, once
 from langgraph_once.config import READER_KEY
-from langgraph_once.stream.dedup.stock import is_for_stock
+from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.stock import StockForm, is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
@@ -223,3 +230,15 @@ def test_a_resumed_run_begins_from_nothing_for_a_stock_reader() -> None:
     list(wrapped.stream(ASKED, thread, stream_mode="messages"))
     chunks = wrapped.stream(Command(resume="go"), thread, stream_mode="messages")
     assert "".join(m.text for m, _ in chunks) == "before the question"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_sent"),
+    [(None, True), (AIMessageChunk(content="a", id="m"), True), (AIMessage("a", id="m"), False)],
+    ids=["nothing", "chunk", "whole"],
+)
+def test_an_empty_chunk_is_added_to_no_message_that_came_whole(before: Any, is_sent: bool) -> None:
+    form = StockForm()
+    if before is not None:
+        assert form.takes(Part((), "messages", before))
+    assert form.takes(Part((), "messages", AIMessageChunk(content="", id="m"))) is is_sent
