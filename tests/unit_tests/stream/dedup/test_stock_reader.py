@@ -20,7 +20,7 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from graphs.models import ScriptedChatModel
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.stock import StockForm, is_for_stock
@@ -158,6 +158,33 @@ class TestAttempts:
         modes = [mode for mode, _ in chunks]
         after = modes.index("values", modes.index("messages"))
         assert "".join(said_in(chunks[after:])) == "one two three four"
+
+    @pytest.mark.parametrize(
+        ("between", "texts"),
+        [
+            (Part((), "updates", {"n": {"a": 1}}), ["one", "two"]),
+            (Part(("inside:1",), "values", {"a": 1}), ["one", "two"]),
+            (Part((), "values", {"a": 1}), ["one", "one", "two"]),
+        ],
+        ids=["update", "state inside", "state"],
+    )
+    def test_only_a_state_of_the_whole_takes_the_place_of_what_was_said(
+        self, between: Part, texts: list[str]
+    ) -> None:
+        def part(message: Any, attempt: int, source: str = "model") -> Part:
+            note = {"v": 1, "source": source, "attempt": attempt, "run": message.id}
+            return Part((), "messages", message, {"langgraph_checkpoint_ns": "n:1", "once": note})
+
+        dedup = Deduplicator(DedupConfig(reexecution="hold"), for_stock=True)
+        parts = [
+            part(AIMessageChunk(content="one", id="first"), 1),
+            part(RemoveMessage(id="first"), 2, "retry"),
+            between,
+            part(AIMessageChunk(content="one", id="second"), 2),
+            part(AIMessageChunk(content="two", id="second"), 2),
+        ]
+        out = [new.data for each in parts for new in dedup.feed(each) if new.mode == "messages"]
+        assert [message.text for message in out] == texts
 
     def graph(self, *broken: str) -> Any:
         return self.builder(*broken).compile()
