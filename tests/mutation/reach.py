@@ -25,20 +25,25 @@ class Reach:
 
     lines: dict[str, set[Line]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    at_import: set[Line] = field(default_factory=set)
 
     def has(self, change: Change) -> bool:
         """Whether a test calls the function; what is in none runs at import."""
         function = (change.path, change.function)
-        return change.function is None or any(function in lines for lines in self.lines.values())
+        every = (self.at_import, *self.lines.values())
+        return change.function is None or any(function in lines for lines in every)
 
     def tests(self, change: Change) -> list[str]:
-        """The tests that run the statement, else those that call the function, else all.
+        """The tests that run the statement, else those that call the function.
 
-        First those of the file's name and quick ones; and one of each test function, before their
-        other parameters.
+        And all others behind them, if nothing calls it or what is imported does. First come those
+        of the file's name and quick ones; and one of each test function, before its other
+        parameters.
         """
+        function = (change.path, change.function)
         statement = {(change.path, line) for line in change.statement}
-        chosen = self._running(statement) or self._running({(change.path, change.function)})
+        chosen = {*(self._running(statement) or self._running({function}))}
+        is_for_all = not chosen or not self.at_import.isdisjoint({function, *statement})
         turns: dict[str, int] = {}
 
         def late(test: str) -> tuple[bool, float]:
@@ -47,9 +52,10 @@ class Reach:
             )
 
         order = {}
-        for test in sorted(chosen or self.lines, key=late):
-            function = test.partition("[")[0]
-            order[test] = turns[function] = turns.get(function, 0) + 1
+        for test in sorted((each for each in self.lines if is_for_all or each in chosen), key=late):
+            name = test.partition("[")[0]
+            turns[name] = turns.get(name, 0) + 1
+            order[test] = test not in chosen, turns[name]
         return sorted(order, key=order.__getitem__)
 
     def _running(self, lines: Iterable[tuple[str, int | None]]) -> list[str]:
@@ -66,8 +72,16 @@ class Recorder:
         self._root, self._to = f"{root}/", to
         self._wanted = {(change.path, line) for change in changes for line in change.statement}
         self._known: dict[int, tuple[CodeType, Line | None, bool]] = {}
-        self._lines: set[Line] = set()
         self._reach = Reach()
+        self._lines = self._reach.at_import
+
+    def begin(self) -> None:
+        """Record what is imported."""
+        sys.settrace(self._called)
+
+    def pytest_collection_finish(self) -> None:
+        """All tests are imported."""
+        sys.settrace(None)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:

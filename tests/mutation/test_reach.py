@@ -33,6 +33,12 @@ def test_what_no_test_calls_is_for_all() -> None:
     assert reach.has(_change(None, 1))
 
 
+def test_what_is_called_at_import_is_for_all_and_first_for_those_that_call_it() -> None:
+    reach = _reach(other=set(), runs={5, 8})
+    reach.at_import = {("room/cut.py", 5)}
+    assert reach.tests(_change(5, 8)) == ["test_other.py::runs", "test_other.py::other"]
+
+
 def test_those_of_its_name_quick_ones_and_different_ones_come_first() -> None:
     line = ("room/cut.py", 7)
     seconds = {

@@ -86,7 +86,7 @@ def tried(change: Change, reach: Reach, max_s: float) -> Trial:
     return Trial(code not in unnoticed, code == _TIME_IS_OVER)
 
 
-def _run(copy: Path, tests: Sequence[str], plugin: object) -> int | None:
+def _run(copy: Path, tests: Sequence[str], plugin: Recorder | Chosen) -> int | None:
     process = _FORKS.Process(target=_test, args=(copy, tests, plugin))
     process.start()
     process.join()
@@ -95,7 +95,7 @@ def _run(copy: Path, tests: Sequence[str], plugin: object) -> int | None:
     return process.exitcode
 
 
-def _test(copy: Path, tests: Sequence[str], plugin: object) -> None:
+def _test(copy: Path, tests: Sequence[str], plugin: Recorder | Chosen) -> None:
     """Run the tests in this process, whose output, files and children are nobody's concern."""
     os.setpgid(0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -109,7 +109,9 @@ def _test(copy: Path, tests: Sequence[str], plugin: object) -> None:
     options += ["-p", "no:faulthandler", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     options += [f"--basetemp={copy.parent / 'tmp'}", f"--hypothesis-profile={_PROFILE}"]
     hypothesis.settings.register_profile(_PROFILE, deadline=None, phases=_NO_SHRINKING)
-    if isinstance(plugin, Chosen):
+    if isinstance(plugin, Recorder):
+        plugin.begin()
+    else:
         options += ["-x"]
         faulthandler.dump_traceback_later(120, file=2, exit=True)
     os._exit(pytest.main([*options, *tests], [plugin]))
