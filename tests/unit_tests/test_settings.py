@@ -107,7 +107,7 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem:
                 "graphs.agent.once.dedup.hide",
                 f"has '{wrong}'",
             )
-            for wrong in ("", "/b", "a:b", "a|b")
+            for wrong in ("/b", "a:b", "a|b")
         ),
         (graph(target="a.b:c", dedupe={}), "graphs.agent.once.dedupe", "mean 'dedup'"),
         (Manifest(graphs={"g": {"path": "a:b", "once": {}}}), "graphs.g.once", "no effect"),

@@ -147,7 +147,7 @@ def test_one_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: str) -
 
     dedup = Deduplicator()
     others = ["deeper:1|n:1", "inside:2|n:1"]
-    said = [(task, {}) for task in (*others, f"{graph}n:1", f"{graph}n:2")]
+    said: list[tuple[str, Any]] = [(task, {}) for task in (*others, f"{graph}n:1", f"{graph}n:2")]
     parts = [
         Part((), "messages", AIMessage(task, id="same"), meta(task, **more))
         for task, more in [*said, (f"{graph}n:3", {"wins": True})]

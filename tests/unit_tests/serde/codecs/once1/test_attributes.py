@@ -70,7 +70,8 @@ def test_a_default_may_be_a_value_and_no_code() -> None:
     check_factories({**_layout(Slotted).defaulted, "c": list})
     assert _layout(Slotted).defaulted.keys() == {"b"}
     assert _layout(OfAttrs).defaulted.keys() == {"b", "c"}
-    for made in (lambda: 1, functools.partial(dict, [])):
+    code: list[Any] = [lambda: 1, functools.partial(dict, [])]
+    for made in code:
         with pytest.raises(UnreadableError, match="'c'"):
             check_factories({"c": made})
 
@@ -93,7 +94,7 @@ def test_data_that_c_keeps_is_not_that_of_a_python_class(
 
 
 def test_a_default_that_is_made_of_the_object_is_none_for_older_bytes() -> None:
-    made = object.__new__(OfAttrs)
+    made: Any = object.__new__(OfAttrs)
     fill_state(made, {"a": 1})
     assert (made.a, made.b, made.c) == (1, 1, [])
     assert not hasattr(made, "d")
