@@ -58,9 +58,10 @@ canary: $(READY) ## Test what we use of upstream's private parts with the newest
 	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev]'
 	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
 
-mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream)
+mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream AT=stream/graph.py:37 SECONDS=60)
 	$(BIN)/python -m tests.mutation $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(SEED),--seed $(SEED)) \
-		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM))
+		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM)) $(if $(AT),--at $(AT)) \
+		$(if $(SECONDS),--seconds $(SECONDS))
 
 lint: style types
 

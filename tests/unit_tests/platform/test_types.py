@@ -195,6 +195,7 @@ def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path
     assert run.returncode == 0
     assert "\x1b" not in run.stdout
     assert "evil:[red]" in run.stdout
+    assert f"{path}: 4 stored values" in run.stdout
     assert "2 values were not looked into: damaged" in run.stdout
     assert "1 values were not looked into: UnknownTagError" in run.stdout
     assert "evil:" not in run.stdout.split("ALLOWED_TYPES")[-1].split("\n")[0]

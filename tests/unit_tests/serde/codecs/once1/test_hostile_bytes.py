@@ -114,6 +114,8 @@ BAD = {
     "a reference to itself": ref(0),
     "a reference beyond the table": table(EMPTY, array(ref(2))),
     "a reference of two bytes": table(EMPTY, ext(Ext.REF, b"\x00\x00")),
+    "an unknown extension as long as a reference": table(EMPTY, array(ext(99, bytes(4)))),
+    "a class as long as a reference": table(EMPTY, array(ext(Ext.CLASS, bytes(4)))),
     "a tuple of itself": table(ext(Ext.TUPLE, array(ref(0)))),
     "an adapter's value of itself": table(ext(Ext.ADAPTER, pack("test-celsius"), ref(0))),
     "an object of itself that cannot": table(family("test-box", OWN[1], array(ref(0)))),

@@ -223,6 +223,17 @@ def test_trees_of_any_depth_come_back(wrap: Any, depth: int) -> None:
     assert encode_slow(back, NO_REGISTRY) == encode_slow(value, NO_REGISTRY)
 
 
+def test_a_try_at_a_tree_leaves_nothing_behind_and_takes_nothing_away() -> None:
+    buffers = [bytes([n]) * (1 << 17) for n in (1, 2, 3)]
+    too_deep = [Note("a", [Point(1)]), Note("b", nested(20, lambda v: {"in": v}))]
+    value = [memoryview(buffers[0]), bytearray(buffers[1]), too_deep, memoryview(buffers[2])]
+    data = encode(value, NO_REGISTRY)
+    assert FastEncoder(NO_REGISTRY).encode(value) == data
+    one, two, items, three = read(data, PAGES_AND_POINTS)
+    assert [bytes(each) for each in (one, two, three)] == buffers
+    assert items == too_deep
+
+
 def test_a_tree_in_a_table_shares_nothing_with_what_else_refers_to_its_maps() -> None:
     value = [memoryview(bytes(1 << 17)), [Note("a", [Point(1)]), Note("b", [])]]
     back = read(encode(value, NO_REGISTRY), PAGES_AND_POINTS)
