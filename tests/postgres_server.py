@@ -56,7 +56,7 @@ def _started(programs: Path, folder: Path) -> Iterator[str]:
         os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
 
     def run(program: str, *arguments: str) -> None:
-        command = [programs / program, "-D", folder / "data", *arguments]
+        command = [str(programs / program), "-D", str(folder / "data"), *arguments]
         with (folder / "log").open("ab") as log:
             subprocess.run(command, stdout=log, stderr=log, check=True, user=user, cwd=folder)
 

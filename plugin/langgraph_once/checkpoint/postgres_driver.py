@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -28,7 +29,13 @@ __all__ = [
     "is_idle",
     "psycopg",
     "psycopg_pool",
+    "transaction",
 ]
+
+# Those that are changed within a transaction.
+_CHANGED: Final = ("search_path", "statement_timeout", "jit")
+_SETTINGS: Final = Ask("SELECT " + ", ".join(f"current_setting('{name}')" for name in _CHANGED))
+_SET: Final = "SELECT " + ", ".join(f"set_config('{name}', ?, true)" for name in _CHANGED)
 
 Connection: TypeAlias = psycopg.Connection[Any]
 Pool: TypeAlias = psycopg_pool.ConnectionPool[Any]
@@ -54,6 +61,18 @@ def asking(conn: Connection) -> Asking:
         return cursor.fetchall() if asked.has_rows else []
 
     return ask
+
+
+@contextmanager
+def transaction(conn: Connection) -> Iterator[None]:
+    """A transaction; within one of the user's a part of it, which leaves its settings as they are.
+
+    An error undoes it.
+    """
+    with conn.transaction():
+        (before,) = asking(conn)(_SETTINGS)
+        yield
+        asking(conn)(Ask(_SET, before))
 
 
 def _cursor(conn: Connection) -> psycopg.Cursor[Row]:

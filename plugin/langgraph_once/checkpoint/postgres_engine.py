@@ -15,6 +15,7 @@ from langgraph_once.checkpoint.postgres_driver import (
     asking,
     is_idle,
     psycopg,
+    transaction,
 )
 from langgraph_once.checkpoint.postgres_failures import storage_error
 from langgraph_once.checkpoint.postgres_schema import (
@@ -193,7 +194,7 @@ class _UnderWay(Generic[T]):
 def _transaction(conn: Connection, *, writes: bool) -> Iterator[Asking]:
     ask = asking(conn)
     if not is_idle(conn):  # it is the user's, who ends it
-        with conn.transaction():
+        with transaction(conn):
             yield ask
         return
     try:

@@ -8,7 +8,14 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Ask, Program, drive
-from langgraph_once.checkpoint.postgres_driver import UPSTREAM, Asking, Connection, asking, is_idle
+from langgraph_once.checkpoint.postgres_driver import (
+    UPSTREAM,
+    Asking,
+    Connection,
+    asking,
+    is_idle,
+    transaction,
+)
 from langgraph_once.checkpoint.postgres_tables import RUN_ID
 
 __all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
@@ -69,7 +76,7 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
     Raises:
         NewerSchemaError: A newer version of this package made our tables.
     """
-    with conn.transaction():
+    with transaction(conn):
         enter_schema(asking(conn), schema)
         state = drive(_state(), asking(conn))
     if not state.steps:
@@ -83,7 +90,7 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
 
 def is_missing(conn: Connection, schema: str | None) -> bool:
     """Whether not even upstream's tables are there."""
-    with conn.transaction():
+    with transaction(conn):
         enter_schema(asking(conn), schema)
         return not drive(_state(), asking(conn)).has_tables
 
@@ -97,7 +104,7 @@ def enter_schema(ask: Asking, schema: str | None, *, is_local: bool = True) -> N
 
 def _set_up_at_once(conn: Connection, schema: str | None) -> bool:
     """Make all in one transaction. Returns whether no other process was about it."""
-    with conn.transaction():
+    with transaction(conn):
         enter_schema(asking(conn), schema)
         if not _lock(conn, "pg_try_advisory_xact_lock"):
             return False
@@ -114,7 +121,7 @@ def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
             if _CONCURRENTLY in step.sql:
                 _do(conn, step)
             else:
-                with conn.transaction():
+                with transaction(conn):
                     _do(conn, step)
 
 

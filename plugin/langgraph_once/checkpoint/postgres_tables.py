@@ -263,12 +263,13 @@ class PostgresTables(Tables):
 
     def copy(self, source: str, target: str) -> list[Ask]:
         """Copy the rows of a thread in upstream's tables."""
-        copies = [
-            Ask(_COPY.format(table=table, columns=columns), [target, source], has_rows=False)
-            for table, columns in self.columns
-            if columns
-        ]
-        return [*copies, Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
+        # Checkpoints come first: what another saver stores meanwhile is then copied whole or not.
+        copies = [Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
+        for table, columns in self.columns:
+            if columns:
+                sql = _COPY.format(table=table, columns=columns)
+                copies.append(Ask(sql, [target, source], has_rows=False))
+        return copies
 
     def drop_unread(self, thread_id: str, checkpoint_ns: str) -> Program[None]:
         """Delete values that no checkpoint has any more."""
