@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
 from langgraph_once.checkpoint.database import Ask, Engine, Program, Row
 from langgraph_once.checkpoint.postgres_driver import (
+    Asking,
     Connection,
     Pool,
-    ask,
+    asking,
     is_idle,
     psycopg,
+    transaction,
 )
 from langgraph_once.checkpoint.postgres_failures import storage_error
 from langgraph_once.checkpoint.postgres_schema import (
@@ -29,9 +30,11 @@ __all__ = ["PostgresEngine"]
 T = TypeVar("T")
 
 # All statements see the same: nobody sweeps a piece between two of them.
-_SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-# Nothing takes so long that compiling it would pay, though the server thinks so of long threads.
-_NO_JIT: Final = "SET LOCAL jit = off"
+_READING: Final = "ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_SNAPSHOT: Final = Ask(f"SET TRANSACTION {_READING}", has_rows=False)
+_BEGIN_READING: Final = Ask(f"BEGIN {_READING}", has_rows=False)
+_BEGIN: Final = Ask("BEGIN", has_rows=False)
+_COMMIT: Final = Ask("COMMIT", has_rows=False)
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -115,19 +118,19 @@ class PostgresEngine(Engine):
     def _run(self, under_way: _UnderWay[T], *, writes: bool) -> T:
         with self._connection() as conn:
             try:
-                with _transaction(conn, writes=writes):
-                    self._adjust(conn)
-                    return under_way.go_on(partial(ask, conn))
+                with _transaction(conn, writes=writes) as ask:
+                    self._adjust(ask)
+                    return under_way.go_on(ask)
             except psycopg.OperationalError:
                 under_way.may_move = conn.closed and not under_way.is_answered
                 raise
 
-    def _adjust(self, conn: Connection) -> None:
-        enter_schema(conn, self._schema)
+    def _adjust(self, ask: Asking) -> None:
+        enter_schema(ask, self._schema)
         if self._timeout_s is not None:
             limit = f"{max(1, round(self._timeout_s * 1000))}ms"
             sql = "SELECT set_config('statement_timeout', ?, true)"
-            ask(conn, Ask(sql, [limit], has_rows=False))
+            ask(Ask(sql, [limit], has_rows=False))
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Connection]:
@@ -165,7 +168,7 @@ class _UnderWay(Generic[T]):
         self.is_answered = False
         self.may_move = False
 
-    def go_on(self, ask: Callable[[Ask], list[Row]]) -> T:
+    def go_on(self, ask: Asking) -> T:
         """Ask what was asked before, and what comes, until the program returns."""
         rows: list[Row] | None = None
         for asked in self._asked:
@@ -180,27 +183,27 @@ class _UnderWay(Generic[T]):
             rows = self._answered(asked, ask)
         return self._result[0]
 
-    def _answered(self, asked: Ask, ask: Callable[[Ask], list[Row]]) -> list[Row]:
+    def _answered(self, asked: Ask, ask: Asking) -> list[Row]:
         rows = ask(asked)
         self.is_answered = self.is_answered or asked.has_rows
         return rows
 
 
 @contextlib.contextmanager
-def _transaction(conn: Connection, *, writes: bool) -> Iterator[None]:
+def _transaction(conn: Connection, *, writes: bool) -> Iterator[Asking]:
+    ask = asking(conn)
     if not is_idle(conn):  # it is the user's, who ends it
-        with conn.transaction():
-            yield
+        with transaction(conn):
+            yield ask
         return
     try:
         with _pipeline(conn):
             if conn.autocommit:
-                conn.execute("BEGIN", prepare=False)
-            if not writes:
-                conn.execute(_SNAPSHOT, prepare=False)
-            conn.execute(_NO_JIT, prepare=False)
-            yield
-            conn.execute("COMMIT", prepare=False)
+                ask(_BEGIN if writes else _BEGIN_READING)
+            elif not writes:
+                ask(_SNAPSHOT)
+            yield ask
+            ask(_COMMIT)
     except BaseException:
         with contextlib.suppress(psycopg.Error):
             conn.rollback()
