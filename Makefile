@@ -15,7 +15,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test pytest test-quick test-slow test-product test-all canary mutate lint style types demo bench format docs lock clean
+.PHONY: help python dev test pytest test-quick test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,14 +44,16 @@ pytest: $(READY)
 test-quick: $(READY) ## The unit tests of streams and events
 	$(PYTEST) -m "not slow and not product" tests/unit_tests/stream tests/unit_tests/events
 
-test-slow: $(READY) ## The slow proofs, and ten times as many random examples of each law
+test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
+
+test-examples: $(READY) ## Ten times as many random examples of each law
 	EXAMPLES=10 $(PYTEST) -m "hypothesis and not slow and not product"
 
 test-product: $(READY) ## Every variant, here and over a server; takes half an hour
 	$(PYTEST) -m product
 
-test-all: test test-slow test-product ## Everything
+test-all: test test-slow test-examples test-product ## Everything
 
 canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
