@@ -20,6 +20,7 @@ from typing import Final
 import hypothesis
 import pytest
 
+from tests.examples import examples
 from tests.mutation.changes import Change
 from tests.mutation.reach import Reach, Recorder
 
@@ -108,7 +109,8 @@ def _test(copy: Path, tests: Sequence[str], plugin: Recorder | Chosen) -> None:
     options = ["-q", "-m", "not slow and not product", "-p", "no:cacheprovider"]
     options += ["-p", "no:faulthandler", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     options += [f"--basetemp={copy.parent / 'tmp'}", f"--hypothesis-profile={_PROFILE}"]
-    hypothesis.settings.register_profile(_PROFILE, deadline=None, phases=_NO_SHRINKING)
+    random_ones = examples(50, deadline=None, phases=_NO_SHRINKING)
+    hypothesis.settings.register_profile(_PROFILE, random_ones)
     if isinstance(plugin, Recorder):
         plugin.begin()
     else:
