@@ -7,8 +7,8 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.sqlite import open_sqlite_saver
-from langgraph_once.checkpoint.sqlite_file import ask_sqlite, check_sqlite_path
+from langgraph_once.checkpoint.sqlite.file import ask_sqlite, check_sqlite_path
+from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
@@ -34,7 +34,7 @@ def open_saver(
     """
     if not _is_postgres(database):
         return open_sqlite_saver(_path(database), serde=serde, store_once=config.store_once)
-    from langgraph_once.checkpoint.postgres import open_postgres_saver
+    from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
 
     return open_postgres_saver(
         database,
@@ -70,7 +70,7 @@ def ask_database(database: str) -> None:
         StorageError: It does not.
     """
     if _is_postgres(database):
-        from langgraph_once.checkpoint.postgres import ask_postgres
+        from langgraph_once.checkpoint.postgres.saver import ask_postgres
 
         ask_postgres(database)
     elif (path := _path(database)) != ":memory:":

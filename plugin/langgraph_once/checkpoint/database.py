@@ -60,6 +60,10 @@ class Engine(ABC):
             StorageError: The database cannot do it.
         """
 
+    @abstractmethod
+    def set_up(self) -> None:
+        """Make what is missing in the database; every program does this first."""
+
     async def aside(self, function: Callable[..., T], *given: Any) -> T:
         """Call a function that runs programs in a thread of this engine, for an event loop."""
         context = copy_context()

@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.rows import stored_rows
+from langgraph_once.checkpoint.sqlite.rows import stored_rows
 from langgraph_once.errors import StorageError
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}

@@ -15,7 +15,8 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
-from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, postgres_schema
+from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.errors import StorageError
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}

@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.sqlite_tables import NOT_JSON, SqliteTables
+from langgraph_once.checkpoint.sqlite.tables import NOT_JSON, SqliteTables
 
 
 async def history(saver: OnceSqliteSaver, thread_id: str) -> list[CheckpointTuple]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.rows import StoredRow, stored_rows
+from langgraph_once.checkpoint.sqlite.rows import StoredRow, stored_rows
 from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source

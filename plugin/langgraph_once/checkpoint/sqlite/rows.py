@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.failures import failed, with_advice
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.sqlite.failures import failed, with_advice
 from langgraph_once.serde.layers.tag import Codec, Tag
 
 __all__ = ["StoredRow", "stored_rows"]

@@ -9,9 +9,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.sqlite_engine import SqliteEngine
-from langgraph_once.checkpoint.sqlite_file import BUSY_TIMEOUT_S, not_opened, prepare
-from langgraph_once.checkpoint.sqlite_tables import SqliteTables
+from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
+from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 
 __all__ = ["OnceSqliteSaver", "open_sqlite_saver"]
 
@@ -47,14 +47,6 @@ class OnceSqliteSaver(OnceSaver):
     def conn(self) -> sqlite3.Connection:
         """The connection."""
         return self.engine.conn
-
-    def setup(self) -> None:
-        """Make what is missing in the database. Every operation does this first."""
-        self.engine.set_up()
-
-    def close(self) -> None:
-        """Close the connection, once the operation under way is done."""
-        self.engine.close()
 
     @classmethod
     def from_conn_string(cls, conn_string: str) -> Opening[OnceSqliteSaver]:

@@ -8,7 +8,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from langgraph_once.checkpoint.failures import failed, kind, with_advice
+from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
 from langgraph_once.errors import StorageError
 
 __all__ = ["BUSY_TIMEOUT_S", "ask_sqlite", "check_sqlite_path", "not_opened", "prepare"]

@@ -7,10 +7,10 @@ from typing import Any, Final
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.postgres_driver import Connection, Pool, psycopg, psycopg_pool
-from langgraph_once.checkpoint.postgres_engine import PostgresEngine
-from langgraph_once.checkpoint.postgres_failures import storage_error
-from langgraph_once.checkpoint.postgres_tables import PostgresTables
+from langgraph_once.checkpoint.postgres.driver import Connection, Pool, psycopg, psycopg_pool
+from langgraph_once.checkpoint.postgres.engine import PostgresEngine
+from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
@@ -73,14 +73,6 @@ class OncePostgresSaver(OnceSaver):
     def conn(self) -> Pool | Connection:
         """The pool or the connection."""
         return self.engine.source
-
-    def setup(self) -> None:
-        """Make what is missing in the database. Every operation does this first."""
-        self.engine.set_up()
-
-    def close(self) -> None:
-        """Close the pool or the connection."""
-        self.engine.close()
 
     @classmethod
     def from_conn_string(cls, conn_string: str) -> Opening[OncePostgresSaver]:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, drive
-from langgraph_once.checkpoint.failures import failed, is_known, kind, with_advice
-from langgraph_once.checkpoint.sqlite_tables import SCHEMA, VERSION
+from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
+from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION
 
 __all__ = ["SqliteEngine"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
 from langgraph_once.checkpoint.database import Ask, Engine, Program, Row
-from langgraph_once.checkpoint.postgres_driver import (
+from langgraph_once.checkpoint.postgres.driver import (
     Asking,
     Connection,
     Pool,
@@ -17,8 +17,8 @@ from langgraph_once.checkpoint.postgres_driver import (
     psycopg,
     transaction,
 )
-from langgraph_once.checkpoint.postgres_failures import storage_error
-from langgraph_once.checkpoint.postgres_schema import (
+from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.schema import (
     NewerSchemaError,
     enter_schema,
     is_missing,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Ask, Program, drive
-from langgraph_once.checkpoint.postgres_driver import (
+from langgraph_once.checkpoint.postgres.driver import (
     UPSTREAM,
     Asking,
     Connection,
@@ -16,7 +16,7 @@ from langgraph_once.checkpoint.postgres_driver import (
     is_idle,
     transaction,
 )
-from langgraph_once.checkpoint.postgres_tables import RUN_ID
+from langgraph_once.checkpoint.postgres.tables import RUN_ID
 
 __all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
 

@@ -16,7 +16,7 @@ from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.postgres_json import (
+from langgraph_once.checkpoint.postgres.json_values import (
     is_kept,
     json_text,
     metadata_text,

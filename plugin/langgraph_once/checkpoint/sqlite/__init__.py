@@ -1,0 +1,9 @@
+"""A path goes in; a saver on SQLite comes out.
+
+saver.py     the saver, and how it is opened
+file.py      is the path good?
+engine.py    runs the statements, and makes the tables
+tables.py    the tables, and the statements that only SQLite has
+failures.py  an error of SQLite, as one line with what to do
+rows.py      every stored value, read without writing
+"""
