@@ -68,7 +68,7 @@ def test_what_one_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
     known_to(two, thread_id, "copying")
     for client in (one, two, one):
         client.runs.wait(thread_id, "copying", input=ASKED)
-    histories: list[Any] = [client.threads.get_history(thread_id, limit=100) for client in replicas]
+    histories: list[Any] = [each.threads.get_history(thread_id, limit=100) for each in replicas]
     assert len(histories[0]) == 9
     assert histories[0] == histories[1]
 
@@ -78,7 +78,7 @@ def test_what_one_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
     copied: Any = two.threads.copy(thread_id)  # type: ignore[func-returns-value]
     known_to(one, copied["thread_id"], "copying")
     one.threads.update_state(copied["thread_id"], {"messages": []}, as_node="node")
-    changed = two.threads.get_state(copied["thread_id"])
-    assert changed["metadata"]["source"] == "update"  # type: ignore[index]
+    changed: Any = two.threads.get_state(copied["thread_id"])
+    assert changed["metadata"]["source"] == "update"
     one.threads.prune([thread_id], strategy="delete")
     assert two.threads.get_history(thread_id, limit=100) == []
