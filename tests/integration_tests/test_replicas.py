@@ -74,7 +74,8 @@ def test_what_one_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
 
     past = histories[0][3]["checkpoint"]  # the end of the second turn
     two.runs.wait(thread_id, "copying", input=ASKED, checkpoint=past)  # a fork
-    assert len(one.threads.get_state(thread_id)["values"]["messages"]) == 6
+    forked: Any = one.threads.get_state(thread_id)
+    assert len(forked["values"]["messages"]) == 6
     copied: Any = two.threads.copy(thread_id)  # type: ignore[func-returns-value]
     known_to(one, copied["thread_id"], "copying")
     one.threads.update_state(copied["thread_id"], {"messages": []}, as_node="node")
