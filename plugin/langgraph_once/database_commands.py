@@ -17,10 +17,10 @@ from rich.progress import Progress as Bar
 from rich.progress import TextColumn, TimeRemainingColumn
 
 from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_read
-from langgraph_once.checkpoint.cells import Progress, Trouble
-from langgraph_once.checkpoint.migrate import Migration, entering, leaving, migrate, reading
-from langgraph_once.checkpoint.transfer import transfer
-from langgraph_once.checkpoint.verify import Verdict, verify
+from langgraph_once.checkpoint.moving.cells import Progress, Trouble
+from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
+from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.checkpoint.moving.verify import Verdict, verify
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest

@@ -9,12 +9,13 @@ database.py     who runs statements
 lazy_values.py  channels that are decoded when they are looked at
 sqlite/, postgres/  what is each database's own
 pieces/         long values, cut into pieces that are stored once
+moving/         all threads of a database, rewritten, copied or looked at
 validate/       what is wrong with what LangGraph stores; a door of its own
 """
 
 from typing import TYPE_CHECKING, Any
 
-from langgraph_once.checkpoint.by_url import check_database, open_saver
+from langgraph_once.checkpoint.by_url import ask_database, check_database, open_saver
 from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver, open_sqlite_saver
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OncePostgresSaver",
     "OnceSqliteSaver",
+    "ask_database",
     "check_database",
     "check_sqlite_path",
     "open_postgres_saver",

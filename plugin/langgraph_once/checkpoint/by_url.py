@@ -7,12 +7,12 @@ from typing import Any
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
+from langgraph_once.checkpoint.sqlite.file import ask_sqlite, check_sqlite_path
 from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlite_to_read
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
-__all__ = ["check_database", "is_postgres", "open_saver", "open_to_read"]
+__all__ = ["ask_database", "check_database", "is_postgres", "open_saver", "open_to_read"]
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
@@ -82,6 +82,20 @@ def check_database(database: str, config: CheckpointConfig | None = None) -> Non
         with open_saver(database, config=config or CheckpointConfig()):
             return
     check_sqlite_path(_path(database))
+
+
+def ask_database(database: str) -> None:
+    """Ask a database that a saver has opened whether it answers, by a connection of its own.
+
+    Raises:
+        StorageError: It does not.
+    """
+    if is_postgres(database):
+        from langgraph_once.checkpoint.postgres.saver import ask_postgres
+
+        ask_postgres(database)
+    elif (path := _path(database)) != ":memory:":
+        ask_sqlite(path)
 
 
 def is_postgres(database: str) -> bool:

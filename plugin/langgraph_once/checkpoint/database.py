@@ -44,10 +44,12 @@ class Engine(ABC):
     operation is done or not, never half.
 
     Args:
+        name: How the database is named in errors.
         workers: How many programs of event loops may run at once.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, name: str, *, workers: int) -> None:
+        self.name = name
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="once-checkpoint")
 
     @abstractmethod
@@ -57,6 +59,10 @@ class Engine(ABC):
         Raises:
             StorageError: The database cannot do it.
         """
+
+    @abstractmethod
+    def set_up(self) -> None:
+        """Make what is missing in the database; every program does this first."""
 
     async def aside(self, function: Callable[..., T], *given: Any) -> T:
         """Call a function that runs programs in a thread of this engine, for an event loop."""

@@ -12,10 +12,10 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from langgraph_once.checkpoint.by_url import is_postgres
-from langgraph_once.checkpoint.migrate import entering, leaving, migrate
+from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
+from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.checkpoint.moving.verify import verify
 from langgraph_once.checkpoint.pieces import values
-from langgraph_once.checkpoint.transfer import transfer
-from langgraph_once.checkpoint.verify import verify
 from langgraph_once.errors import ConfigError
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.test_postgres_graphs import build, on

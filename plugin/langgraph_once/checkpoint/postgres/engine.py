@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from functools import partial
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import Ask, Engine, Program, UnderWay
 from langgraph_once.checkpoint.postgres.driver import (
+    Asking,
     Connection,
     Pool,
-    ask,
+    asking,
     is_idle,
     psycopg,
+    transaction,
 )
 from langgraph_once.checkpoint.postgres.failures import storage_error
 from langgraph_once.checkpoint.postgres.schema import (
@@ -29,9 +30,11 @@ __all__ = ["PostgresEngine"]
 T = TypeVar("T")
 
 # All statements see the same: nobody sweeps a piece between two of them.
-_SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-# Nothing takes so long that compiling it would pay, though the server thinks so of long threads.
-_NO_JIT: Final = "SET LOCAL jit = off"
+_READING: Final = "ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_SNAPSHOT: Final = Ask(f"SET TRANSACTION {_READING}", has_rows=False)
+_BEGIN_READING: Final = Ask(f"BEGIN {_READING}", has_rows=False)
+_BEGIN: Final = Ask("BEGIN", has_rows=False)
+_COMMIT: Final = Ask("COMMIT", has_rows=False)
 _IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
 _MOST_DROPS: Final = 3
 _CANNOT_WRITE: Final = (
@@ -66,9 +69,8 @@ class PostgresEngine(Engine):
         statement_timeout_s: float | None = None,
         is_pooler: bool = False,
     ) -> None:
-        super().__init__(workers)
+        super().__init__(name, workers=workers)
         self.source = source
-        self._name = name
         self._schema = schema
         self._timeout_s = statement_timeout_s
         self._is_pooler = is_pooler
@@ -124,19 +126,19 @@ class PostgresEngine(Engine):
     def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
         with self._connection() as conn:
             try:
-                with _transaction(conn, writes=writes):
-                    self._adjust(conn)
-                    return under_way.go_on(partial(ask, conn))
+                with _transaction(conn, writes=writes) as ask:
+                    self._adjust(ask)
+                    return under_way.go_on(ask)
             except psycopg.OperationalError:
                 under_way.may_move = conn.closed and not under_way.is_answered
                 raise
 
-    def _adjust(self, conn: Connection) -> None:
-        enter_schema(conn, self._schema)
+    def _adjust(self, ask: Asking) -> None:
+        enter_schema(ask, self._schema)
         if self._timeout_s is not None:
             limit = f"{max(1, round(self._timeout_s * 1000))}ms"
             sql = "SELECT set_config('statement_timeout', ?, true)"
-            ask(conn, Ask(sql, [limit], has_rows=False))
+            ask(Ask(sql, [limit], has_rows=False))
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Connection]:
@@ -156,24 +158,24 @@ class PostgresEngine(Engine):
         try:
             yield
         except (psycopg.Error, NewerSchemaError) as error:
-            raise storage_error(self._name, error) from error
+            raise storage_error(self.name, error) from error
 
 
 @contextlib.contextmanager
-def _transaction(conn: Connection, *, writes: bool) -> Iterator[None]:
+def _transaction(conn: Connection, *, writes: bool) -> Iterator[Asking]:
+    ask = asking(conn)
     if not is_idle(conn):  # it is the user's, who ends it
-        with conn.transaction():
-            yield
+        with transaction(conn):
+            yield ask
         return
     try:
         with _pipeline(conn):
             if conn.autocommit:
-                conn.execute("BEGIN", prepare=False)
-            if not writes:
-                conn.execute(_SNAPSHOT, prepare=False)
-            conn.execute(_NO_JIT, prepare=False)
-            yield
-            conn.execute("COMMIT", prepare=False)
+                ask(_BEGIN if writes else _BEGIN_READING)
+            elif not writes:
+                ask(_SNAPSHOT)
+            yield ask
+            ask(_COMMIT)
     except BaseException:
         with contextlib.suppress(psycopg.Error):
             conn.rollback()

@@ -38,11 +38,10 @@ class SqliteEngine(Engine):
     """
 
     def __init__(self, conn: sqlite3.Connection, path: str | os.PathLike[str] | None) -> None:
-        super().__init__(workers=1)
+        opened = {name: file for _, name, file in conn.execute("PRAGMA database_list")}
+        super().__init__(os.fspath(path or opened["main"] or ":memory:"), workers=1)
         conn.isolation_level = None  # transactions begin where we say it
         self.conn = conn
-        opened = {name: file for _, name, file in conn.execute("PRAGMA database_list")}
-        self.name = os.fspath(path or opened["main"] or ":memory:")
         self._lock = threading.RLock()
         self._is_set_up = False
 

@@ -47,22 +47,9 @@ class OnceSqliteSaver(OnceSaver):
         super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
 
     @property
-    def name(self) -> str:
-        """The database, as errors name it."""
-        return self.engine.name
-
-    @property
     def conn(self) -> sqlite3.Connection:
         """The connection."""
         return self.engine.conn
-
-    def setup(self) -> None:
-        """Make what is missing in the database. Every operation does this first."""
-        self.engine.set_up()
-
-    def close(self) -> None:
-        """Close the connection, once the operation under way is done."""
-        self.engine.close()
 
     @classmethod
     def from_conn_string(cls, conn_string: str) -> Opening[OnceSqliteSaver]:

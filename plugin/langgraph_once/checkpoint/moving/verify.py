@@ -12,7 +12,8 @@ from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from langgraph_once.checkpoint.cells import (
+from langgraph_once.checkpoint.database import Program, batches
+from langgraph_once.checkpoint.moving.cells import (
     Progress,
     ReadCell,
     Trouble,
@@ -20,8 +21,7 @@ from langgraph_once.checkpoint.cells import (
     some_of,
     why,
 )
-from langgraph_once.checkpoint.database import Program, batches
-from langgraph_once.checkpoint.migrate import reading
+from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.saver import OnceSaver

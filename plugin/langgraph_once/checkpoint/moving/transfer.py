@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph_once.checkpoint.cells import Progress, Trouble, why
 from langgraph_once.checkpoint.database import Program, each
+from langgraph_once.checkpoint.moving.cells import Progress, Trouble, why
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint

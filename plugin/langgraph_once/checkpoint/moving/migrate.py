@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.cells import (
+from langgraph_once.checkpoint.database import Engine, Program, each
+from langgraph_once.checkpoint.moving.cells import (
     Progress,
     ReadCell,
     Trouble,
@@ -19,7 +20,6 @@ from langgraph_once.checkpoint.cells import (
     some_of,
     why,
 )
-from langgraph_once.checkpoint.database import Engine, Program, each
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
