@@ -15,7 +15,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test test-quick test-slow test-product test-all canary mutate lint demo bench format docs lock clean
+.PHONY: help python dev test pytest test-quick test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,11 +30,15 @@ $(READY): requirements.lock pyproject.toml
 python: ## Which Python the environment is made of; PYTHON=python3.12 chooses another
 	@$(PYTHON) --version
 
-dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024)
+dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024, DATABASE=postgres)
 	@$(BIN)/langgraph-once check --port $(PORT)
-	$(BIN)/langgraph dev --no-browser --port $(PORT)
+	$(if $(filter postgres,$(DATABASE)),$(BIN)/python -m demo.embedded_postgres) \
+		$(BIN)/langgraph dev --no-browser --port $(PORT)
 
-test: lint ## Lint, types, import directions and all tests but the slow proofs
+test: style ## Lint, import directions, types and all tests but the slow proofs
+	@$(MAKE) --no-print-directory --jobs types pytest
+
+pytest: $(READY)
 	$(PYTEST) -m "not slow and not product"
 
 test-quick: $(READY) ## The unit tests of streams and events
@@ -43,25 +47,33 @@ test-quick: $(READY) ## The unit tests of streams and events
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
 
+test-examples: $(READY) ## Ten times as many random examples of each law
+	EXAMPLES=10 $(PYTEST) -m "hypothesis and not slow and not product"
+
 test-product: $(READY) ## Every variant, here and over a server; takes half an hour
 	$(PYTEST) -m product
 
-test-all: test test-slow test-product ## Everything
+test-all: test test-slow test-examples test-product ## Everything
 
 canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
 	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev]'
 	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
 
-mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream)
+mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream AT=stream/graph.py:37 SECONDS=60)
 	$(BIN)/python -m tests.mutation $(if $(SAMPLES),--samples $(SAMPLES)) $(if $(SEED),--seed $(SEED)) \
-		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM))
+		$(if $(SINCE),--since $(SINCE)) $(if $(ROOM),--room $(ROOM)) $(if $(AT),--at $(AT)) \
+		$(if $(SECONDS),--seconds $(SECONDS))
 
-lint: $(READY)
+lint: style types
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy plugin graphs demo bench tests
 	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy plugin graphs demo bench tests
 
 demo: $(READY) ## Compare what RemoteGraph delivers with what OnceRemoteGraph delivers
 	@$(BIN)/python -m demo

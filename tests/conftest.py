@@ -1,14 +1,25 @@
 """Settings of all tests."""
 
 import gc
-from collections.abc import Generator
+import logging
+import os
+import re
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.examples import FACTOR
+
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
-settings.register_profile("langgraph-once", deadline=None)
+USUAL = settings(deadline=None, max_examples=50 * FACTOR)
+settings.register_profile("langgraph-once", USUAL)
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")
+
+SERVED = {"clients", "integration_tests"}
+"""The folders of tests on servers."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -20,3 +31,35 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests on a server wait for it, most of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on servers begin first, in one worker, while the others do what keeps them busy."""
+    items.sort(key=lambda item: not SERVED & {*Path(item.nodeid).parts})
+
+
+_OURS = re.compile(r"rror in (Once|Hiding|Hints)\w*Handler")
+
+
+class _Failures(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def no_handler_of_ours_fails() -> Iterator[None]:
+    """LangChain logs what a callback handler raises, and goes on without it."""
+    logger, failures = logging.getLogger("langchain_core.callbacks.manager"), _Failures()
+    logger.addHandler(failures)
+    yield
+    logger.removeHandler(failures)
+    assert not [told for told in failures.told if _OURS.search(told)]

@@ -14,6 +14,7 @@ try:
 except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
+from langgraph_once.database_commands import migrate_command, verify_command
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import check_settings
@@ -29,6 +30,8 @@ from langgraph_once.settings import (
 
 __all__ = ["main"]
 
+_CONFIG = "langgraph.json"
+
 
 @click.group()
 @click.version_option(package_name="langgraph-once")
@@ -37,7 +40,7 @@ def commands() -> None:
 
 
 @commands.command()
-@click.option("--config", default="langgraph.json", show_default=True, help="File to check.")
+@click.option("--config", default=_CONFIG, show_default=True, help="File to check.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Host to serve on.")
 @click.option("--port", type=int, help="Port to serve on; not checked when left out.")
 def check(config: str, host: str, port: int | None) -> None:
@@ -56,7 +59,7 @@ def check(config: str, host: str, port: int | None) -> None:
 
 
 @commands.command()
-@click.option("--config", default="langgraph.json", show_default=True, help="File to read.")
+@click.option("--config", default=_CONFIG, show_default=True, help="File to read.")
 @click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
 @click.option("--check", "strictly", is_flag=True, help="Exit with 1 if a type needs a line.")
 def types(config: str, for_machines: bool, strictly: bool) -> None:
@@ -84,6 +87,19 @@ def schema() -> None:
 def env() -> None:
     """Print every environment variable with its default and meaning, as a .env file."""
     click.echo(env_example(), nl=False)
+
+
+def _load_if_there(config: str) -> tuple[Settings, Manifest]:
+    """As `_load`; a database may be one of a program without a `langgraph.json`."""
+    if config == _CONFIG and not Path(config).exists():
+        manifest = Manifest.from_json({})
+        sys.path.append(str(Path.cwd()))
+        return load_settings(manifest), manifest
+    return _load(config)
+
+
+commands.add_command(migrate_command(_load_if_there))
+commands.add_command(verify_command(_load_if_there))
 
 
 def main() -> None:

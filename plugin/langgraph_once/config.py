@@ -233,7 +233,7 @@ class CheckpointConfig:
 def wrong_pattern(patterns: Iterable[str]) -> str | None:
     """What is wrong with the first of these patterns of graphs and nodes that is none."""
     for pattern in patterns:
-        if not pattern or "" in pattern.split("/") or ":" in pattern or "|" in pattern:
+        if "" in pattern.split("/") or ":" in pattern or "|" in pattern:
             return (
                 f"has {pattern!r}; a pattern is names of nodes joined by '/', as 'research/*', "
                 "without ids of tasks"

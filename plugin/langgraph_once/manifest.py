@@ -16,10 +16,21 @@ from typing import Any
 
 from langgraph_once.errors import ConfigError
 
-__all__ = ["GRAPHS_MODULE", "SECRETS", "GraphEntry", "Manifest", "setting_at", "unknown_key"]
+__all__ = [
+    "GRAPHS_MODULE",
+    "SAVER",
+    "SECRETS",
+    "GraphEntry",
+    "Manifest",
+    "setting_at",
+    "unknown_key",
+]
 
 GRAPHS_MODULE = "langgraph_once.platform.graphs"
 """The module whose names stand for wrapped graphs."""
+
+SAVER = "langgraph_once.platform.checkpointer.saver"
+"""What `checkpointer.path` says where the saver is ours."""
 
 VARIABLES = ("LANGGRAPH_CHECKPOINTER", "LANGGRAPH_HTTP", "LANGSERVE_GRAPHS")
 
@@ -65,6 +76,11 @@ class Manifest:
     def from_json(cls, parsed: Mapping[str, Any]) -> Manifest:
         """The parts of a `langgraph.json` that was read."""
         return cls(*(parsed.get(key) for key in ("checkpointer", "http", "graphs")))
+
+    @property
+    def has_our_saver(self) -> bool:
+        """Whether the checkpointer is ours."""
+        return isinstance(self.checkpointer, dict) and self.checkpointer.get("path") == SAVER
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """The sub-keys of checkpointer and http, by the sections of `Settings`.

@@ -47,7 +47,10 @@ def test_a_stock_reader_is_nowhere_worse_off(scenario: Scenario) -> None:
 
 
 def _worse(scenario: Scenario, variant: Variant) -> list[str]:
-    plain, stock = (score(scenario, variant, source) for source in ("plain", "stock"))
+    stock = score(scenario, variant, "stock")
+    if all(now.outcome is Outcome.RIGHT for now in stock):
+        return []
+    plain = score(scenario, variant, "plain")
     return [
         f"{now}, plain: {then.outcome.name}"
         for then, now in zip(plain, stock, strict=True)

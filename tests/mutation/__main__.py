@@ -8,11 +8,13 @@ import re
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from itertools import repeat
 from pathlib import Path
 
 from tests.mutation.changes import Change, changes
 from tests.mutation.reach import Reach
-from tests.mutation.trial import PLUGIN, is_noticed, record
+from tests.mutation.trial import PLUGIN, record, tried
 
 _TESTS = Path("tests/unit_tests")
 _WORKERS = 2
@@ -21,21 +23,32 @@ _WORKERS = 2
 def main() -> None:
     """Sample, try and report."""
     options = _options()
-    found = [change for path in _files() for change in changes(path, (PLUGIN / path).read_bytes())]
-    if options.since:
-        changed = set(_changed(options.since))
-        found = [change for change in found if (change.path, change.line) in changed]
+    found = list(_found(options.since, options.at))
+    sample = _sampled(found, options.samples, options.seed)
     if options.room:
-        found = [change for change in found if _room(change.path) == options.room]
-    sample = random.Random(options.seed).sample(found, min(options.samples, len(found)))
-    sample.sort(key=lambda change: (change.path, change.start))
+        sample = [change for change in sample if _room(change.path) == options.room]
     print(f"{len(sample)} of {len(found)} changes, seed {options.seed}", flush=True)
+    rooms: dict[str, list[Change]] = {}
+    for change in sample:
+        rooms.setdefault(_room(change.path), []).append(change)
     with ThreadPoolExecutor(_WORKERS) as pool:
-        rooms = sorted({_room(change.path) for change in sample})
-        reach = dict(zip(rooms, pool.map(record, map(_tests, rooms)), strict=True))
-        lived = sum(pool.map(lambda change: _lives(change, reach[_room(change.path)]), sample))
+        reach = dict(zip(rooms, pool.map(record, map(_tests, rooms), rooms.values()), strict=True))
+        of = [reach[_room(change.path)] for change in sample]
+        lived = sum(pool.map(_lives, sample, of, repeat(options.seconds)))
     noticed = len(sample) - lived
     print(f"noticed {noticed} of {len(sample)} ({noticed / max(len(sample), 1):.1%})")
+
+
+def _sampled(found: list[Change], samples: int, seed: int) -> list[Change]:
+    """Those with the smallest hashes: the same ones, as long as their lines stay as they are."""
+
+    def rank(change: Change) -> bytes:
+        before, after = change.lines(source[change.path])
+        return sha256(f"{seed} {change.path} {before} {after}".encode()).digest()
+
+    source = {path: (PLUGIN / path).read_bytes() for path in {change.path for change in found}}
+    chosen = sorted(found, key=rank)[:samples]
+    return sorted(chosen, key=lambda change: (change.path, change.start))
 
 
 def _options() -> argparse.Namespace:
@@ -44,7 +57,20 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10_000))
     parser.add_argument("--since", help="a commit: only lines that changed after it")
     parser.add_argument("--room", help="only this room, such as stream; . is what is in none")
+    parser.add_argument("--at", default="", help="only this file, or line: stream/graph.py:37")
+    parser.add_argument("--seconds", type=float, default=60, help="of tests for one change")
     return parser.parse_args()
+
+
+def _found(since: str | None, at: str) -> Iterator[Change]:
+    changed = set(_changed(since)) if since else None
+    for path in _files():
+        for change in changes(path, (PLUGIN / path).read_bytes()):
+            places = (path, f"{path}:{change.line}")
+            if changed is not None and (path, change.line) not in changed:
+                continue
+            if any(place.endswith(at) for place in places):
+                yield change
 
 
 def _files() -> list[str]:
@@ -74,13 +100,15 @@ def _tests(room: str) -> list[str]:
     return sorted(map(str, _TESTS.glob("test_*.py"))) if room == "." else [str(_TESTS / room)]
 
 
-def _lives(change: Change, reach: Reach) -> bool:
+def _lives(change: Change, reach: Reach, seconds: float) -> bool:
     """Whether no test notices; this is told at once."""
-    if is_noticed(change, reach):
+    trial = tried(change, reach, seconds)
+    if trial.is_noticed:
         return False
     before, after = change.lines((PLUGIN / change.path).read_bytes())
-    unseen = "" if reach.has(change.path, change.function) else "  (no test calls it)"
-    print(f"\n{change.path}:{change.line}{unseen}\n  - {before}\n  + {after}", flush=True)
+    unseen = "" if reach.has(change) else "  (no test calls it)"
+    capped = f"  (in {seconds:g} s)" if trial.is_cut else ""
+    print(f"\n{change.path}:{change.line}{unseen}{capped}\n  - {before}\n  + {after}", flush=True)
     return True
 
 

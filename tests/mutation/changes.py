@@ -28,7 +28,12 @@ _LARGEST: Final = 2  # Larger numbers are sizes and times: one more of them is n
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Bytes of a file, what stands there instead, and the line on which their function begins."""
+    """Bytes of a file, what stands there instead, and what runs when they do.
+
+    Attributes:
+        function: The line on which their function begins.
+        statement: The lines of their statement, without the statements within it.
+    """
 
     path: str
     line: int
@@ -36,6 +41,7 @@ class Change:
     end: int
     text: bytes
     function: int | None
+    statement: range
 
     def applied(self, source: bytes) -> bytes:
         """The file with the change."""
@@ -62,9 +68,12 @@ class _Finder(ast.NodeVisitor):
         self._path, self._source = path, source
         self._begins = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
         self._function: int | None = None
+        self._statement = range(0)
         self.visit(ast.parse(source))
 
     def visit(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.stmt, ast.match_case)):
+            self._statement = _lines(node)
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._visit_function(node)
@@ -79,9 +88,10 @@ class _Finder(ast.NodeVisitor):
                 self.generic_visit(node)
 
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self._visit_all([*node.args.defaults, *filter(None, node.args.kw_defaults)])
         outer = self._function
         self._function = min(part.lineno for part in (node, *node.decorator_list))
+        self._statement = range(0)  # Defaults are made at import; who calls the function has them.
+        self._visit_all([*node.args.defaults, *filter(None, node.args.kw_defaults)])
         self._visit_all(node.body)
         self._function = outer
 
@@ -100,8 +110,8 @@ class _Finder(ast.NodeVisitor):
                 other = b"or" if isinstance(op, ast.And) else b"and"
                 for before, after in pairwise(values):
                     self._replace_between(before, after, _CONNECTIVE, other)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                self._put(node, self._start(node), self._start(operand), b"")
+            case ast.UnaryOp(op=ast.Not()):
+                self._put(node, self._start(node), self._start(node) + len("not "), b"")
             case ast.Constant(value=bool(value)):
                 self._put(node, self._start(node), self._end(node), str(not value).encode())
             case ast.Constant(value=int(value)) if value <= _LARGEST:
@@ -124,13 +134,21 @@ class _Finder(ast.NodeVisitor):
 
     def _put(self, node: ast.expr, start: int, end: int, text: bytes) -> None:
         line = self._source.count(b"\n", 0, start) + 1
-        self.found.append(Change(self._path, line, start, end, text, self._function))
+        place = self._function, self._statement
+        self.found.append(Change(self._path, line, start, end, text, *place))
 
     def _start(self, node: ast.expr) -> int:
         return self._begins[node.lineno - 1] + node.col_offset
 
     def _end(self, node: ast.expr) -> int:
         return self._begins[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+
+
+def _lines(node: ast.stmt | ast.match_case) -> range:
+    begin = node.pattern if isinstance(node, ast.match_case) else node
+    body = getattr(node, "body", None)
+    end = body[0].lineno if body else (begin.end_lineno or 0) + 1
+    return range(begin.lineno, max(end, begin.lineno + 1))
 
 
 def _conditions(node: ast.AST) -> Iterator[ast.expr]:

@@ -13,15 +13,13 @@ from typing import Any
 import pytest
 
 from langgraph_once.reference import env_example, json_schema
+from tests.command import run_once
 
 ROOT = Path(__file__).parents[2]
 
 
 def once(*arguments: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "langgraph_once.cli", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, check=False
-    )
+    return run_once(*arguments, cwd=cwd, env={**os.environ, **env})
 
 
 @pytest.fixture
@@ -109,4 +107,5 @@ def test_a_wrong_manifest(project: Path) -> None:
 
 def test_the_reference_is_printed() -> None:
     assert once("env").stdout == env_example()
-    assert json.loads(once("schema").stdout) == json_schema()
+    command = [sys.executable, "-m", "langgraph_once.cli", "schema"]
+    assert json.loads(subprocess.check_output(command)) == json_schema()

@@ -101,6 +101,14 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem:
             "graphs.agent.once.dedup.hide",
             "must be a list",
         ),
+        *(
+            (
+                graph(target="a.b:c", dedup={"hide": {"namespaces": ["a", wrong]}}),
+                "graphs.agent.once.dedup.hide",
+                f"has '{wrong}'",
+            )
+            for wrong in ("/b", "a:b", "a|b")
+        ),
         (graph(target="a.b:c", dedupe={}), "graphs.agent.once.dedupe", "mean 'dedup'"),
         (Manifest(graphs={"g": {"path": "a:b", "once": {}}}), "graphs.g.once", "no effect"),
         (
@@ -128,9 +136,9 @@ def test_a_wrong_sub_key_is_named_by_its_path(manifest: Manifest, where: str, pr
     [("ONCE_DEDUP__HIDE", '{"tags": ["nostream"]}'), ("ONCE_DEDUP__HIDE__TAGS", '["nostream"]')],
 )
 def test_what_is_hidden_may_be_said_in_the_environment(name: str, value: str) -> None:
-    manifest = graph(target="a.b:c", dedup={"hide": {"nodes": ["plan"]}})
+    manifest = graph(target="a.b:c", dedup={"hide": {"nodes": ["plan"], "namespaces": ["a/b"]}})
     (target,) = load_graph_targets(manifest, {name: value})
-    assert target.dedup.hide == HideConfig(tags={"nostream"}, nodes={"plan"})
+    assert target.dedup.hide == HideConfig(tags={"nostream"}, nodes={"plan"}, namespaces={"a/b"})
     with pytest.raises(ConfigError) as caught:
         load_settings(Manifest(), {name: "nostream"})
     assert caught.value.key == name

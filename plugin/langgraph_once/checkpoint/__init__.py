@@ -1,22 +1,21 @@
 """A path or an address goes in; a saver of threads comes out, which stores each thing once.
 
-by_url.py         which database does a path or URL name?
-sqlite.py         the saver for SQLite, and how it is opened; sqlite_file.py: is the path good?
-sqlite_engine.py  runs its statements, and makes its tables
-postgres.py       the saver for PostgreSQL, and how it is opened; postgres_engine.py runs its
-                  statements, postgres_schema.py makes its tables, postgres_driver.py is psycopg
-saver.py          the methods that LangGraph calls
-threads.py        what each of them does, as statements: the same for every database
-tables.py         the statements; sqlite_tables.py and postgres_tables.py: those of one database
-pieces/           long values, cut into pieces that are stored once
-lazy_values.py    channels that are decoded when they are looked at
-failures.py       what a database cannot do, in words
-rows.py           every stored value, read without writing
+by_url.py       which database does a path or URL name?
+opening.py      a saver that is opened and closed, with and without an event loop
+saver.py        the methods that LangGraph calls
+threads.py      what each of them does, as statements: the same for every database
+tables.py       the statements that databases share; stored.py: what their rows say
+database.py     who runs statements
+lazy_values.py  channels that are decoded when they are looked at
+sqlite/, postgres/  what is each database's own
+pieces/         long values, cut into pieces that are stored once
+moving/         all threads of a database, rewritten, copied or looked at
+validate/       what is wrong with what LangGraph stores; a door of its own
 """
 
 from typing import TYPE_CHECKING, Any
 
-from langgraph_once.checkpoint.by_url import check_database, open_saver
+from langgraph_once.checkpoint.by_url import ask_database, check_database, open_saver
 from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver, open_sqlite_saver
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OncePostgresSaver",
     "OnceSqliteSaver",
+    "ask_database",
     "check_database",
     "check_sqlite_path",
     "open_postgres_saver",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.sqlite.file import check_sqlite_path
-from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver
+from langgraph_once.checkpoint.sqlite.file import ask_sqlite, check_sqlite_path
+from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlite_to_read
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
-__all__ = ["check_database", "open_saver"]
+__all__ = ["ask_database", "check_database", "is_postgres", "open_saver", "open_to_read"]
 
 _SQLITE = "sqlite:///"
+_LIBPQ = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
 _POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -32,7 +34,7 @@ def open_saver(
         ConfigError: A URL of another database.
         StorageError: On entering: the database cannot be opened or written.
     """
-    if not _is_postgres(database):
+    if not is_postgres(database):
         return open_sqlite_saver(_path(database), serde=serde, store_once=config.store_once)
     from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
 
@@ -50,6 +52,27 @@ def open_saver(
     )
 
 
+def open_to_read(
+    database: str, *, config: CheckpointConfig, serde: SerializerProtocol
+) -> Opening[Any]:
+    """Open a database that is not changed, not even to make tables that are missing.
+
+    Args:
+        database: As `open_saver` takes it.
+        config: How it is opened.
+        serde: Reads what is stored.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: On entering: the database is not there, or cannot be read.
+    """
+    if not is_postgres(database):
+        return open_sqlite_to_read(_path(database), serde=serde)
+    from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
+
+    return open_postgres_to_read(database, serde=serde, schema=config.schema or None)
+
+
 def check_database(database: str, config: CheckpointConfig | None = None) -> None:
     """Prove that `open_saver` would succeed. A file that was not there is not left behind.
 
@@ -57,18 +80,36 @@ def check_database(database: str, config: CheckpointConfig | None = None) -> Non
         ConfigError: A URL of another database.
         StorageError: The database cannot be opened or written.
     """
-    if _is_postgres(database):
+    if is_postgres(database):
         with open_saver(database, config=config or CheckpointConfig()):
             return
     check_sqlite_path(_path(database))
 
 
-def _is_postgres(database: str) -> bool:
+def ask_database(database: str) -> None:
+    """Ask a database that a saver has opened whether it answers, by a connection of its own.
+
+    Raises:
+        StorageError: It does not.
+    """
+    if is_postgres(database):
+        from langgraph_once.checkpoint.postgres.saver import ask_postgres
+
+        ask_postgres(database)
+    elif (path := _path(database)) != ":memory:":
+        ask_sqlite(path)
+
+
+def is_postgres(database: str) -> bool:
+    """Whether a path or URL names a PostgreSQL."""
     return database.startswith(_POSTGRES)
 
 
 def _path(database: str) -> str:
     if "://" not in database:
+        if _LIBPQ.search(database):
+            problem = "write the database of PostgreSQL as postgresql://user@host/database"
+            raise ConfigError("ONCE_DATABASE_URL", problem)
         return database
     if not database.startswith(_SQLITE):
         scheme = database.partition("://")[0]

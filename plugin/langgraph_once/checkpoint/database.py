@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["Ask", "Engine", "Program", "Row", "batches", "drive", "each"]
+__all__ = ["Ask", "Engine", "Program", "Row", "UnderWay", "batches", "drive", "each"]
 
 _MANY: Final = 500
 
@@ -44,10 +44,12 @@ class Engine(ABC):
     operation is done or not, never half.
 
     Args:
+        name: How the database is named in errors.
         workers: How many programs of event loops may run at once.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, name: str, *, workers: int) -> None:
+        self.name = name
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="once-checkpoint")
 
     @abstractmethod
@@ -57,6 +59,10 @@ class Engine(ABC):
         Raises:
             StorageError: The database cannot do it.
         """
+
+    @abstractmethod
+    def set_up(self) -> None:
+        """Make what is missing in the database; every program does this first."""
 
     async def aside(self, function: Callable[..., T], *given: Any) -> T:
         """Call a function that runs programs in a thread of this engine, for an event loop."""
@@ -71,14 +77,45 @@ class Engine(ABC):
 
 def drive(program: Program[T], ask: Callable[[Ask], list[Row]]) -> T:
     """Ask what a program asks, until it returns."""
-    rows: list[Row] | None = None
-    while True:
-        try:
-            asked = program.send(rows) if rows is not None else next(program)
-        except StopIteration as end:
-            result: T = end.value
-            return result
+    return UnderWay(program).go_on(ask)
+
+
+class UnderWay(Generic[T]):
+    """A program that can begin again, elsewhere or later, as long as nothing was answered.
+
+    Attributes:
+        is_answered: Whether something was.
+        may_move: Whether the connection died before that.
+    """
+
+    def __init__(self, program: Program[T]) -> None:
+        self._program = program
+        self._asked: list[Ask] = []
+        self._result: list[T] = []
+        self.is_answered = False
+        self.may_move = False
+
+    def go_on(self, ask: Callable[[Ask], list[Row]]) -> T:
+        """Ask what was asked before, and what comes, until the program returns."""
+        rows: list[Row] | None = None
+        for asked in self._asked:
+            rows = self._answered(asked, ask)
+        while not self._result:
+            try:
+                asked = next(self._program) if rows is None else self._program.send(rows)
+            except StopIteration as end:
+                self._result.append(end.value)
+                break
+            self._asked.append(asked)
+            rows = self._answered(asked, ask)
+            if self.is_answered:
+                self._asked.clear()  # it may be much
+        return self._result[0]
+
+    def _answered(self, asked: Ask, ask: Callable[[Ask], list[Row]]) -> list[Row]:
         rows = ask(asked)
+        self.is_answered = self.is_answered or asked.has_rows
+        return rows
 
 
 def each(asked: Iterable[Ask]) -> Program[None]:

@@ -63,12 +63,29 @@ class OnceSaver(BaseCheckpointSaver[str]):
         self._known: tuple[SerializerProtocol, Threads] | None = None
 
     @property
+    def name(self) -> str:
+        """The database, as errors name it."""
+        return self.engine.name
+
+    def setup(self) -> None:
+        """Make what is missing in the database. Every operation does this first."""
+        self.engine.set_up()
+
+    def close(self) -> None:
+        """Close what the saver has open, once the operation under way is done."""
+        self.engine.close()
+
+    @property
     def threads(self) -> Threads:
         """Programs with the serializer of this saver, which `with_allowlist` may have changed."""
         if self._known is None or self._known[0] is not self.serde:
             values = Values(self.serde, store_once=self._store_once)
             self._known = self.serde, Threads(self._tables(values))
         return self._known[1]
+
+    def tables_with(self, values: Values) -> Tables:
+        """The statements of this database, for other values than those of this saver."""
+        return self._tables(values)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint that a config names, or the latest of its thread.

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import writes_sort_key
 
 from langgraph_once.checkpoint.pieces.values import Unpacked
 
-__all__ = ["Place", "Several", "StoredCheckpoint", "StoredWrite"]
+__all__ = ["CellAt", "CellTable", "Place", "Several", "StoredCheckpoint", "StoredWrite"]
+
+
+class CellTable(NamedTuple):
+    """A table whose rows have a cell each."""
+
+    holds: Literal["checkpoint", "value", "write", "ledger"]
+    name: str
+    key: tuple[str, ...]
+    """Columns that, with the thread, name a row; the second is the checkpoint, where it has one."""
+    data: str
+    """The column of the bytes; that of the tag is `type`."""
+    channel: str = "NULL"
+    """An expression."""
+
+
+class CellAt(NamedTuple):
+    """A row with a cell, whose bytes were not read."""
+
+    tag: str
+    channel: str | None
+    """None for a checkpoint that holds all, and for a ledger."""
+    key: tuple[Any, ...]
 
 
 class Place(NamedTuple):

@@ -26,11 +26,11 @@ from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, S
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["Found", "History", "Threads", "run_id"]
+__all__ = ["COUNTERS", "Found", "History", "Threads", "run_id"]
 
 logger = logging.getLogger(__name__)
 
-_COUNTERS: Final = "counters_since_delta_snapshot"
+COUNTERS: Final = "counters_since_delta_snapshot"
 _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
 _LEDGER: Final = "ledger"
@@ -151,28 +151,28 @@ class Threads:
     """
 
     def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+        self.tables = tables
         self._values = self.values = tables.values
 
     def get(self, place: Place) -> Program[Found]:
         """The checkpoint at a place, with all it needs to be decoded."""
         found = Found(self._values)
-        stored = yield from self._tables.find(place)
+        stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)
-            yield from self._collect(place.thread_id, found.manifests(), found.assembly)
+            yield from self.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
     def page(self, query: Query, found: Found, limit: int) -> Program[Found]:
         """The checkpoints that come after those found, which they take the place of."""
         after = found.checkpoints[-1].place if found.checkpoints else None
-        found.checkpoints = yield from self._tables.page(query, after, limit)
+        found.checkpoints = yield from self.tables.page(query, after, limit)
         for thread_id in {stored.place.thread_id for stored in found.checkpoints}:
             of_thread = Found(self._values)
             of_thread.checkpoints = [
                 stored for stored in found.checkpoints if stored.place.thread_id == thread_id
             ]
-            yield from self._collect(thread_id, of_thread.manifests(), found.assembly)
+            yield from self.collect(thread_id, of_thread.manifests(), found.assembly)
         return found
 
     def put(
@@ -188,7 +188,7 @@ class Threads:
         known = get_checkpoint_metadata(config, metadata)
         parent_id = Place.of(config).checkpoint_id
         new = NewCheckpoint(place, parent_id, checkpoint, known, versions, run_id(config, known))
-        return self._store(place.thread_id, cuts, self._tables.put(new, cuts))
+        return self.store(place.thread_id, cuts, self.tables.put(new, cuts))
 
     def put_writes(
         self,
@@ -211,41 +211,41 @@ class Threads:
             for position, (channel, value) in enumerate(writes)
         ]
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        ask = self._tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
-        return self._store(place.thread_id, cuts, [ask])
+        ask = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
+        return self.store(place.thread_id, cuts, [ask])
 
     def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
         """Delete all that threads have."""
         ids = sorted(set(thread_ids))
         for thread_id in ids:
-            yield from each(self._tables.lock(thread_id, alone=True))
-        yield from self._tables.delete_threads(ids)
+            yield from each(self.tables.lock(thread_id, alone=True))
+        yield from self.tables.delete_threads(ids)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> Program[None]:
         """Delete what runs stored."""
-        found = yield from self._tables.of_runs(run_ids)
-        threads = {row[0] for row in found} | (yield from self._tables.written_by_runs(run_ids))
+        found = yield from self.tables.of_runs(run_ids)
+        threads = {row[0] for row in found} | (yield from self.tables.written_by_runs(run_ids))
         for thread_id in sorted(threads):
-            yield from each(self._tables.lock(thread_id, alone=True))
-        found = yield from self._tables.of_runs(run_ids)  # what was stored until then, too
-        yield from self._tables.drop_writes_of_runs(run_ids)
+            yield from each(self.tables.lock(thread_id, alone=True))
+        found = yield from self.tables.of_runs(run_ids)  # what was stored until then, too
+        yield from self.tables.drop_writes_of_runs(run_ids)
         for thread_id, checkpoint_ns in {row[:2] for row in found}:
             ids = [row[2] for row in found if row[:2] == (thread_id, checkpoint_ns)]
-            yield from self._tables.drop(thread_id, checkpoint_ns, ids)
+            yield from self.tables.drop(thread_id, checkpoint_ns, ids)
         for thread_id in sorted(threads):
-            yield from self._sweep(thread_id)
+            yield from self.sweep(thread_id)
 
     def copy(self, source: str, target: str) -> Program[None]:
         """Make one thread a copy of another."""
         if source == target:
             return
         for thread_id in sorted((source, target)):
-            yield from each(self._tables.lock(thread_id, alone=True))
-        if not (yield from self._tables.ids(source)):
+            yield from each(self.tables.lock(thread_id, alone=True))
+        if not (yield from self.tables.ids(source)):
             return
-        yield from self._tables.delete_threads([target])
-        yield from each(self._tables.copy(source, target))
-        yield from each(self._tables.copy_own(source, target))
+        yield from self.tables.delete_threads([target])
+        yield from each(self.tables.copy(source, target))
+        yield from each(self.tables.copy_own(source, target))
 
     def prune(
         self, thread_ids: Sequence[str], strategy: str, count: int, older_than: datetime | None
@@ -272,26 +272,26 @@ class Threads:
             count: How many are kept in any case.
             before: Only checkpoints with smaller ids are deleted.
         """
-        yield from each(self._tables.lock(thread_id, alone=True))
-        for checkpoint_ns, ids in (yield from self._tables.ids(thread_id)).items():
+        yield from each(self.tables.lock(thread_id, alone=True))
+        for checkpoint_ns, ids in (yield from self.tables.ids(thread_id)).items():
             kept = {id_ for at, id_ in enumerate(ids) if at < count or (before and id_ >= before)}
-            if (yield from self._tables.has_deltas(thread_id, checkpoint_ns)):
+            if (yield from self.tables.has_deltas(thread_id, checkpoint_ns)):
                 for id_ in sorted(kept):
                     kept.update((yield from self._needed(Place(thread_id, checkpoint_ns, id_))))
             dropped = [id_ for id_ in ids if id_ not in kept]
-            yield from self._tables.drop(thread_id, checkpoint_ns, dropped)
-        yield from self._sweep(thread_id)
+            yield from self.tables.drop(thread_id, checkpoint_ns, dropped)
+        yield from self.sweep(thread_id)
 
     def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
         """What channels are rebuilt from."""
         history = History(self._values, channels)
-        if place.checkpoint_id is None and (latest := (yield from self._tables.find(place))):
+        if place.checkpoint_id is None and (latest := (yield from self.tables.find(place))):
             place = latest.place
         yield from self._path(place, history.is_end, channels)
         places = {step: None for steps in history.paths.values() for step in steps}
-        writes = yield from self._tables.writes(list(places), channels)
+        writes = yield from self.tables.writes(list(places), channels)
         history.writes.update(writes)
-        yield from self._collect(place.thread_id, history.manifests(), history.found.assembly)
+        yield from self.collect(place.thread_id, history.manifests(), history.found.assembly)
         return history
 
     def _path(
@@ -305,7 +305,7 @@ class Threads:
         at: str | None = place.checkpoint_id
         while at is not None:
             here = place._replace(checkpoint_id=at)
-            path = yield from self._tables.ancestors(here, _PATH, channels)
+            path = yield from self.tables.ancestors(here, _PATH, channels)
             for stored in path:
                 if stored.place.checkpoint_id in seen or is_end(stored):
                     return
@@ -328,7 +328,7 @@ class Threads:
         yield from self._path(place, note)
         # The names of the whole path, not of its head alone: a graph without the channel may have
         # run last, and the one that has it may run next.
-        deltas = {name for stored in path for name in stored.metadata.get(_COUNTERS) or ()}
+        deltas = {name for stored in path for name in stored.metadata.get(COUNTERS) or ()}
         # A channel without a version was never written: it is empty by right.
         missing = deltas & path[0].checkpoint["channel_versions"].keys() if path else set()
         needed = []
@@ -341,56 +341,54 @@ class Threads:
 
     def load_stream_state(self, place: Place) -> Program[Found | None]:
         """The ledger of a checkpoint: the only value of what is found."""
-        cell = yield from self._tables.load_stream_state(place)
+        cell = yield from self.tables.load_stream_state(place)
         if cell is None:
             return None
         found = Found(self._values)
         values = {_LEDGER: self._values.unpacked(cell)}
         found.checkpoints.append(StoredCheckpoint(place, None, {}, values, {}, []))
-        yield from self._collect(place.thread_id, found.manifests(), found.assembly)
+        yield from self.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
     def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
         """Store the ledger of a checkpoint."""
         cuts: list[CutValue] = []
-        ask = self._tables.save_stream_state(place, self._values.cell(data, cuts))
-        return self._store(place.thread_id, cuts, [ask])
+        ask = self.tables.save_stream_state(place, self._values.cell(data, cuts))
+        return self.store(place.thread_id, cuts, [ask])
 
-    def _store(
-        self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]
-    ) -> Program[None]:
-        yield from each(self._tables.lock(thread_id, alone=False))
+    def store(self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]) -> Program[None]:
+        yield from each(self.tables.lock(thread_id, alone=False))
         missing = Missing(cuts)
         while missing.wanted:
-            missing.tell((yield from self._tables.known_pieces(thread_id, missing.wanted)))
+            missing.tell((yield from self.tables.known_pieces(thread_id, missing.wanted)))
         if missing.found:
             # Sorted: two that store the same pieces in another order would wait for each other.
             found = sorted(missing.found.items())
             pieces = [(name, self._values.piece(data)) for name, data in found]
-            yield self._tables.add_pieces(thread_id, pieces)
+            yield self.tables.add_pieces(thread_id, pieces)
         yield from each(asks)
 
-    def _collect(
+    def collect(
         self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly
     ) -> Program[None]:
         """Read the pieces of values; one that is missing is told when its value is decoded."""
         while wanted := assembly.wanted(manifests):
-            if not assembly.add((yield from self._tables.load_pieces(thread_id, wanted))):
+            if not assembly.add((yield from self.tables.load_pieces(thread_id, wanted))):
                 return
 
-    def _sweep(self, thread_id: str) -> Program[None]:
+    def sweep(self, thread_id: str) -> Program[None]:
         """Delete values that no checkpoint has, and pieces that nothing refers to."""
-        yield from self._tables.drop_unread(thread_id)
-        cells = yield from self._tables.manifest_cells(thread_id)
+        yield from self.tables.drop_unread(thread_id)
+        cells = yield from self.tables.manifest_cells(thread_id)
         assembly = self._values.assembly(groups_only=True)
         try:
             manifests = [found for cell in cells for found in self._values.manifests(cell)]
-            yield from self._collect(thread_id, manifests, assembly)
+            yield from self.collect(thread_id, manifests, assembly)
             kept = assembly.all_of(manifests)
         except SerdeError as error:  # it may refer to any
             logger.warning("No piece of thread %s was deleted: %s", thread_id, error)
             return
-        yield from self._tables.keep_pieces(thread_id, kept)
+        yield from self.tables.keep_pieces(thread_id, kept)
 
 
 def _first_id_at(moment: datetime) -> str:

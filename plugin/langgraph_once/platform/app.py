@@ -9,7 +9,11 @@ value of a thread. It reads what follows `---` in a docstring as OpenAPI.
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
 from importlib.metadata import version
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -17,25 +21,40 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from langgraph_once.checkpoint import ask_database
+from langgraph_once.errors import StorageError
+from langgraph_once.manifest import Manifest
 from langgraph_once.platform.sse import SseCompression, SseDeduplication
 from langgraph_once.platform.startup import check_settings, user_mistakes_stop_the_server
 from langgraph_once.settings import Settings, has_auth, load_graph_targets, load_settings
 
 __all__ = ["app"]
 
+logger = logging.getLogger(__name__)
+
 LOCAL = frozenset({"127.0.0.1", "::1"})
 
 
 async def health(_: Request) -> JSONResponse:
-    """Say that this package serves, and its version.
+    """Say that this package serves, and its version; or that the database of threads does not.
 
     ---
     summary: Health of langgraph-once
     responses:
       '200':
-        description: It serves; the version of the package.
+        description: It serves, and the database answers; the version of the package.
+      '503':
+        description: The database of threads does not answer; the log of the server says why.
     """
-    return JSONResponse({"ok": True, "version": version("langgraph-once")})
+    said: dict[str, Any] = {"ok": True, "version": version("langgraph-once")}
+    try:
+        if Manifest.from_environment(os.environ).has_our_saver:
+            await asyncio.to_thread(ask_database, load_settings().database)
+    except StorageError as error:
+        # Everybody may ask: which database, and why, is for who reads the log.
+        logger.warning("%s", error)
+        said |= {"ok": False, "problem": "the database of threads does not answer"}
+    return JSONResponse(said, status_code=200 if said["ok"] else 503)
 
 
 async def config(request: Request) -> JSONResponse:

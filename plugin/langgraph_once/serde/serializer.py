@@ -88,7 +88,8 @@ class OnceSerializer(JsonPlusSerializer):
         """
         super().__init__(allowed_msgpack_modules=None)
         self.config = config or SerdeConfig()
-        self._registry = Registry.from_config(self.config, adapters)
+        self._given = tuple(adapters), upstream_aes_key
+        self._registry = Registry.from_config(self.config, self._given[0])
         self._keys = KeyRing(self.config.encryption_keys)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
@@ -132,6 +133,17 @@ class OnceSerializer(JsonPlusSerializer):
         clone = copy.copy(self)
         clone._obey(allowlist)  # noqa: SLF001
         return clone
+
+    def with_config(self, config: SerdeConfig) -> OnceSerializer:
+        """Return a serializer with other settings, which may load what this one may.
+
+        Raises:
+            ConfigError: As on making one.
+        """
+        adapters, upstream_aes_key = self._given
+        other = type(self)(config, adapters=adapters, upstream_aes_key=upstream_aes_key)
+        other._obey(self._allowlist)  # noqa: SLF001
+        return other
 
     def _obey(self, allowlist: Allowlist) -> None:
         config = self.config
@@ -197,6 +209,17 @@ class OnceSerializer(JsonPlusSerializer):
             tag = tag.under("aesgcm")
             data = self._keys.encrypt(data, tag=tag.text)
         return tag.text, data
+
+    def is_sealed_as_now(self, data: tuple[str, bytes]) -> bool:
+        """Whether `wrapped` would encrypt under this key, or not at all, as this is.
+
+        Raises:
+            UnknownTagError: The tag is not known.
+        """
+        tag = Tag.parse(data[0])
+        if not self._encrypts:
+            return not tag.encrypted
+        return tag.layers[-1:] == ("aesgcm",) and self._keys.is_newest(data[1])
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """Return the value stored as `(tag, bytes)`.

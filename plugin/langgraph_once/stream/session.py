@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, contextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -71,7 +71,8 @@ class Thread:
         found = self._checkpointer.get_tuple(self._start)
         saved = None
         for address in self._addresses(found):
-            saved = saved or self._store.load_stream_state(address)
+            with _told("read"):
+                saved = saved or self._store.load_stream_state(address)
         state = self._graph.get_state(self._start).values if self._graph is not None else {}
         return self._ledger(found, saved, state)
 
@@ -80,19 +81,22 @@ class Thread:
         found = await self._checkpointer.aget_tuple(self._start)
         saved = None
         for address in self._addresses(found):
-            saved = saved or await self._store.aload_stream_state(address)
+            with _told("read"):
+                saved = saved or await self._store.aload_stream_state(address)
         whole = await self._graph.aget_state(self._start) if self._graph is not None else None
         return self._ledger(found, saved, whole.values if whole is not None else {})
 
     def save(self, ledger: Ledger) -> None:
         """Keep the ledger with the checkpoint that the stream came to."""
-        if (found := self._checkpointer.get_tuple(self._head)) is not None:
-            self._store.save_stream_state(self._address(found), ledger.to_bytes())
+        with _told("saved"):
+            if (found := self._checkpointer.get_tuple(self._head)) is not None:
+                self._store.save_stream_state(self._address(found), ledger.to_bytes())
 
     async def asave(self, ledger: Ledger) -> None:
         """`save`, async."""
-        if (found := await self._checkpointer.aget_tuple(self._head)) is not None:
-            await self._store.asave_stream_state(self._address(found), ledger.to_bytes())
+        with _told("saved"):
+            if (found := await self._checkpointer.aget_tuple(self._head)) is not None:
+                await self._store.asave_stream_state(self._address(found), ledger.to_bytes())
 
     def note(self, step: int, ledger: Ledger) -> None:
         """Note the ledger as a step begins, so that a killed process loses that step alone.
@@ -114,7 +118,8 @@ class Thread:
         if self._noted is not None:
             found = self._checkpointer.get_tuple(self._head)
             if found is not None and found.metadata.get("step") == self._noted[0]:
-                self._store.save_stream_state(self._address(found), self._noted[1])
+                with _told("saved"):
+                    self._store.save_stream_state(self._address(found), self._noted[1])
                 self._noted = None
 
     async def asave_noted(self) -> None:
@@ -122,7 +127,8 @@ class Thread:
         if self._noted is not None:
             found = await self._checkpointer.aget_tuple(self._head)
             if found is not None and found.metadata.get("step") == self._noted[0]:
-                await self._store.asave_stream_state(self._address(found), self._noted[1])
+                with _told("saved"):
+                    await self._store.asave_stream_state(self._address(found), self._noted[1])
                 self._noted = None
 
     def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
@@ -185,10 +191,7 @@ def _kept(
             yield from new
     except BaseException:
         passing.owe(undelivered(run))
-        try:
-            thread.save(ledger)
-        except Exception as error:
-            _log_unsaved(error)
+        thread.save(ledger)
         raise
     thread.save(ledger)
 
@@ -226,14 +229,16 @@ async def _akept(
     except BaseException:
         await asyncio.sleep(0)  # what was sent from other threads is on its way
         passing.owe(undelivered(run))
-        try:
-            await thread.asave(ledger)
-        except Exception as error:
-            _log_unsaved(error)
+        await thread.asave(ledger)
         raise
     await thread.asave(ledger)
 
 
-def _log_unsaved(error: Exception) -> None:
-    """Say that a ledger was lost, where raising that would hide what ended the stream."""
-    logger.warning("What the consumer of a stream has was not saved (%s)", type(error).__name__)
+@contextmanager
+def _told(done: str) -> Iterator[None]:
+    """Say that a ledger is lost. No run fails of that: without one, some of it is told again."""
+    try:
+        yield
+    except Exception as error:
+        kind = type(error).__name__
+        logger.warning("What the consumer of a stream has was not %s (%s)", done, kind)

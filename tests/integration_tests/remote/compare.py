@@ -47,15 +47,15 @@ def normal(value: Any) -> Any:
 
 
 class _Normal:
-    def __init__(self) -> None:
+    def __init__(self, *, with_ids: bool = True) -> None:
         self._ids: dict[str, str] = {}
+        self._with_ids = with_ids
 
     def __call__(self, value: Any) -> Any:
         if isinstance(value, str):
             return IDS.sub(lambda found: self._id(found[0]), value)
         if isinstance(value, BaseMessage):
-            said = {key: item for key, item in vars(value).items() if item}
-            return type(value).__name__, self(said)
+            return type(value).__name__, self(self._said(value))
         if isinstance(value, Interrupt):
             return "Interrupt", self(value.value), self(value.id), value.response_schema
         if isinstance(value, GraphOutput):
@@ -63,7 +63,7 @@ class _Normal:
         if isinstance(value, BaseException):
             return "error" if isinstance(value, RemoteException | ValueError) else repr(value)
         if isinstance(value, StateSnapshot | PregelTask):
-            return type(value).__name__, self(value._asdict())
+            return type(value).__name__, self(_fields(value))
         if isinstance(value, dict):
             if value.keys() >= OF_A_CHECKPOINT:  # the server's saver keeps more beside them
                 value = {key: value[key] for key in sorted(OF_A_CHECKPOINT)}
@@ -74,8 +74,19 @@ class _Normal:
             return type(value)(map(self, value))
         return value
 
+    def _said(self, message: BaseMessage) -> dict[str, Any]:
+        told = {key: item for key, item in vars(message).items() if item}
+        return told if self._with_ids else {k: item for k, item in told.items() if k != "id"}
+
     def _id(self, found: str) -> str:
         return self._ids.setdefault(found, f"#{len(self._ids)}")
+
+
+def _fields(value: StateSnapshot | PregelTask) -> dict[str, Any]:
+    """The result of a task without ids: it is stored before its messages get them, or after."""
+    if isinstance(value, PregelTask):
+        value = value._replace(result=_Normal(with_ids=False)(value.result))
+    return value._asdict()
 
 
 def differences(one: Any, other: Any, path: str = "") -> Iterator[str]:

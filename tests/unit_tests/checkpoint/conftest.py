@@ -1,10 +1,8 @@
 """Real databases, and the smallest thread that has everything."""
 
 import importlib
-import importlib.util
 import itertools
 import os
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+from tests.postgres_server import postgres_server
 
 NOBODY = 65534
 
@@ -29,34 +28,25 @@ def serde() -> SerializerProtocol:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server."""
-    if importlib.util.find_spec("pgserver") is None:
-        pytest.skip("pgserver has no wheel for this platform")
-    with tempfile.TemporaryDirectory(prefix="once-") as folder, pytest.MonkeyPatch.context() as env:
-        env.setenv("XDG_RUNTIME_DIR", folder)  # or it warns that it falls back on this
-        server = importlib.import_module("pgserver").get_server(Path(folder, "postgres"))
-        psycopg = importlib.import_module("psycopg")
-        with psycopg.connect(server.get_uri(), autocommit=True) as conn:
-            conn.execute("ALTER SYSTEM SET fsync = off")
-            conn.execute("SELECT pg_reload_conf()")
-        yield server.get_uri()
-        server.cleanup()
+    with postgres_server() as address:
+        yield address
 
 
 _numbers = itertools.count()
 
 
 @pytest.fixture
-def database(postgres_server: str) -> Iterator[str]:
+def database(postgres: str) -> Iterator[str]:
     """The address of an empty schema, which is quicker made than a database."""
     psycopg = importlib.import_module("psycopg")
     name = f"test_{next(_numbers)}"
-    with psycopg.connect(postgres_server) as conn:
+    with psycopg.connect(postgres) as conn:
         conn.execute(f"CREATE SCHEMA {name}")
     options = f"-c search_path={name}"
-    yield psycopg.conninfo.make_conninfo(postgres_server, options=options)
-    with psycopg.connect(postgres_server) as conn:
+    yield psycopg.conninfo.make_conninfo(postgres, options=options)
+    with psycopg.connect(postgres) as conn:
         conn.execute(f"DROP SCHEMA {name} CASCADE")
 
 
@@ -89,22 +79,6 @@ def fill() -> Fill:
         return stored
 
     return fill
-
-
-@pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real PostgreSQL."""
-    if importlib.util.find_spec("pgserver") is None:
-        pytest.skip("pgserver has no wheel for this platform")
-    with pytest.MonkeyPatch.context() as patch:  # or it warns that it falls back on this
-        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
-        pgserver = importlib.import_module("pgserver")
-    # Not in pytest's folder, which each session that begins closes to other users: the server of
-    # root's tests runs as one.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        server = pgserver.get_server(folder)
-        yield server.get_uri()
-        server.cleanup()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.stream import StreamAddress
 
@@ -186,6 +187,17 @@ def unread(saver: OncePostgresSaver) -> list[Any]:
         return found
 
 
+def unreferred(saver: OncePostgresSaver) -> Program[set[bytes]]:
+    """Pieces that no value has, and those that a value has and that are not there."""
+    known, tables = saver.threads.values, saver.threads.tables
+    cells = yield from tables.manifest_cells("t")
+    manifests = [manifest for cell in cells for manifest in known.manifests(cell)]
+    assembly = known.assembly(groups_only=True)
+    yield from saver.threads.collect("t", manifests, assembly)
+    rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", ["t"])
+    return {bytes(digest) for (digest,) in rows} ^ assembly.all_of(manifests)
+
+
 async def test_a_run_of_the_source_is_none_of_the_copy(saver: OncePostgresSaver, rows: Any) -> None:
     graph = build(saver)
     run: Any = {"configurable": {"thread_id": "t", "run_id": "run"}}
@@ -213,6 +225,7 @@ def test_what_is_deleted_leaves_nothing(saver: OncePostgresSaver, method: str, r
         saver.prune(["t"])
         assert build(saver).get_state(on("t")).config == latest
         assert unread(saver) == []
+        assert saver.engine.run(unreferred(saver), writes=False) == set()
         saver.delete_thread("t")
     assert rows("t") == dict.fromkeys(TABLES, 0)
     assert rows("copy") == before

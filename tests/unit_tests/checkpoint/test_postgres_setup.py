@@ -140,6 +140,18 @@ def test_in_a_transaction_of_the_user_all_is_done_or_undone_with_it(database: st
         assert saver.get_tuple(config)
 
 
+def test_settings_in_a_transaction_of_the_user_are_left(database: str) -> None:
+    settings = "SELECT name, setting FROM pg_settings ORDER BY name"
+    with psycopg.connect(database) as given:
+        schema = schema_of(given)
+        saver = OncePostgresSaver(given, schema=schema, statement_timeout_s=9)
+        given.execute("SET LOCAL search_path = pg_catalog")
+        before = given.execute(settings).fetchall()
+        config = put(saver)
+        assert saver.get_tuple(config)
+        assert given.execute(settings).fetchall() == before
+
+
 def test_another_schema(database: str, conn: psycopg.Connection[Any]) -> None:
     name = f'{schema_of(conn)} "other"'
     with open_postgres_saver(database, schema=name) as saver:

@@ -89,7 +89,7 @@ class PostgresLives(Of):
         savers: list[OnceSaver] = [
             OncePostgresSaver(self.conn, serde=serde, store_once=on) for on in (True, False)
         ]
-        savers[0].engine.set_up()  # type: ignore[attr-defined]
+        savers[0].engine.set_up()
         for table in TABLES:
             self.conn.execute(f"DELETE FROM {table}")
         return savers

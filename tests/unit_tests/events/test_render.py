@@ -117,6 +117,15 @@ def test_errors_are_hidden_from_browsers_unless_asked_for() -> None:
         assert ("password" in failed.model_dump_json()) is shown
 
 
+@pytest.mark.parametrize("error", [None, "password=x"])
+def test_so_are_those_of_finished_tasks(error: str | None) -> None:
+    task = TaskFinishedEvent(seq=1, result=None, error=error)
+    shown = json.loads(str(to_sse(task, expose_errors=True).data))
+    hidden = json.loads(str(to_sse(task).data))
+    assert shown["error"] == error
+    assert hidden["error"] == (None if error is None else "the run failed")
+
+
 def test_ag_ui_ends_with_the_error() -> None:
     error = StreamErrorEvent(seq=1, error_type="ValueError", message="no")
     ended = StreamEndedEvent(seq=2, status="failed")

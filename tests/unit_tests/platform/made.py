@@ -29,8 +29,12 @@ class Settled(BaseModel):
     note: str
 
 
-class Inner(TypedDict):
+class Innermost(TypedDict):
     settled: Settled
+
+
+class Inner(TypedDict):
+    done: bool
 
 
 class State(TypedDict):
@@ -41,7 +45,8 @@ def _graph(schema: Any, node: Any) -> StateGraph[Any, Any, Any, Any]:
     return StateGraph(schema).add_node("n", node).add_edge(START, "n").add_edge("n", END)
 
 
-inner = _graph(Inner, lambda _: {"settled": Settled(note="yes")}).compile()
+innermost = _graph(Innermost, lambda _: {"settled": Settled(note="yes")}).compile()
+inner = _graph(Inner, innermost).compile()
 builder = _graph(State, inner)
 graph = builder.compile()
 nothing = 5

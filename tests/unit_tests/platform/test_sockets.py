@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from starlette.testclient import TestClient
 
 from langgraph_once.errors import ConfigError, TypeNotAllowedError
+from langgraph_once.manifest import SAVER
 from langgraph_once.platform.checkpointer import saver
 from langgraph_once.platform.startup import user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
@@ -110,6 +111,20 @@ def test_the_app_shows_no_secret_and_can_be_told_to_show_nothing(
     assert KEY not in shown.text
     environ.setenv("ONCE_HTTP__EXPOSE_CONFIG", "false")
     assert client.get("/once/config").status_code == 404
+
+
+async def test_health_tells_whether_the_database_answers(
+    environ: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environ.setenv("LANGGRAPH_CHECKPOINTER", json.dumps({"path": SAVER}))
+    client = TestClient(fresh("app").app)
+    async with saver():
+        assert client.get("/once/health").status_code == 200
+    (tmp_path / "data" / "threads.sqlite").unlink()
+    answer = client.get("/once/health")
+    assert answer.status_code == 503
+    assert answer.json()["ok"] is False
+    assert str(tmp_path) not in answer.text
 
 
 def test_a_logged_traceback_of_our_mistake_is_cut_to_its_line(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,10 @@ def test_every_value_is_looked_into_and_none_is_shown(
 
 
 def test_what_cannot_be_opened_is_counted(project: Path) -> None:
-    with sqlite3.connect(f"file:{project}/once.sqlite?immutable=1", uri=True) as conn:
+    file = f"file:{project}/once.sqlite?immutable=1"
+    with closing(sqlite3.connect(file, uri=True)) as conn:
         tags = conn.execute("SELECT type FROM checkpoints UNION ALL SELECT type FROM writes")
         sealed = sum("aesgcm" in tag for (tag,) in tags)
-    conn.close()
     types = found(project, ONCE_SERDE__ENCRYPTION_KEYS="{}")
     assert sealed
     assert types[""]["unread"] == {"EncryptionError": sealed}
@@ -181,7 +182,7 @@ def test_a_database_that_is_none(project: Path) -> None:
 
 def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path) -> None:
     path = tmp_path / "evil.sqlite"
-    with sqlite3.connect(path) as conn:
+    with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         conn.execute("CREATE TABLE writes (thread_id, channel, type, value)")
         conn.execute("CREATE TABLE checkpoints (thread_id, type, checkpoint)")
         row = b"\xc7\x0e\x0c" + b"evil:[red]Nam\x1b"[:14]  # a class by itself
@@ -194,6 +195,7 @@ def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path
     assert run.returncode == 0
     assert "\x1b" not in run.stdout
     assert "evil:[red]" in run.stdout
+    assert f"{path}: 4 stored values" in run.stdout
     assert "2 values were not looked into: damaged" in run.stdout
     assert "1 values were not looked into: UnknownTagError" in run.stdout
     assert "evil:" not in run.stdout.split("ALLOWED_TYPES")[-1].split("\n")[0]

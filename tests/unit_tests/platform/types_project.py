@@ -10,6 +10,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from tests.command import run_once
+
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 ENV = {"ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"k": KEY})}
 SECRET = "what a value holds"
@@ -157,11 +159,4 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def once(project: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the command in the project."""
-    return subprocess.run(
-        [sys.executable, "-m", "langgraph_once.cli", *arguments],
-        cwd=project,
-        env=environment(project.parent, **more),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_once(*arguments, cwd=project, env=environment(project.parent, **more))

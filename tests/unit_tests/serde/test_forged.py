@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import random
 import warnings
@@ -34,6 +35,7 @@ ONCE1 = {*map(int, NESTED), int(Ext.HEAD), int(Ext.TABLE)}
 UPSTREAM = {*range(8)}
 
 
+@functools.cache
 def corpus(codec: str) -> list[Node]:
     if codec == "msgpack":
         serde = OnceSerializer(SerdeConfig(codec="msgpack", compression="none"))
@@ -53,7 +55,7 @@ def corpus(codec: str) -> list[Node]:
     return found
 
 
-CORPUS = {codec: corpus(codec) for codec in ("once1", "msgpack")}
+CODECS = ("once1", "msgpack")
 
 
 def readers(codec: str) -> list[OnceSerializer]:
@@ -66,7 +68,7 @@ def readers(codec: str) -> list[OnceSerializer]:
 def blob_of(codec: str, seed: int) -> bytes:
     """Return the blob of a seed."""
     rng = random.Random(seed)
-    donors = CORPUS[codec]
+    donors = corpus(codec)
     codes = ONCE1 - {Ext.TABLE} if codec == "once1" else UPSTREAM
     return forged(rng, rng.choice(donors), donors, codes)
 
@@ -109,16 +111,16 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize("codec", CORPUS)
+@pytest.mark.parametrize("codec", CODECS)
 def test_forged_blobs_yield_a_value_or_our_error(codec: str) -> None:
-    counts = fuzz(codec, range(2_000))
+    counts = fuzz(codec, range(500))
     # Else they die at the door, and nothing behind it is tried.
-    assert counts["value"] > 100
-    assert counts["PayloadError"] > 100
+    assert counts["value"] > 25
+    assert counts["PayloadError"] > 25
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("codec", CORPUS)
+@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("start", range(1_000_000, 1_100_000, 10_000))
 def test_many_forged_blobs_yield_a_value_or_our_error(codec: str, start: int) -> None:
     fuzz(codec, range(start, start + 10_000))

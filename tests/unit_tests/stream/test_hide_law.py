@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk, BaseMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -20,6 +20,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import v2_part
+from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, messages_in
 from tests.unit_tests.stream.test_law_graphs import (
     RETRY,
@@ -133,7 +134,7 @@ def on_channel(graph: Any, asked: Any) -> Iterator[BaseMessage]:
             yield part.data
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@examples(50, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=GRAPHS, hidden=HIDDEN, subgraphs=st.booleans())
 @example(  # a graph inside says in a run before this what was hidden in it, too
     nodes=[("writes", "ok"), ("writes", "ok"), ("graph", [(kind, "ok") for kind in KINDS_ASKING])],
@@ -146,13 +147,13 @@ def test_what_is_heard_folds_to_the_state_without_what_is_hidden(
     play(nodes, hidden, in_v2(subgraphs))
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=GRAPHS, hidden=HIDDEN)
 def test_and_on_the_channel_of_v3(nodes: Any, hidden: set[str]) -> None:
     play(nodes, hidden, on_channel)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(20, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(QUIET, min_size=1, max_size=4), hidden=HIDDEN)
 def test_with_states_it_folds_to_all_of_the_state(nodes: Any, hidden: set[str]) -> None:
     """Of states only what was not heard, which is what is hidden."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator
 from langgraph_once.stream.part.envelope import Part
+from tests.examples import examples
 
 TEXTS = st.sampled_from(["ok", "yes", "ha ha", "A longer text.", ""])
 
@@ -91,4 +91,4 @@ class Law(RuleBasedStateMachine):
 
 
 TestLaw = Law.TestCase
-TestLaw.settings = settings(max_examples=300, stateful_step_count=25, deadline=None)
+TestLaw.settings = examples(120, stateful_step_count=25)

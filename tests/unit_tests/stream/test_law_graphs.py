@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -23,6 +23,7 @@ from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from langgraph_once import DedupConfig, once
 from langgraph_once.stream import InMemoryStreamStateStore, v2_part
+from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, messages_in, model
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -203,9 +204,8 @@ def said_at_last(state: Any) -> Counter[str]:
     return said
 
 
-@settings(
-    max_examples=120,
-    deadline=None,
+@examples(
+    60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4))
@@ -233,9 +233,8 @@ def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
 @pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
-@settings(
-    max_examples=30,
-    deadline=None,
+@examples(
+    15,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(
@@ -259,9 +258,8 @@ def test_the_fold_of_the_channel_of_v3_is_the_state_too(nodes: Any, reexecution:
     assert Counter(consumer.texts.values()) == said_at_last(state)
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
+@examples(
+    20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4), version=st.sampled_from(["v1", "v2"]))
@@ -284,9 +282,8 @@ async def test_async_and_in_other_processes_it_is_the_state_too(nodes: Any, vers
     assert Counter(consumer.texts.values()) == said_at_last(state)
 
 
-@settings(
-    max_examples=100,
-    deadline=None,
+@examples(
+    40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(
@@ -318,7 +315,7 @@ def test_a_stream_that_is_cut_short_goes_on_where_it_was(nodes: Any, cuts: list[
     assert Counter(consumer.texts.values()) == said_at_last(state)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(NODES, min_size=1, max_size=4), modes=MODES, subgraphs=st.booleans())
 def test_each_set_of_modes_loses_nothing(nodes: Any, modes: list[str], subgraphs: bool) -> None:
     config = DedupConfig(state="new_messages")

@@ -219,7 +219,13 @@ class TestTheStoreIsBounded:
 
 
 class Full(InMemoryStreamStateStore):
-    """A store on a disk that is full."""
+    """A store on a disk that is full, and cannot be read."""
+
+    def load_stream_state(self, address: StreamAddress) -> bytes | None:
+        raise OSError("damaged")
+
+    async def aload_stream_state(self, address: StreamAddress) -> bytes | None:
+        raise OSError("damaged")
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
         raise OSError("disk full")
@@ -244,10 +250,19 @@ class TestAStoreThatFails:
             [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]
         assert "was not saved (OSError)" in caplog.text
 
-    def test_its_own_error_is_raised_where_there_is_no_other(self) -> None:
-        graph = once(graph_of(says("First.")), stream_state=Full())
-        with pytest.raises(OSError, match="disk full"):
-            list(graph.stream(ASKED, THREAD, **MESSAGES))
+    @pytest.mark.parametrize("asynchronously", [False, True])
+    async def test_no_run_fails_of_it(self, caplog: Any, asynchronously: bool) -> None:
+        graph = once(graph_of(says("First."), asks), stream_state=Full())
+        told: list[Any] = []
+        inputs: list[Any] = [ASKED, Command(resume="Yes.")]
+        for asked in inputs:
+            if asynchronously:
+                told += [chunk async for chunk in graph.astream(asked, THREAD, **MESSAGES)]
+            else:
+                told += list(graph.stream(asked, THREAD, **MESSAGES))
+        assert set(texts_of(told)) >= {"First.", "Yes."}
+        for done in ("read", "saved"):
+            assert f"was not {done} (OSError)" in caplog.text
 
 
 def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:

@@ -110,6 +110,14 @@ class Assembly:
         self._sealed.update((bytes(digest), Cell(tag, bytes(data))) for digest, tag, data in rows)
         return len(self._sealed) - before
 
+    def check(self, digest: bytes, sealed: Cell) -> None:
+        """Check a stored piece.
+
+        Raises:
+            SerdeError: It cannot be opened, or is not the one that its digest names.
+        """
+        self._named(digest, sealed)
+
     def joined(self, manifest: Manifest) -> bytes:
         """The bytes of a value.
 
@@ -159,9 +167,12 @@ class Assembly:
             sealed = self._sealed.get(digest)
             if sealed is None:
                 raise PayloadError(f"its piece {digest.hex()} is missing", tag="pieces")
-            piece = self._opened(sealed)
-            if not self._cutter.is_name(digest, piece):
-                raise PayloadError(f"its piece {digest.hex()} is damaged", tag="pieces")
-            self._pieces[digest] = piece
+            piece = self._pieces[digest] = self._named(digest, sealed)
             del self._sealed[digest]
+        return piece
+
+    def _named(self, digest: bytes, sealed: Cell) -> bytes:
+        piece = self._opened(sealed)
+        if not self._cutter.is_name(digest, piece):
+            raise PayloadError(f"its piece {digest.hex()} is damaged", tag="pieces")
         return piece

@@ -32,6 +32,8 @@ _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
 _CHANNELS: Final = Tag("channels")
 _VERSION: Final = 1
+_AS_IS: Final = frozenset({"once1", "null", "bytes", "bytearray"})
+"""What codec `once1` writes."""
 
 
 class Unpacked(NamedTuple):
@@ -124,6 +126,29 @@ class Values:
         yield None, _unpacked(*head)
         yield from parts.items()
 
+    def is_as_now(self, cell: Cell, *, is_checkpoint: bool) -> bool:
+        """Whether a cell is encrypted, cut and written as `cell` or `channels` would do it.
+
+        Raises:
+            SerdeError: It cannot be opened.
+        """
+        if not self._serde.is_sealed_as_now(cell):
+            return False
+        opened = self.unpacked(cell)
+        if is_checkpoint and (opened.tag == "channels") != self.stores_once:
+            return False
+        return all(
+            self.stores_once
+            if part.manifest is not None
+            else part.tag in _AS_IS
+            and not (
+                self.stores_once
+                and len(part.data) >= MIN_CUT_BYTES
+                and (channel is not None or not is_checkpoint)
+            )
+            for channel, part in self.raw(opened)
+        )
+
     def piece_in(self, cell: Cell) -> bytes:
         """What `piece` stored."""
         data: bytes = self._serde.unwrapped(cell)[1]
@@ -215,6 +240,9 @@ class _Other:
 
     def wrapped(self, tag: _Label, data: bytes) -> tuple[str, bytes]:
         return tag.text, data
+
+    def is_sealed_as_now(self, cell: tuple[str, bytes]) -> bool:
+        return False
 
     def unwrapped(self, cell: tuple[str, bytes]) -> tuple[_Label, bytes]:
         return _Label(cell[0]), cell[1]

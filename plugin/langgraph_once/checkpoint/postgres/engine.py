@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Final, Generic, TypeVar
+from collections.abc import Iterator
+from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.database import Ask, Engine, Program, Row
+from langgraph_once.checkpoint.database import Ask, Engine, Program, UnderWay
 from langgraph_once.checkpoint.postgres.driver import (
+    Asking,
     Connection,
     Pool,
-    ask,
+    asking,
     is_idle,
     psycopg,
+    transaction,
 )
 from langgraph_once.checkpoint.postgres.failures import storage_error
 from langgraph_once.checkpoint.postgres.schema import (
@@ -29,9 +30,13 @@ __all__ = ["PostgresEngine"]
 T = TypeVar("T")
 
 # All statements see the same: nobody sweeps a piece between two of them.
-_SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-# Nothing takes so long that compiling it would pay, though the server thinks so of long threads.
-_NO_JIT: Final = "SET LOCAL jit = off"
+_READING: Final = "ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_SNAPSHOT: Final = Ask(f"SET TRANSACTION {_READING}", has_rows=False)
+_BEGIN_READING: Final = Ask(f"BEGIN {_READING}", has_rows=False)
+_BEGIN: Final = Ask("BEGIN", has_rows=False)
+_COMMIT: Final = Ask("COMMIT", has_rows=False)
+_IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
+_MOST_DROPS: Final = 3
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
     psycopg.errors.ReadOnlySqlTransaction,
@@ -64,9 +69,8 @@ class PostgresEngine(Engine):
         statement_timeout_s: float | None = None,
         is_pooler: bool = False,
     ) -> None:
-        super().__init__(workers)
+        super().__init__(name, workers=workers)
         self.source = source
-        self._name = name
         self._schema = schema
         self._timeout_s = statement_timeout_s
         self._is_pooler = is_pooler
@@ -80,15 +84,21 @@ class PostgresEngine(Engine):
             StorageError: The database cannot do it.
         """
         with self._told():
-            if not self._is_set_up:
-                self._set_up()
-            under_way = _UnderWay(program)
-            try:
-                return self._run(under_way, writes=writes)
-            except psycopg.OperationalError:
-                if not under_way.may_move or isinstance(self.source, psycopg.Connection):
-                    raise
-                self.source.check()  # what died with it is replaced
+            under_way = UnderWay(program)
+            for is_last in (*[False] * _MOST_DROPS, True):
+                try:
+                    if not self._is_set_up:
+                        self._set_up()
+                    return self._run(under_way, writes=writes)
+                except _IS_GONE:
+                    if under_way.is_answered or is_last:
+                        raise
+                    self._is_set_up = False  # `migrate` dropped our tables
+                except psycopg.OperationalError:
+                    if not under_way.may_move or isinstance(self.source, psycopg.Connection):
+                        raise
+                    self.source.check()  # what died with it is replaced
+                    break
             return self._run(under_way, writes=writes)
 
     def set_up(self) -> None:
@@ -113,22 +123,22 @@ class PostgresEngine(Engine):
                     raise
             self._is_set_up = is_idle(conn)  # or its user may still undo it
 
-    def _run(self, under_way: _UnderWay[T], *, writes: bool) -> T:
+    def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
         with self._connection() as conn:
             try:
-                with _transaction(conn, writes=writes):
-                    self._adjust(conn)
-                    return under_way.go_on(partial(ask, conn))
+                with _transaction(conn, writes=writes) as ask:
+                    self._adjust(ask)
+                    return under_way.go_on(ask)
             except psycopg.OperationalError:
                 under_way.may_move = conn.closed and not under_way.is_answered
                 raise
 
-    def _adjust(self, conn: Connection) -> None:
-        enter_schema(conn, self._schema)
+    def _adjust(self, ask: Asking) -> None:
+        enter_schema(ask, self._schema)
         if self._timeout_s is not None:
             limit = f"{max(1, round(self._timeout_s * 1000))}ms"
             sql = "SELECT set_config('statement_timeout', ?, true)"
-            ask(conn, Ask(sql, [limit], has_rows=False))
+            ask(Ask(sql, [limit], has_rows=False))
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Connection]:
@@ -148,60 +158,24 @@ class PostgresEngine(Engine):
         try:
             yield
         except (psycopg.Error, NewerSchemaError) as error:
-            raise storage_error(self._name, error) from error
-
-
-class _UnderWay(Generic[T]):
-    """A program that can go on on another connection, as long as nothing was answered.
-
-    Attributes:
-        is_answered: Whether something was.
-        may_move: Whether the connection died before.
-    """
-
-    def __init__(self, program: Program[T]) -> None:
-        self._program = program
-        self._asked: list[Ask] = []
-        self._result: list[T] = []
-        self.is_answered = False
-        self.may_move = False
-
-    def go_on(self, ask: Callable[[Ask], list[Row]]) -> T:
-        """Ask what was asked before, and what comes, until the program returns."""
-        rows: list[Row] | None = None
-        for asked in self._asked:
-            rows = self._answered(asked, ask)
-        while not self._result:
-            try:
-                asked = next(self._program) if rows is None else self._program.send(rows)
-            except StopIteration as end:
-                self._result.append(end.value)
-                break
-            self._asked.append(asked)
-            rows = self._answered(asked, ask)
-        return self._result[0]
-
-    def _answered(self, asked: Ask, ask: Callable[[Ask], list[Row]]) -> list[Row]:
-        rows = ask(asked)
-        self.is_answered = self.is_answered or asked.has_rows
-        return rows
+            raise storage_error(self.name, error) from error
 
 
 @contextlib.contextmanager
-def _transaction(conn: Connection, *, writes: bool) -> Iterator[None]:
+def _transaction(conn: Connection, *, writes: bool) -> Iterator[Asking]:
+    ask = asking(conn)
     if not is_idle(conn):  # it is the user's, who ends it
-        with conn.transaction():
-            yield
+        with transaction(conn):
+            yield ask
         return
     try:
         with _pipeline(conn):
             if conn.autocommit:
-                conn.execute("BEGIN", prepare=False)
-            if not writes:
-                conn.execute(_SNAPSHOT, prepare=False)
-            conn.execute(_NO_JIT, prepare=False)
-            yield
-            conn.execute("COMMIT", prepare=False)
+                ask(_BEGIN if writes else _BEGIN_READING)
+            elif not writes:
+                ask(_SNAPSHOT)
+            yield ask
+            ask(_COMMIT)
     except BaseException:
         with contextlib.suppress(psycopg.Error):
             conn.rollback()

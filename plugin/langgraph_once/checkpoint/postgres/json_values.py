@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["is_kept", "json_text", "metadata_text", "read_metadata"]
+__all__ = ["is_kept", "is_taken", "json_text", "metadata_text", "read_metadata"]
 
 _EXACT: Final = "__once_json"
 """In metadata: all of them as text, where JSONB would not keep them as they are."""
@@ -30,6 +30,20 @@ def is_kept(value: Any) -> bool:
             return all(map(is_kept, value))
         case _:
             return True
+
+
+def is_taken(text: str) -> bool:
+    """Whether JSONB takes a JSON text at all, as it was or not."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+        text.encode()
+    except ValueError:  # NaN, or half of a surrogate pair
+        return False
+    return "\\u0000" not in text
 
 
 def json_text(value: Mapping[str, Any]) -> str:

@@ -14,7 +14,12 @@ from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
 
-__all__ = ["OncePostgresSaver", "open_postgres_saver"]
+__all__ = [
+    "OncePostgresSaver",
+    "ask_postgres",
+    "open_postgres_saver",
+    "open_postgres_to_read",
+]
 
 _PREPARE: Final = 5
 
@@ -73,14 +78,6 @@ class OncePostgresSaver(OnceSaver):
     def conn(self) -> Pool | Connection:
         """The pool or the connection."""
         return self.engine.source
-
-    def setup(self) -> None:
-        """Make what is missing in the database. Every operation does this first."""
-        self.engine.set_up()
-
-    def close(self) -> None:
-        """Close the pool or the connection."""
-        self.engine.close()
 
     @classmethod
     def from_conn_string(cls, conn_string: str) -> Opening[OncePostgresSaver]:
@@ -164,6 +161,46 @@ def open_postgres_saver(
         return saver
 
     return Opening(opened, OncePostgresSaver.close)
+
+
+def open_postgres_to_read(
+    url: str, *, serde: SerializerProtocol, schema: str | None = None
+) -> Opening[OncePostgresSaver]:
+    """Open one connection to a database that is not changed.
+
+    Args:
+        url: As `open_postgres_saver` takes it.
+        serde: Reads what is stored.
+        schema: Where the tables are; where the connection looks if None.
+
+    Raises:
+        StorageError: On entering: the database cannot be reached.
+    """
+
+    def opened() -> OncePostgresSaver:
+        name = _name(url)
+        try:
+            conn = psycopg.connect(url, autocommit=True)
+            conn.execute("SET default_transaction_read_only = on")
+        except psycopg.Error as error:
+            raise storage_error(name, error) from error
+        return OncePostgresSaver(conn, serde=serde, schema=schema)
+
+    return Opening(opened, OncePostgresSaver.close)
+
+
+def ask_postgres(url: str) -> None:
+    """Ask a database whether it answers.
+
+    Raises:
+        StorageError: It does not, within ten seconds.
+    """
+    name = _name(url)
+    try:
+        with psycopg.connect(url, connect_timeout=10) as conn:
+            conn.execute("SELECT 1")
+    except psycopg.Error as error:
+        raise storage_error(name, error) from error
 
 
 def _name(url: str) -> str:

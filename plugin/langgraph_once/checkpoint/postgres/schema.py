@@ -5,11 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Ask, Program, drive
-from langgraph_once.checkpoint.postgres.driver import UPSTREAM, Connection, ask, is_idle
+from langgraph_once.checkpoint.postgres.driver import (
+    UPSTREAM,
+    Asking,
+    Connection,
+    asking,
+    is_idle,
+    transaction,
+)
+from langgraph_once.checkpoint.postgres.moves import SET_UP_KEY
 from langgraph_once.checkpoint.postgres.tables import RUN_ID
 
 __all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
@@ -30,7 +37,6 @@ MIGRATIONS: Final = {
 }
 """Ours, which come after upstream's. The first is version 1. Never change one: add one."""
 
-_LOCK: Final = 2_750_093_644_287_551_393
 _POLL_S: Final = 0.05
 _CONCURRENTLY: Final = " CONCURRENTLY"
 
@@ -70,9 +76,9 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
     Raises:
         NewerSchemaError: A newer version of this package made our tables.
     """
-    with conn.transaction():
-        enter_schema(conn, schema)
-        state = drive(_state(), partial(ask, conn))
+    with transaction(conn):
+        enter_schema(asking(conn), schema)
+        state = drive(_state(), asking(conn))
     if not state.steps:
         return
     if state.has_tables and conn.autocommit and is_idle(conn) and not is_pooler:
@@ -84,47 +90,47 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
 
 def is_missing(conn: Connection, schema: str | None) -> bool:
     """Whether not even upstream's tables are there."""
-    with conn.transaction():
-        enter_schema(conn, schema)
-        return not drive(_state(), partial(ask, conn)).has_tables
+    with transaction(conn):
+        enter_schema(asking(conn), schema)
+        return not drive(_state(), asking(conn)).has_tables
 
 
-def enter_schema(conn: Connection, schema: str | None, *, is_local: bool = True) -> None:
+def enter_schema(ask: Asking, schema: str | None, *, is_local: bool = True) -> None:
     """Look for tables in a schema, until the end of the transaction or of the session."""
     if schema is not None:
         sql = "SELECT set_config('search_path', quote_ident(?), ?)"
-        ask(conn, Ask(sql, [schema, is_local], has_rows=False))
+        ask(Ask(sql, [schema, is_local], has_rows=False))
 
 
 def _set_up_at_once(conn: Connection, schema: str | None) -> bool:
     """Make all in one transaction. Returns whether no other process was about it."""
-    with conn.transaction():
-        enter_schema(conn, schema)
+    with transaction(conn):
+        enter_schema(asking(conn), schema)
         if not _lock(conn, "pg_try_advisory_xact_lock"):
             return False
         if schema is not None:
-            ask(conn, Ask(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}", has_rows=False))
-        for step in drive(_state(), partial(ask, conn)).steps:
+            asking(conn)(Ask(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}", has_rows=False))
+        for step in drive(_state(), asking(conn)).steps:
             _do(conn, step._replace(sql=step.sql.replace(_CONCURRENTLY, "")))
         return True
 
 
 def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
     with _in_schema(conn, schema), _locked(conn):
-        for step in drive(_state(), partial(ask, conn)).steps:
+        for step in drive(_state(), asking(conn)).steps:
             if _CONCURRENTLY in step.sql:
                 _do(conn, step)
             else:
-                with conn.transaction():
+                with transaction(conn):
                     _do(conn, step)
 
 
 def _do(conn: Connection, step: _Step) -> None:
     if step.makes is not None:  # one that was not finished is there, and of no use
         how = _CONCURRENTLY if _CONCURRENTLY in step.sql else ""
-        ask(conn, Ask(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
-    ask(conn, Ask(step.sql, has_rows=step.sql.startswith("SELECT")))
-    ask(conn, step.record)
+        asking(conn)(Ask(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
+    asking(conn)(Ask(step.sql, has_rows=step.sql.startswith("SELECT")))
+    asking(conn)(step.record)
 
 
 def _state() -> Program[_State]:
@@ -159,8 +165,7 @@ def _ours(version: int) -> Iterator[_Step]:
 def _lock(conn: Connection, function: str) -> Any:
     """Whether it is got: of each schema there is one."""
     # Never waited for: whoever makes an index beside writers waits for those who ask something.
-    key = f"hashtextextended(COALESCE(current_schema(), ''), {_LOCK})"
-    ((is_got,),) = ask(conn, Ask(f"SELECT {function}({key})"))
+    ((is_got,),) = asking(conn)(Ask(f"SELECT {function}({SET_UP_KEY})"))
     return is_got
 
 
@@ -176,12 +181,12 @@ def _locked(conn: Connection) -> Iterator[None]:
 
 @contextmanager
 def _in_schema(conn: Connection, schema: str | None) -> Iterator[None]:
-    ((before,),) = ask(conn, Ask("SELECT current_setting('search_path')"))
-    enter_schema(conn, schema, is_local=False)
+    ((before,),) = asking(conn)(Ask("SELECT current_setting('search_path')"))
+    enter_schema(asking(conn), schema, is_local=False)
     try:
         yield
     finally:
-        ask(conn, Ask("SELECT set_config('search_path', ?, false)", [before]))
+        asking(conn)(Ask("SELECT set_config('search_path', ?, false)", [before]))
 
 
 def _quoted(name: str) -> str:

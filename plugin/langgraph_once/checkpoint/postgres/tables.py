@@ -22,8 +22,15 @@ from langgraph_once.checkpoint.postgres.json_values import (
     metadata_text,
     read_metadata,
 )
-from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
-from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+from langgraph_once.checkpoint.postgres.moves import PostgresMoves
+from langgraph_once.checkpoint.stored import (
+    CellTable,
+    Place,
+    Several,
+    StoredCheckpoint,
+    StoredWrite,
+)
+from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 
 __all__ = ["RUN_ID", "PostgresTables"]
 
@@ -126,12 +133,14 @@ SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL 
     LIMIT 1
 ) piece
 """
+# Nothing takes so long that compiling it would pay; of what recurs the server thinks it does.
+_NO_JIT: Final = Ask("SELECT set_config('jit', 'off', true)", has_rows=False)
 _COPY: Final = """
 INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?
 """
 
 
-class PostgresTables(Tables):
+class PostgresTables(PostgresMoves):
     """Statements for PostgreSQL, and what their rows say."""
 
     writes_table = "checkpoint_writes"
@@ -144,6 +153,20 @@ class PostgresTables(Tables):
             "checkpoint_writes",
             "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob",
         ),
+    )
+
+    cell_tables = (
+        CellTable(
+            "value", "checkpoint_blobs", ("checkpoint_ns", "version", "channel"), "blob", "channel"
+        ),
+        CellTable(
+            "write",
+            "checkpoint_writes",
+            ("checkpoint_ns", "checkpoint_id", "task_id", "idx"),
+            "blob",
+            "channel",
+        ),
+        CellTable("ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"),
     )
 
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -182,6 +205,7 @@ class PostgresTables(Tables):
         """A checkpoint and those before it on its path, nearest first, without their writes."""
         data = "CASE WHEN named.key = ANY(?) THEN blob.blob END"
         sql = f"{_PATH} {_CHECKPOINTS} {_VALUES.format(data=data)}"
+        yield _NO_JIT
         rows = yield Ask(sql, [*place, limit, list(channels)])
         return self._checkpoints(rows)
 
@@ -241,6 +265,7 @@ class PostgresTables(Tables):
     def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
         """Digest, tag and bytes of those of these pieces that are stored, and of those below."""
         found: list[Row] = []
+        yield _NO_JIT
         for some in batches(wanted.items()):
             digests, levels = map(list, zip(*some, strict=True))
             found += yield Ask(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
@@ -259,12 +284,13 @@ class PostgresTables(Tables):
 
     def copy(self, source: str, target: str) -> list[Ask]:
         """Copy the rows of a thread in upstream's tables."""
-        copies = [
-            Ask(_COPY.format(table=table, columns=columns), [target, source], has_rows=False)
-            for table, columns in self.columns
-            if columns
-        ]
-        return [*copies, Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
+        # Checkpoints come first: what another saver stores meanwhile is then copied whole or not.
+        copies = [Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
+        for table, columns in self.columns:
+            if columns:
+                sql = _COPY.format(table=table, columns=columns)
+                copies.append(Ask(sql, [target, source], has_rows=False))
+        return copies
 
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Delete values of a thread that no checkpoint has any more."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, drive
+from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, UnderWay
 from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION
 
@@ -38,11 +38,10 @@ class SqliteEngine(Engine):
     """
 
     def __init__(self, conn: sqlite3.Connection, path: str | os.PathLike[str] | None) -> None:
-        super().__init__(workers=1)
+        opened = {name: file for _, name, file in conn.execute("PRAGMA database_list")}
+        super().__init__(os.fspath(path or opened["main"] or ":memory:"), workers=1)
         conn.isolation_level = None  # transactions begin where we say it
         self.conn = conn
-        opened = {name: file for _, name, file in conn.execute("PRAGMA database_list")}
-        self.name = os.fspath(path or opened["main"] or ":memory:")
         self._lock = threading.RLock()
         self._is_set_up = False
 
@@ -55,7 +54,15 @@ class SqliteEngine(Engine):
         with self._lock, self._told():
             if not self._is_set_up:
                 self._set_up(writes=writes)
-            return self._run(program, writes=writes)
+            under_way = UnderWay(program)
+            try:
+                return self._run(under_way, writes=writes)
+            except sqlite3.OperationalError as error:
+                # `migrate` dropped our tables.
+                if under_way.is_answered or not _is_of_ours(error):
+                    raise
+                self._set_up(writes=writes)
+            return self._run(under_way, writes=writes)
 
     def close(self) -> None:
         """Close the connection, once the program under way is done."""
@@ -69,10 +76,10 @@ class SqliteEngine(Engine):
             self._set_up(writes=True)
 
     def _set_up(self, *, writes: bool) -> None:
-        if missing := self._run(_missing(), writes=False):
+        if missing := self._run(UnderWay(_missing()), writes=False):
             self.conn.execute(_FORGET_VIEW)
             try:
-                self._run(_make(), writes=True)
+                self._run(UnderWay(_make()), writes=True)
             except sqlite3.OperationalError as error:
                 # What upstream wrote can be read where nothing can be added, or not now.
                 is_closed = kind(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
@@ -83,12 +90,12 @@ class SqliteEngine(Engine):
                 return
         self._is_set_up = True
 
-    def _run(self, program: Program[T], *, writes: bool) -> T:
+    def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
         # Not deferred: a transaction that reads first and writes later cannot wait for another
         # writer, it fails at once.
         self.conn.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         try:
-            result = drive(program, self._ask)
+            result = under_way.go_on(self._ask)
             self.conn.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
@@ -114,6 +121,11 @@ class SqliteEngine(Engine):
         except _NewerSchemaError as error:
             why = f"a newer langgraph-once made its tables ({error}); install that or a newer one"
             raise failed(self.name, "use", why) from error
+
+
+def _is_of_ours(error: sqlite3.Error) -> bool:
+    """Whether it may be one of our tables or columns that is not there."""
+    return kind(error) == sqlite3.SQLITE_ERROR and "once_" in str(error)
 
 
 class _NewerSchemaError(Exception):

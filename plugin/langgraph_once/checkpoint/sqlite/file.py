@@ -11,7 +11,7 @@ from pathlib import Path
 from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
 from langgraph_once.errors import StorageError
 
-__all__ = ["BUSY_TIMEOUT_S", "check_sqlite_path", "not_opened", "prepare"]
+__all__ = ["BUSY_TIMEOUT_S", "ask_sqlite", "check_sqlite_path", "not_opened", "prepare"]
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
@@ -42,6 +42,20 @@ def check_sqlite_path(path: str | os.PathLike[str]) -> None:
         finally:
             _remove(made)
     except (OSError, sqlite3.Error) as error:
+        raise not_opened(path, error) from error
+
+
+def ask_sqlite(path: str | os.PathLike[str]) -> None:
+    """Read a database that is there.
+
+    Raises:
+        StorageError: It is not there, or cannot be read.
+    """
+    file = Path(path).expanduser().absolute()
+    try:
+        with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as conn:
+            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
         raise not_opened(path, error) from error
 
 

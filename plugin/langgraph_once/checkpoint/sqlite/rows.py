@@ -15,7 +15,7 @@ from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.sqlite.failures import failed, with_advice
 from langgraph_once.serde.layers.tag import Codec, Tag
 
-__all__ = ["StoredRow", "stored_rows"]
+__all__ = ["StoredRow", "read_only", "stored_rows", "text"]
 
 _TABLES: Final = {
     "checkpoints": "SELECT thread_id, NULL, type, checkpoint FROM checkpoints",
@@ -65,8 +65,8 @@ def stored_rows(path: str | os.PathLike[str]) -> Iterator[StoredRow]:
     if not file.is_file():
         return
     try:
-        with contextlib.closing(sqlite3.connect(_read_only(file), uri=True)) as conn:
-            conn.text_factory = _text
+        with contextlib.closing(sqlite3.connect(read_only(file), uri=True)) as conn:
+            conn.text_factory = text
             known = {name for (name,) in conn.execute("SELECT name FROM sqlite_master")}
             for table, statement in _TABLES.items():
                 if table in known:
@@ -82,12 +82,14 @@ def _pieces(conn: sqlite3.Connection, thread_id: str, digests: Iterable[bytes]) 
     return [row for digest in digests for row in conn.execute(sql, (thread_id, digest))]
 
 
-def _read_only(file: Path) -> str:
+def read_only(file: Path) -> str:
+    """The address under which SQLite opens a file and leaves it as it is."""
     # Of a database in WAL mode that nobody has open, SQLite would make the two files beside it to
     # read it, and leave them there, as those of whoever ran this. Where they are, it only reads.
     in_use = file.with_name(f"{file.name}-wal").exists()
     return f"{file.as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
 
 
-def _text(data: bytes) -> str:
+def text(data: bytes) -> str:
+    """Text that may be damaged."""
     return data.decode(errors="replace")

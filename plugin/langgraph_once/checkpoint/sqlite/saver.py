@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from pathlib import Path
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
+from langgraph_once.checkpoint.sqlite.failures import failed
 from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.checkpoint.sqlite.rows import read_only, text
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 
-__all__ = ["OnceSqliteSaver", "open_sqlite_saver"]
+__all__ = ["OnceSqliteSaver", "open_sqlite_saver", "open_sqlite_to_read"]
 
 
 class OnceSqliteSaver(OnceSaver):
@@ -44,22 +47,9 @@ class OnceSqliteSaver(OnceSaver):
         super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
 
     @property
-    def name(self) -> str:
-        """The database, as errors name it."""
-        return self.engine.name
-
-    @property
     def conn(self) -> sqlite3.Connection:
         """The connection."""
         return self.engine.conn
-
-    def setup(self) -> None:
-        """Make what is missing in the database. Every operation does this first."""
-        self.engine.set_up()
-
-    def close(self) -> None:
-        """Close the connection, once the operation under way is done."""
-        self.engine.close()
 
     @classmethod
     def from_conn_string(cls, conn_string: str) -> Opening[OnceSqliteSaver]:
@@ -102,5 +92,34 @@ def open_sqlite_saver(
             saver.close()
             raise
         return saver
+
+    return Opening(opened, OnceSqliteSaver.close)
+
+
+def open_sqlite_to_read(
+    path: str | os.PathLike[str], *, serde: SerializerProtocol
+) -> Opening[OnceSqliteSaver]:
+    """Open a database that is not changed; a server may be using it.
+
+    Args:
+        path: The database file.
+        serde: Reads what is stored.
+
+    Raises:
+        StorageError: On entering: there is no such file, or it cannot be read.
+    """
+
+    def opened() -> OnceSqliteSaver:
+        file = Path(path).expanduser().absolute()
+        if not file.is_file():
+            raise failed(path, "read", "there is no such file")
+        try:
+            conn = sqlite3.connect(
+                read_only(file), uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise not_opened(path, error) from error
+        conn.text_factory = text
+        return OnceSqliteSaver(conn, serde=serde, path=path)
 
     return Opening(opened, OnceSqliteSaver.close)

@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph_once.checkpoint.database import Ask, Program, Row
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint, StoredWrite
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 
 __all__ = ["SCHEMA", "VERSION", "SqliteTables"]
@@ -106,6 +106,17 @@ class SqliteTables(Tables):
     value_column = "value"
     run_id = _RUN_ID
     columns = (("checkpoints", ""), ("writes", ""))
+    cell_tables = (
+        CellTable("checkpoint", "checkpoints", ("checkpoint_ns", "checkpoint_id"), "checkpoint"),
+        CellTable(
+            "write",
+            "writes",
+            ("checkpoint_ns", "checkpoint_id", "task_id", "idx"),
+            "value",
+            "channel",
+        ),
+        CellTable("ledger", "once_stream_states", ("checkpoint_ns", "checkpoint_id"), "data"),
+    )
 
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
         """A condition that a column has one of these values, and what it takes."""
@@ -193,6 +204,29 @@ class SqliteTables(Tables):
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Nothing: values are in the rows of their checkpoints."""
         yield from ()
+
+    def has_own(self) -> Program[bool]:
+        """Whether our tables are there."""
+        return bool((yield Ask("SELECT 1 FROM sqlite_master WHERE name = 'once_stream_states'")))
+
+    def drop_own(self) -> Program[bool]:
+        """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
+        if not (yield from self.has_own()):
+            return True
+        if (yield from self.is_any_ours()):
+            return False
+        for sql in (
+            "DROP INDEX IF EXISTS once_checkpoints_runs",
+            "DROP INDEX IF EXISTS once_checkpoints_not_json",
+            "DROP INDEX IF EXISTS once_writes_run",
+            "ALTER TABLE checkpoints DROP COLUMN once_run_id",
+            "ALTER TABLE writes DROP COLUMN once_run_id",
+            "DROP TABLE IF EXISTS once_pieces",
+            "DROP TABLE IF EXISTS once_stream_states",
+            "DROP TABLE IF EXISTS once_schema",
+        ):
+            yield Ask(sql)
+        return True
 
     def _with_writes(self, found: list[Row]) -> Program[list[StoredCheckpoint]]:
         places = [Place(*row[:3]) for row in found]

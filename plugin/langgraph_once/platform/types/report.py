@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.sqlite.rows import StoredRow, stored_rows
-from langgraph_once.errors import SerdeError
+from langgraph_once.errors import ConfigError, SerdeError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
@@ -123,9 +124,10 @@ def report_types(
         serde = replace(serde, source=project_source(config, manifest))
     serializer = serializer_for(settings.model_copy(update={"serde": serde}))
     code = types_of_code(manifest)
-    path = Path(settings.checkpoint.path).expanduser()
+    name = settings.database.removeprefix("sqlite:///")
+    path = Path(name).expanduser()
     report = Report(
-        database=settings.checkpoint.path,
+        database="PostgreSQL" if is_postgres(name) else name,
         exists=path.is_file(),
         enforcement=serde.enforcement,
         allowed_types=serde.allowed_types,
@@ -134,7 +136,13 @@ def report_types(
     standings = Standings(serde, code.listed)
     _add_code(report, code, standings)
     if read_database:
-        _Database(report, serializer, standings).read(settings.checkpoint.path)
+        if is_postgres(settings.database):
+            raise ConfigError(
+                "ONCE_DATABASE_URL",
+                "names a PostgreSQL; `types` reads SQLite files only. Copy its threads into one "
+                "with `langgraph-once migrate --into threads.sqlite`, and name that",
+            )
+        _Database(report, serializer, standings).read(path)
     return report
 
 
@@ -161,7 +169,7 @@ class _Database:
         self._standings = standings
         self._known: dict[Mention, Standing] = {}
 
-    def read(self, path: str) -> None:
+    def read(self, path: Path) -> None:
         values = Values(self._serializer)
         for row in stored_rows(path):
             self._report.values += 1

@@ -71,6 +71,10 @@ class KeyRing:
             for secret in self._secrets
         ]
 
+    def is_newest(self, data: bytes) -> bool:
+        """Whether `encrypt` sealed this under the key that it would take now."""
+        return self._writer is not None and data.startswith(self._headers[self._writer])
+
     def encrypt(self, data: bytes, *, tag: str) -> bytes:
         """Seal `data` under the newest key, bound to `tag`."""
         if self._writer is None:

@@ -34,7 +34,7 @@ class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
         if run is None:
             return
         ns, metadata = run.meta
-        if event.get("event") == "message-start" and not run.id:
+        if event.get("event") == "message-start":
             run.id = event.get("id") or f"{AUTO_ID_PREFIX}-{run.run_id}"
             metadata["run_id"] = run.run_id
             self._begin_to_speak(run)

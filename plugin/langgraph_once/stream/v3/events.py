@@ -40,9 +40,9 @@ def event_filter(
     config: DedupConfig,
     ledger: Ledger,
     *,
-    cached: CachedParts | None = None,
-    for_stock: bool = False,
-    tells_edits: bool = True,
+    cached: CachedParts | None,
+    for_stock: bool,
+    tells_edits: bool,
 ) -> ChunkFilter:
     """The function that turns one v2 chunk of a v3 run into those that the consumer lacks.
 

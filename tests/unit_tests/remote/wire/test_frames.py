@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
@@ -15,6 +15,7 @@ from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.wire.frames import FrameReader
+from tests.examples import examples
 
 META = {"langgraph_node": "a", "langgraph_path": ["a"], "tags": [{"x": 1}, {"y": 2}]}
 TOKEN = {"content": 'a"},{"b\n', "type": "AIMessageChunk", "id": "m"}
@@ -92,7 +93,7 @@ def told(data: list[bytes]) -> list[tuple[str, Any, str | None]]:
     return found
 
 
-@settings(max_examples=1_000)
+@examples(150)
 @given(body=streams, sizes=cuts)
 @example(body=b"\xef\xbb\xbfevent: a\r\ndata: 1\r\nid: 1\r\n\r\n", sizes=[])
 @example(body=b"event: a\r\ndata: 1\r\nid: 1\r\n\r\nid: 2\r\n\r\ndata: 2\r\n\r\n", sizes=[25, 3])

@@ -7,13 +7,14 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.wire.tokens import TokenReader
 from langgraph_once.stream import Part
+from tests.examples import examples
 
 META: dict[str, Any] = {"langgraph_node": "a", "langgraph_path": ["__pregel_pull", "a"]}
 USAGE = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
@@ -91,7 +92,7 @@ def spoil_value(value: Any) -> None:
         value.append("spoiled")
 
 
-@settings(max_examples=300)
+@examples(100)
 @given(st.lists(lines, max_size=8))
 @example([line_of("a"), line_of("b").replace(b'"type"', b'"content":"c","type"')])
 @example([line_of(text, response_metadata={"deep": {"er": []}}) for text in "abc"])

@@ -158,7 +158,7 @@ SMALL: Final[dict[str, Made]] = {
         "msgpack", lambda: upstream_pattern(WIDE * 2_000, 2),
     ),
     "JSON: 20 million empty lists": ("json", lambda: b"[" + b"[]," * 20_000_000 + b"[]]"),
-    "JSON: 2 million sets": ("json", partial(envelopes, 2_000_000)),
+    "JSON: 1 million sets": ("json", partial(envelopes, 1_000_000)),
     "JSON: 20,000 integers of one hash": ("json", partial(json_twins, 20_000)),
 }  # fmt: skip
 """Each takes the process, or minutes, or gigabytes, unless something is done about it."""

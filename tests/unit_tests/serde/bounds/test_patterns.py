@@ -14,6 +14,7 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.bounds.patterns import (
     MAX_PATTERN_UNITS,
     PatternTooLargeError,
+    compiled,
     pattern_units,
 )
 from tests.unit_tests.serde.bounds.attacks_small import pattern, upstream_pattern
@@ -69,3 +70,8 @@ def test_a_wide_range_counts_each_character_only_where_case_is_ignored() -> None
     assert pattern_units(text, 0) < MAX_PATTERN_UNITS
     with pytest.raises(PatternTooLargeError):
         pattern_units(text, re.IGNORECASE)
+
+
+def test_without_flags_it_is_what_the_pattern_alone_says() -> None:
+    assert compiled("a.").flags == re.compile("a.").flags
+    assert compiled("a.", re.DOTALL) == re.compile("a.", re.DOTALL)

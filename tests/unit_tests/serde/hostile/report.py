@@ -34,13 +34,15 @@ def _quiet() -> Iterator[None]:
     """Let hooks fail where Python can only print that: in `__del__`."""
     shown = sys.unraisablehook
     sys.unraisablehook = lambda *_: None
-    gc.freeze()  # so that what is new is collected quickly
+    gc.freeze()
+    gc.disable()  # so that what is new is young, which is collected quickly
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        gc.collect()  # of what is new: to walk over all that was before takes long
+        gc.enable()
+        gc.collect()
         sys.unraisablehook = shown
 
 

@@ -68,7 +68,7 @@ def fires(family: Family, hook: Hook, cls: Any) -> bool:
     """Whether the hook works: ordinary use of the class runs it."""
     RAN.clear()
     use(cls, lambda own: family.make(own, _VALUES), hook.name)
-    gc.collect()  # what is left of it must not be thrown away later
+    gc.collect(0)  # what is left of it must not be thrown away later
     has_run = bool(RAN)
     RAN.clear()
     return has_run
@@ -96,7 +96,7 @@ def _finding(codec: Codec, trust: Trust, cls: Any, written: list[Row]) -> Findin
         if kind == "plain":
             back = made
     RAN.clear()
-    gc.collect()
+    gc.collect(0)
     ran += [f"{each} (thrown away)" for each in RAN]
     RAN.clear()
     return Finding(codec, trust, tuple(dict.fromkeys(ran)), back)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 import tracemalloc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -84,14 +85,15 @@ def test_the_limit_is_exact() -> None:
     assert caught.value.tag == TAG
 
 
-def silent_bomb(size: int) -> bytes:
+def silent_bomb(data: bytes) -> bytes:
     """Return a frame whose header does not say how much comes out."""
     stream = zstd.ZstdCompressor(options={zstd.CompressionParameter.content_size_flag: 0})
-    return stream.compress(b"\0" * size) + stream.flush()
+    return stream.compress(data) + stream.flush()
 
 
-@pytest.mark.parametrize("bomb", [zstd.compress(b"\0" * 300_000_000), silent_bomb(300_000_000)])
-def test_a_bomb_is_refused_without_its_memory(bomb: bytes) -> None:
+@pytest.mark.parametrize("explode", [zstd.compress, silent_bomb], ids=["told", "silent"])
+def test_a_bomb_is_refused_without_its_memory(explode: Callable[[bytes], bytes]) -> None:
+    bomb = explode(bytes(100_000_000))
     assert len(bomb) < 50_000
     tracemalloc.start()
     try:

@@ -129,3 +129,11 @@ def test_upstreams_names_lead_to_the_class_that_is_nested() -> None:
     mention = Mention(f"{HERE}:Inner", "msgpack", 5)
     assert Standings(SerdeConfig()).of(mention) == Standing("imported", f"{HERE}:Outer.Inner")
     assert Standings(SerdeConfig()).of_class(HERE, "Inner").name == f"{HERE}:Outer.Inner"
+
+
+@pytest.mark.parametrize("config", [SerdeConfig(), SerdeConfig(allowed_types=("re:compile",))])
+def test_a_safe_type_needs_no_line(config: SerdeConfig) -> None:
+    standings = Standings(config)
+    assert standings._word("re:compile") == "always"
+    assert standings._word("datetime:datetime") == "always"
+    assert standings._word("re:compile.compile") != "always"

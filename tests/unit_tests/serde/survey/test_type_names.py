@@ -185,7 +185,7 @@ def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
     serde = OnceSerializer(SerdeConfig(compression="none", enforcement="open"))
     blobs = [serde.dumps_typed(value)[1] for value, _ in ONCE_VALUES.values()]
     blobs += [JsonPlusSerializer().dumps_typed([Leaf(value=Branch(1))])[1], b'{"lc":2}', b""]
-    started = time.monotonic()
+    started = time.process_time()
     for _ in range(4000):
         data = bytearray(rng.choice(blobs))
         for _ in range(rng.randrange(4)):
@@ -197,22 +197,22 @@ def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
                 channel_at(codec, bytes(data), place)
         except ValueError:
             pass
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
 
 
 @pytest.mark.parametrize(
     ("codec", "data"),
     [
-        ("msgpack", b"\x91" * 2_000_000 + b"\xc0"),
-        ("once1", b"\x91" * 2_000_000 + b"\xc0"),
-        ("json", b"[" * 100_000 + b"]" * 100_000),
-        ("once1", b"\xc7\x02\x01" * 600_000),
+        ("msgpack", b"\x91" * 500_000 + b"\xc0"),
+        ("once1", b"\x91" * 500_000 + b"\xc0"),
+        ("json", b"[" * 50_000 + b"]" * 50_000),
+        ("once1", b"\xc7\x02\x01" * 150_000),
         ("msgpack", b"\xc9\x00\x1e\x84\x80\x07" + b"\xd4\x07\x91" * 666_000 + b"\xc0" * 2000),
     ],
     ids=["deep", "deep once1", "deep json", "tuples", "deltas"],
 )
 def test_a_hostile_value_takes_seconds_at_most(codec: Any, data: bytes) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with contextlib.suppress(ValueError):
         mentions_in(codec, data)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 10

@@ -105,6 +105,12 @@ def test_the_bytes_cannot_walk_into_a_module(enforcement: str) -> None:
         lenient(enforcement).resolve("subprocess", "os.PathLike", tag=TAG)
 
 
+@pytest.mark.parametrize("enforcement", ["warn", "open"])
+def test_nor_is_a_module_that_another_one_uses(enforcement: str) -> None:
+    with pytest.raises(PayloadError):
+        lenient(enforcement).load("subprocess", ("os",), tag=TAG)
+
+
 @pytest.mark.parametrize("name", ["no.such.module:Thing", f"{Task.__module__}:Gone"])
 def test_an_allowed_type_that_is_gone_is_named(name: str) -> None:
     with pytest.raises(PayloadError, match=name) as caught:

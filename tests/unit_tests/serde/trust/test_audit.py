@@ -7,13 +7,14 @@ from typing import Any
 
 import ormsgpack
 import pytest
+from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.trust.audit import Audit
-from tests.unit_tests.serde.samples import Colour, Task, allow, outcome
+from tests.unit_tests.serde.samples import Colour, Profile, Task, allow, outcome
 from tests.unit_tests.serde.strictly import strict_config
 
 TASK, COLOUR = allow(Task, Colour)
@@ -195,3 +196,15 @@ def test_threads_are_counted_without_loss() -> None:
         for thread in threads:
             thread.join()
     assert sum(audit.counts.values()) == 4000
+
+
+@pytest.mark.parametrize(
+    "items", [[HumanMessage("x"), Task("t")], [Profile(name="a"), Task("t")]], ids=["list", "tree"]
+)
+def test_each_reading_counts_though_other_kinds_of_the_list_are_listed(items: list[Any]) -> None:
+    row = OnceSerializer().dumps_typed(items)
+    (listed,) = allow(Profile)
+    serde = OnceSerializer(strict_config(enforcement="open", allowed_types=(listed,)))
+    with Audit() as audit:
+        assert serde.loads_typed(row) == serde.loads_typed(row) == items
+    assert audit.counts == {("msgpack_unregistered_allowed", TASK): 2}

@@ -141,6 +141,15 @@ def test_a_made_up_name_leads_to_no_file_that_is_not_the_projects(folder: Path) 
     assert type(read(moved, "Note", folder)) is Opaque
 
 
+def test_a_made_up_name_with_no_folder_or_file_of_the_projects_leads_nowhere(folder: Path) -> None:
+    file = folder / "own_notes.py"
+    load_as(made_up(file), file)
+    project = Project([str(folder)])
+    name = made_up(Path("/deps/app/own/own_notes.py"))
+    assert project.find(name, ("Note",)) is not None
+    assert project.find(made_up(Path("/deps/app/own/other.py")), ("Note",)) is None
+
+
 def test_a_folder_inside_is_owned_but_not_what_is_installed_in_it(folder: Path) -> None:
     project = Project([str(folder)])
     for module in ("own_notes", "venv_notes", "hidden_notes", "foreign_notes"):

@@ -104,6 +104,21 @@ class TestMessages:
         human = HumanMessage("yes", id="h")
         assert fed(messages, said(human)) == [human]
 
+    @pytest.mark.parametrize(
+        ("first", "second", "is_edit"),
+        [(0, 1, True), (1, 2, True), (1, 1, False), (2, 1, False), (None, 1, False)],
+    )
+    def test_one_id_in_a_later_step_is_an_edit_and_beside_it_another(
+        self, messages: Deduplicator, first: int | None, second: int, is_edit: bool
+    ) -> None:
+        parts = [said(AIMessage("a", id="m"), "one:1"), said(AIMessage("b", id="m"), "two:2")]
+        steps = ({} if step is None else {"langgraph_step": step} for step in (first, second))
+        out = fed(
+            messages, *(p._replace(meta={**p.meta, **s}) for p, s in zip(parts, steps, strict=True))
+        )
+        assert (RemoveMessage(id="m") in out) is is_edit
+        assert [m.text for m in out if not isinstance(m, RemoveMessage)] == ["a", "b"]
+
     def test_an_edit_is_a_removal_and_the_message(self, messages: Deduplicator) -> None:
         edited = AIMessage("Goodbye", id="m")
         assert fed(messages, *tokens("Hello"), said(edited))[1:] == [RemoveMessage(id="m"), edited]

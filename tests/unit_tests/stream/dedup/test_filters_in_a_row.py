@@ -35,3 +35,18 @@ def test_a_repair_after_the_end_goes_on_with_the_message(streamed: Any, returned
     for part in through_both(parts):
         text = "" if isinstance(part.data, RemoveMessage) else text + part.data.text
     assert text == "One two"
+
+
+@pytest.mark.parametrize("streamed", [PLAIN, {**PLAIN, "once": NOTE}])
+def test_what_a_repair_said_is_known(streamed: Any) -> None:
+    first, second = Deduplicator(), Deduplicator()
+    whole = Part((), "messages", AIMessage("One two", id="m"), streamed)
+    parts = [
+        Part((), "messages", AIMessageChunk(content="One", id="m"), streamed),
+        Part((), "messages", AIMessageChunk(content="", id="m", chunk_position="last"), streamed),
+        whole,
+    ]
+    for part in parts:
+        for kept in first.feed(part):
+            list(second.feed(kept))
+    assert list(second.feed(whole)) == []

@@ -10,8 +10,10 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import RetryPolicy
 
 from langgraph_once import DedupConfig, once
-from langgraph_once.stream import Deduplicator, Part
+from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.states.state_cut import StateCut
+from langgraph_once.stream.part.content import content_of
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in
 
 RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError)
@@ -61,3 +63,14 @@ def test_an_id_that_is_said_again_stays(subgraphs: bool, mode: Any) -> None:
                 had[str(message.id)] = str(message.text)
     had.pop(next((known for known, text in had.items() if text == "Please begin."), ""), None)
     assert list(had.values()) == ["Hello.", "Bye."]
+
+
+@pytest.mark.parametrize("new", [[AIMessage("Yes.", id="new")], []], ids=len)
+def test_what_was_said_in_vain_is_taken_back_in_the_list_of_messages(new: list[Any]) -> None:
+    ledger = Ledger()
+    vain = ledger.deliver("vain", content_of(AIMessage("No.")), task="n:1")
+    data = {"notes": [], "n": {"messages": new}}
+    cut = StateCut(
+        ledger, (), data, gone=None, stale=[vain], hints=None, is_message_key=lambda _: False
+    )
+    assert cut.cut() == {"notes": [], "n": {"messages": [RemoveMessage(id="vain"), *new]}}

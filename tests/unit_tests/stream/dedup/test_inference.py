@@ -113,6 +113,10 @@ def test_a_thought_beside_the_content_counts_as_said() -> None:
     said.extend(AIMessageChunk(content="", additional_kwargs={"reasoning_content": "m."}))
     whole = AIMessage("", additional_kwargs={"reasoning_content": "Hmm."})
     assert said.content() == content_of(whole)
+    assert said.size == len("Hmm.")
+    said.extend(AIMessageChunk(content="Yes", additional_kwargs={"other": "x"}))
+    said.extend(AIMessageChunk(content="", additional_kwargs={"reasoning_content": {"at": 1}}))
+    assert said.size == len("Hmm.Yes")
     assert content_of(whole) != content_of(AIMessage(""))
 
 

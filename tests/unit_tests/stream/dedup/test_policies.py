@@ -110,6 +110,24 @@ class TestReexecution:
             (AIMessageChunk, ""),
         ]
 
+    @pytest.mark.parametrize(("again", "told"), [("a", ""), ("b", "one removed, b")])
+    def test_hold_compares_whole_messages(self, again: str, told: str) -> None:
+        ledger, old = Ledger(), said(AIMessage("a", id="one"), ls_model_type="chat")
+        fed(Deduplicator(ledger=ledger), old)
+        later = Deduplicator(DedupConfig(reexecution="hold"), ledger=ledger)
+        out = fed(later, said(AIMessage(again, id="two"), ls_model_type="chat"))
+        texts = (f"{m.id} removed" if isinstance(m, RemoveMessage) else m.text for m in out)
+        assert ", ".join(texts) == told
+
+    def test_what_comes_after_the_end_of_what_was_held_passes(self) -> None:
+        ledger = Ledger()
+        fed(Deduplicator(ledger=ledger), *tokens("a b", "one"))
+        later = Deduplicator(DedupConfig(reexecution="hold"), ledger=ledger)
+        fed(later, *tokens("a b", "two"))
+        usage: Any = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        (last,) = fed(later, said(AIMessageChunk(content="", id="two", usage_metadata=usage)))
+        assert (last.id, last.usage_metadata) == ("one", usage)
+
     def test_mark_passes_all(self) -> None:
         assert [text for *_, text in self.again("mark", "a b", "a b")] == ["a", "b", ""]
 

@@ -137,3 +137,22 @@ def test_what_a_task_was_given_is_not_taken_for_what_another_is_just_saying() ->
     parts = [Part((), "messages", message, about) for message, about in says]
     new = [out for part in parts for out in dedup.feed(part)]
     assert [out.data.content for out in new] == ["First.", "", "Second."]
+
+
+@pytest.mark.parametrize("graph", ["", "inside:1|"])
+def test_one_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: str) -> None:
+    def meta(task: str, **more: Any) -> Any:
+        note = {"v": 1, "source": "node", "attempt": 1, "steps": [1], **more}
+        return {"langgraph_checkpoint_ns": task, "once": note}
+
+    dedup = Deduplicator()
+    others = ["deeper:1|n:1", "inside:2|n:1"]
+    said: list[tuple[str, Any]] = [(task, {}) for task in (*others, f"{graph}n:1", f"{graph}n:2")]
+    parts = [
+        Part((), "messages", AIMessage(task, id="same"), meta(task, **more))
+        for task, more in [*said, (f"{graph}n:3", {"wins": True})]
+    ]
+    for part in parts:
+        list(dedup.feed(part))
+    kept = {entry.task for entry in dedup.ledger.entries("same")}
+    assert kept == {*others, f"{graph}n:3"}

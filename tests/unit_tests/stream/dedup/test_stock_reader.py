@@ -7,16 +7,23 @@ import time
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+)
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from graphs.models import ScriptedChatModel
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.config import READER_KEY
-from langgraph_once.stream.dedup.stock import is_for_stock
+from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.stock import StockForm, is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
@@ -152,6 +159,33 @@ class TestAttempts:
         after = modes.index("values", modes.index("messages"))
         assert "".join(said_in(chunks[after:])) == "one two three four"
 
+    @pytest.mark.parametrize(
+        ("between", "texts"),
+        [
+            (Part((), "updates", {"n": {"a": 1}}), ["one", "two"]),
+            (Part(("inside:1",), "values", {"a": 1}), ["one", "two"]),
+            (Part((), "values", {"a": 1}), ["one", "one", "two"]),
+        ],
+        ids=["update", "state inside", "state"],
+    )
+    def test_only_a_state_of_the_whole_takes_the_place_of_what_was_said(
+        self, between: Part, texts: list[str]
+    ) -> None:
+        def part(message: Any, attempt: int, source: str = "model") -> Part:
+            note = {"v": 1, "source": source, "attempt": attempt, "run": message.id}
+            return Part((), "messages", message, {"langgraph_checkpoint_ns": "n:1", "once": note})
+
+        dedup = Deduplicator(DedupConfig(reexecution="hold"), for_stock=True)
+        parts = [
+            part(AIMessageChunk(content="one", id="first"), 1),
+            part(RemoveMessage(id="first"), 2, "retry"),
+            between,
+            part(AIMessageChunk(content="one", id="second"), 2),
+            part(AIMessageChunk(content="two", id="second"), 2),
+        ]
+        out = [new.data for each in parts for new in dedup.feed(each) if new.mode == "messages"]
+        assert [message.text for message in out] == texts
+
     def graph(self, *broken: str) -> Any:
         return self.builder(*broken).compile()
 
@@ -223,3 +257,15 @@ def test_a_resumed_run_begins_from_nothing_for_a_stock_reader() -> None:
     list(wrapped.stream(ASKED, thread, stream_mode="messages"))
     chunks = wrapped.stream(Command(resume="go"), thread, stream_mode="messages")
     assert "".join(m.text for m, _ in chunks) == "before the question"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_sent"),
+    [(None, True), (AIMessageChunk(content="a", id="m"), True), (AIMessage("a", id="m"), False)],
+    ids=["nothing", "chunk", "whole"],
+)
+def test_an_empty_chunk_is_added_to_no_message_that_came_whole(before: Any, is_sent: bool) -> None:
+    form = StockForm()
+    if before is not None:
+        assert form.takes(Part((), "messages", before))
+    assert form.takes(Part((), "messages", AIMessageChunk(content="", id="m"))) is is_sent

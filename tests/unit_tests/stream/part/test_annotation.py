@@ -27,6 +27,7 @@ OWN: list[Any] = ["x", 3, None, {}, {"v": 99}, {"attempt": 1}, ["v"], {"v": 1}]
 OWN += [{**NOTE, **wrong} for wrong in ({"attempt": "1"}, {"source": None}, {"id": 3}, {"run": 3})]
 OWN += [{**NOTE, "steps": wrong} for wrong in (3, "x", ["x"])]
 OWN += [{**NOTE, **wrong} for wrong in ({"name": 3}, {"tags": "x"}, {"tags": [3]})]
+OWN += [{"v": 1, "attempt": 1}, {"v": 1, "source": "model"}]
 
 
 @pytest.mark.parametrize("own", OWN)

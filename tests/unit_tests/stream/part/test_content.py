@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
@@ -26,14 +26,12 @@ def streamed(*chunks: AIMessageChunk) -> Content:
     return content.content()
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(min_size=1), min_size=1))
 def test_text_in_pieces_is_the_whole_text(pieces: list[str]) -> None:
     chunks = [AIMessageChunk(content=piece, id="m") for piece in pieces]
     assert streamed(*chunks) == content_of(AIMessage("".join(pieces), id="other"))
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(st.text(), st.integers() | st.text() | st.booleans()),
     st.integers(min_value=1, max_value=9),

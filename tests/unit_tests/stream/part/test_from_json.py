@@ -54,3 +54,13 @@ def test_containers_of_other_kinds_stay_what_they_are() -> None:
     own = defaultdict(list, {"a": [1]})
     assert revive({"own": own, "pair": (1, [2])})["own"] is own
     assert revive((JSON_HELLO,)) == (JSON_HELLO,)
+
+
+def test_fields_among_the_additional_ones_take_the_place_of_nothing_else() -> None:
+    usage, other = ({"input_tokens": n, "output_tokens": 1, "total_tokens": n + 1} for n in (1, 2))
+    empty = AIMessage("x", id="a", additional_kwargs={"usage_metadata": usage}).model_dump()
+    revived = revive(empty)
+    assert (revived.usage_metadata, revived.additional_kwargs) == (usage, {})
+    revived = revive({**empty, "usage_metadata": other})
+    assert revived.usage_metadata == other
+    assert revived.additional_kwargs == {"usage_metadata": usage}

@@ -17,6 +17,7 @@ from langgraph_once.stream.part.intake import (
     mode_set,
     reader,
     sdk_part,
+    token_reader,
     v2_part,
 )
 from langgraph_once.stream.part.render import sdk_chunk, writer
@@ -48,6 +49,24 @@ SHAPES: list[tuple[str | list[str], bool, Version, Any, Part]] = [
         Part((), "values", STEP, {"interrupts": (Interrupt(1, id="i"),)}),
     ),
 ]
+
+
+MORE: list[Any] = [
+    (["messages"], False, "v1", ("messages", TOKEN), Part((), "messages", *TOKEN)),
+    (["custom"], False, "v1", ("custom", TOKEN), Part((), "custom", TOKEN)),
+    (["custom"], True, "v1", (NS, "custom", TOKEN), Part(NS, "custom", TOKEN)),
+    ([], False, "v2", {"type": "custom", "ns": NS, "data": TOKEN}, Part(NS, "custom", TOKEN)),
+]
+
+
+@pytest.mark.parametrize(("modes", "subgraphs", "version", "chunk", "part"), [*SHAPES, *MORE])
+def test_tokens_are_those_of_messages_alone(
+    modes: Any, subgraphs: bool, version: Version, chunk: Any, part: Part
+) -> None:
+    told: list[Any] = []
+    is_token = token_reader(lambda *said: not told.append(said), modes, subgraphs, version)  # type: ignore[func-returns-value]
+    assert is_token(chunk) is (part.mode == "messages")
+    assert told == ([TOKEN] if part.mode == "messages" else [])
 
 
 @pytest.mark.parametrize(("modes", "subgraphs", "version", "chunk", "part"), SHAPES)

@@ -1,6 +1,15 @@
 """Tasks of a running graph."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import RemoveMessage
+from langgraph.types import RetryPolicy
+
+from langgraph_once import once
 from langgraph_once.stream.running.attempts import Tasks
+from tests.unit_tests.stream.scenes import ASKED, chain, model
 
 
 def test_the_steps_of_a_task_are_those_around_it_and_its_own() -> None:
@@ -23,3 +32,22 @@ def test_a_step_that_nobody_told_is_before_all_others() -> None:
     task = Tasks().get("n:1")
     Tasks().at_step(task, None)
     assert task.steps == [-1]
+
+
+def test_what_was_said_inside_is_taken_back_before_it_is_said_again() -> None:
+    failures = [ValueError()]
+
+    def node(state: Any) -> Any:
+        answer = model("One two.").invoke(state["messages"])
+        if failures:
+            raise failures.pop()
+        return {"messages": [answer]}
+
+    outer = chain(chain(node))
+    outer.nodes["n0"].retry_policy = [
+        RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+    ]
+    chunks: Any = once(outer).stream(ASKED, stream_mode="messages", subgraphs=True)
+    said = [message for _, (message, _) in chunks]
+    told = ["gone" if isinstance(m, RemoveMessage) else m.text for m in said]
+    assert [text for text in told if text] == ["One", " two.", "gone", "One", " two."]

@@ -179,6 +179,14 @@ async def test_nodes_that_speak_at_a_time_are_told_apart() -> None:
     assert set(screen.said) == BESIDE
 
 
+async def test_of_four_at_a_time_the_first_needs_no_name_and_one_alone_gets_its_nodes() -> None:
+    events = [event["params"] for event in await side_by_side()]
+    told = [params["data"][0]["event"] for params in events]
+    assert told.index("message-finish") > [*told, "message-start"].index("content-block-delta")
+    names = {params.get("node") for params in events}
+    assert (len(names), names & {None, "left", "right"}) == (4, {None, "left", "right"})
+
+
 def read_by_sdk(events: Any) -> list[str]:
     """The texts of `thread.messages` of the Python SDK, but for empty ones."""
     streams: list[Any] = []

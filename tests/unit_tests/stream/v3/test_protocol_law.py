@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_once import once
 from tests.corpus.screen import SERVED, Screen
+from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED
 from tests.unit_tests.stream.test_law_graphs import (
     NODES,
@@ -33,9 +34,8 @@ def leaves(nodes: Iterable[Any]) -> Iterator[Any]:
 @pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
-@settings(
-    max_examples=60,
-    deadline=None,
+@examples(
+    30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4))

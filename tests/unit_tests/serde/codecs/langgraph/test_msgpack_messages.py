@@ -10,7 +10,7 @@ import langchain_core.messages as lc
 import ormsgpack
 import pydantic
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
@@ -18,6 +18,7 @@ from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.langgraph.read import messages as fast
 from langgraph_once.serde.codecs.langgraph.read.validation_fingerprint import fingerprint
+from tests.examples import examples
 from tests.unit_tests.serde.message_dumps import CALL, CLASSES, METHOD, PLENTY, VALUES, dumps
 
 
@@ -67,7 +68,7 @@ def agrees(cls: type[lc.BaseMessage], dump: Any) -> bool:
     return type(message) is cls and exactly(state(message), state(validated))
 
 
-@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=500)
+@examples(120, suppress_health_check=list(HealthCheck))
 @given(dumps())
 def test_what_is_rebuilt_without_validation_is_what_validation_makes(
     made: tuple[type[lc.BaseMessage], dict[str, Any]],
@@ -75,7 +76,7 @@ def test_what_is_rebuilt_without_validation_is_what_validation_makes(
     assert agrees(*made)
 
 
-@settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=300)
+@examples(60, suppress_health_check=list(HealthCheck))
 @given(st.lists(dumps(), min_size=1, max_size=4), st.booleans())
 def test_the_bytes_of_dumps_become_what_validation_makes(
     made: list[tuple[type[lc.BaseMessage], dict[str, Any]]],

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack
+from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack, quick_encode
 from tests.unit_tests.serde.msgpack_classes import Plain
 from tests.unit_tests.serde.msgpack_kinds import KINDS
 from tests.unit_tests.serde.msgpack_models import Leaf
@@ -42,6 +42,15 @@ def test_known_values_have_upstreams_bytes_or_upstreams_error(value: Any) -> Non
         warnings.simplefilter("ignore")  # pydantic warns of fields of wrong types
         for nested in (value, [value], Plain(value), Leaf.model_construct(x=value, when=None)):
             assert ours(nested) == upstream(nested)
+
+
+@pytest.mark.parametrize("value", [*SAFE_VALUES, *OWN_VALUES, *KINDS], ids=type)
+def test_known_values_are_written_at_the_first_try(value: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = upstream(value)
+        if isinstance(expected, bytes):
+            assert quick_encode(value) == expected
 
 
 @pytest.mark.parametrize("levels", [50, 100, 150, 200, 250, 300, 400])

@@ -138,7 +138,9 @@ def test_a_schema_of_fields_that_share_their_bytes_is_refused_soon() -> None:
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5))]
+)
 def test_no_damaged_stream_ends_the_process(seed: int) -> None:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "plugin", ROOT)))}
     done = subprocess.run(

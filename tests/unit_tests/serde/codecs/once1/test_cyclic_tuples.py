@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.errors import EncodeError
+from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1 import kinds as k
 from tests.unit_tests.serde.codecs.once1 import object_kinds as o
 from tests.unit_tests.serde.codecs.once1.sameness import difference
@@ -52,7 +53,7 @@ def _record() -> Any:
     return k.Plain("p")
 
 
-@settings(max_examples=600, deadline=None)
+@examples(100)
 @given(tangles())
 def test_whatever_holds_itself_comes_back_the_same(value: Any) -> None:
     assert difference(value, back(value)) is None

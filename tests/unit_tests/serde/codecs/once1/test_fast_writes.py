@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import BaseModel
@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from langgraph_once.serde.codecs.once1 import Opaque, Registry, encode, encode_slow
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import (
     EXTENSIONS,
     OWN,
@@ -37,14 +38,14 @@ FAST = FastEncoder(Registry(EXTENSIONS))
 
 
 @given(TREES | graphs())
-@settings(max_examples=1_000)
+@examples(120)
 def test_both_ways_come_back_as_the_same(value: Any) -> None:
     fast = FAST.encode(value)
     assert fast is None or shape(read(fast)) == shape(read(encode_slow(value, REGISTRY)))
 
 
 @given(TREES)
-@settings(max_examples=500)
+@examples(100)
 def test_what_shares_nothing_is_written_in_the_same_bytes(value: Any) -> None:
     assert same_bytes(value)
 
@@ -130,7 +131,7 @@ VALUES = st.recursive(
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4), st.data())
-@settings(max_examples=600, deadline=None)
+@examples(80)
 def test_objects_come_back_as_the_slow_way_brings_them_back(values: Any, data: Any) -> None:
     """Type, values, order, fields set, extra values; and what is shared, outside of messages."""
     again = data.draw(st.lists(st.sampled_from(values), max_size=2))

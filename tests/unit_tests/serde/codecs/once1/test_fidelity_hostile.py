@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow has no types
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.serde.codecs.once1.types import BUILTIN_ADAPTERS, BUILTIN_FAMILIES
 from langgraph_once.serde.codecs.once1.types.base.protocol import CyclicFamily
+from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1 import kinds as k
 from tests.unit_tests.serde.codecs.once1 import model_kinds as m
 from tests.unit_tests.serde.codecs.once1.table import REFUSED, ROWS
@@ -74,7 +75,7 @@ def _bounded() -> Iterator[None]:
     assert time.process_time() - started < 60
 
 
-@settings(max_examples=400, deadline=1000)
+@examples(100)
 @given(st.sampled_from(BUILTIN_ADAPTERS), DATA)
 def test_adapters_refuse_what_they_did_not_write(adapter: Any, data: Any) -> None:
     with contextlib.suppress(ValueError, TypeError):
@@ -82,7 +83,7 @@ def test_adapters_refuse_what_they_did_not_write(adapter: Any, data: Any) -> Non
         assert type(made) in adapter.types
 
 
-@settings(max_examples=400, deadline=1000)
+@examples(100)
 @given(st.sampled_from(PAIRS), DATA)
 def test_families_refuse_what_they_did_not_write(pair: tuple[Family, type], data: Any) -> None:
     family, cls = pair
@@ -90,7 +91,7 @@ def test_families_refuse_what_they_did_not_write(pair: tuple[Family, type], data
         assert type(family.decode(cls, data)) is cls
 
 
-@settings(max_examples=400, deadline=1000)
+@examples(100)
 @given(st.sampled_from([row for row in ROWS if row.id not in REFUSED]), st.data())
 def test_families_refuse_what_was_changed_a_little(row: Any, draw: st.DataObject) -> None:
     family = family_of(type(row.value))

@@ -7,12 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langgraph.types import Command, Interrupt, Send
 
+from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1 import kinds as k
 from tests.unit_tests.serde.codecs.once1 import model_kinds as m
 from tests.unit_tests.serde.codecs.once1.sameness import difference
@@ -117,13 +118,13 @@ def _constructed(fields_set: set[str], name: Any, tags: Any) -> m.Person:
 VALUES = st.recursive(SCALARS, _extended, max_leaves=10)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(100)
 @given(VALUES)
 def test_it_comes_back_the_same(value: Any) -> None:
     assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
 
 
-@settings(max_examples=200, deadline=None)
+@examples(60)
 @given(
     npst.arrays(
         npst.scalar_dtypes() | npst.array_dtypes(max_size=3),

@@ -6,7 +6,7 @@ from typing import Any
 
 import ormsgpack
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
@@ -15,6 +15,7 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Registry
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, nested, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference
 from tests.unit_tests.serde.codecs.once1.test_fast_writes import PLAIN, TEXTS, Note, Page, messages
@@ -87,7 +88,7 @@ def test_a_message_is_written_at_once() -> None:
 
 
 @given(STATES, st.integers(0, 9), st.data())
-@settings(max_examples=800, deadline=None)
+@examples(100)
 def test_a_thread_is_written_as_what_care_writes(value: Any, twice: int, data: Any) -> None:
     if isinstance(value, list) and value and twice == 0:
         value = [*value, value[0]]

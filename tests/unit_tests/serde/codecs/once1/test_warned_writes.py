@@ -17,6 +17,22 @@ from langgraph_once.serde import OnceSerializer
 from tests.unit_tests.serde.codecs.once1 import kinds as k
 
 HERE = k.__name__
+GENERICS = """
+from typing import Generic, TypeVar
+from pydantic import BaseModel
+
+T = TypeVar("T")
+
+class Quiet(BaseModel, Generic[T]):
+    x: T
+
+class Hooked(BaseModel, Generic[T]):
+    x: T
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **given):
+        pass
+"""
 
 
 class Hooked(dict[str, Any]):
@@ -95,6 +111,18 @@ def test_a_class_whose_code_would_run(caplog: pytest.LogCaptureFixture, value: A
     name = f"{__name__}:{type(value).__qualname__}"
     assert warning.startswith(f"Stored {name} (of this project): rebuilding it runs code (")
     assert setting(name) in warning
+
+
+def test_a_parametrised_class_whose_making_runs_code(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("of_no_project")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(GENERICS, vars(module))
+    quiet, hooked = (vars(module)[name][int](x=1) for name in ("Quiet", "Hooked"))
+    assert warnings_of(caplog, quiet) == []
+    (warning,) = warnings_of(caplog, hooked)
+    assert "rebuilding it runs code (__pydantic_init_subclass__)" in warning
 
 
 @pytest.mark.parametrize("target", [k.Plain, partial(warnings_of)], ids=["class", "function"])

@@ -247,9 +247,11 @@ def _defaults(cls: type, slots: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         default = field.default
         attr = imported("attr")
         if attr is not None and type(default) is attr.Factory:
-            factory = dataclasses.MISSING if default.takes_self else default.factory
+            if default.takes_self:
+                continue
+            factory = default.factory
         elif attr is not None and default is attr.NOTHING:
-            default = dataclasses.MISSING
+            continue
         if factory is not dataclasses.MISSING:
             made[field.name] = factory
         elif default is not dataclasses.MISSING and (

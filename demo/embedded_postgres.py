@@ -1,0 +1,36 @@
+"""Runs a command with a PostgreSQL of its own: `python -m demo.embedded_postgres langgraph dev`.
+
+The server's files are in `.langgraph_once/postgres`; it stops with the command.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(".langgraph_once/postgres")
+
+
+def main() -> int:
+    """Start the server, run the command with its address, stop the server."""
+    try:
+        pgserver: Any = importlib.import_module("pgserver")
+    except ImportError:
+        sys.exit("this needs the package pgserver, which has wheels for Python up to 3.12")
+    FOLDER.parent.mkdir(parents=True, exist_ok=True)
+    server = pgserver.get_server(FOLDER.resolve())
+    environ = {**os.environ, "ONCE_DATABASE_URL": server.get_uri()}
+    try:
+        return subprocess.run(sys.argv[1:], env=environ, check=False).returncode  # noqa: S603
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        server.cleanup()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""All cells of a thread, some at a time: what it takes to read them, and to name them in errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from langgraph_once.checkpoint.database import Program
+from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
+from langgraph_once.checkpoint.pieces.values import Unpacked, Values
+from langgraph_once.checkpoint.stored import CellAt, CellTable
+from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.errors import OnceError, SerdeError
+
+__all__ = ["Progress", "ReadCell", "Trouble", "open_cells", "some_of", "why"]
+
+_AT_ONCE: Final = 16
+
+Progress = Callable[[int, int], None]
+"""Is told how many threads are done, of how many."""
+
+
+class Trouble(NamedTuple):
+    """What is wrong with a value, and where it is. It quotes no value."""
+
+    thread_id: str
+    checkpoint_ns: str | None
+    checkpoint_id: str | None
+    channel: str | None
+    problem: str
+
+    def __str__(self) -> str:
+        at = [f"thread {self.thread_id!r}"]
+        if self.checkpoint_ns:
+            at.append(f"namespace {self.checkpoint_ns!r}")
+        if self.checkpoint_id is not None:
+            at.append(f"checkpoint {self.checkpoint_id}")
+        if self.channel is not None:
+            at.append(f"channel {self.channel!r}")
+        return f"{', '.join(at)}: {self.problem}"
+
+
+class ReadCell(NamedTuple):
+    """A cell that is there to be decoded."""
+
+    table: CellTable
+    at: CellAt
+    cell: Cell
+    values: Values
+    assembly: Assembly
+
+    def parts(self) -> tuple[dict[str, Any] | None, dict[str | None, Any]]:
+        """The checkpoint, if it is one, and the values by channel, each still to be decoded.
+
+        Raises:
+            SerdeError: It cannot be opened.
+        """
+        opened = self.values.unpacked(self.cell)
+        if self.table.holds != "checkpoint":
+            return None, {self.at.channel: opened}
+        checkpoint, parts = self.values.parts(opened)
+        return checkpoint, dict(parts.items())
+
+    def decoded(self, value: Any) -> Any:
+        """One of these values.
+
+        Raises:
+            SerdeError: It cannot be decoded.
+        """
+        return self.values.value(value, self.assembly) if isinstance(value, Unpacked) else value
+
+
+def some_of(at: Sequence[CellAt]) -> Iterator[list[CellAt]]:
+    """As many as are read at once: each may be large."""
+    rest = iter(at)
+    while some := list(islice(rest, _AT_ONCE)):
+        yield some
+
+
+def open_cells(
+    threads: Threads,
+    table: CellTable,
+    thread_id: str,
+    at: Sequence[CellAt],
+    *,
+    locks: bool = False,
+) -> Program[list[ReadCell]]:
+    """Read cells, and the pieces of their values."""
+    values = threads.values
+    found = yield from threads.tables.cells(table, thread_id, at, locks=locks)
+    assembly = values.assembly()
+    manifests = []
+    for cell in found.values():
+        try:
+            manifests += values.manifests(cell)
+        except Exception:  # noqa: S112 - it is told when it is decoded
+            continue
+    if manifests:
+        yield from threads.collect(thread_id, manifests, assembly)
+    return [
+        ReadCell(table, each, found[each.key], values, assembly)
+        for each in at
+        if each.key in found  # nobody deleted it meanwhile
+    ]
+
+
+def why(error: Exception) -> str:
+    """What an error says, without a value: only ours are known to have none."""
+    return str(error) if isinstance(error, OnceError | SerdeError) else type(error).__name__

@@ -1,0 +1,235 @@
+"""Is what a database holds sound? It is only read: a server may be using it.
+
+Every cell is opened and decoded, every piece has the digest that names it, every checkpoint is as
+LangGraph makes it, and every write is on a checkpoint. What is damaged is named, and no value is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.checkpoint.base import CheckpointTuple
+
+from langgraph_once.checkpoint.database import Program, batches
+from langgraph_once.checkpoint.moving.cells import (
+    Progress,
+    ReadCell,
+    Trouble,
+    open_cells,
+    some_of,
+    why,
+)
+from langgraph_once.checkpoint.moving.migrate import reading
+from langgraph_once.checkpoint.pieces.collect import Cell
+from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint
+from langgraph_once.checkpoint.threads import COUNTERS, Threads
+from langgraph_once.checkpoint.validate import validate_tuple, validate_write
+from langgraph_once.errors import SerdeError, StorageError
+from langgraph_once.serde import OnceSerializer
+
+__all__ = ["Verdict", "check_thread", "stored_threads", "verify"]
+
+
+@dataclass
+class Verdict:
+    """What was found."""
+
+    threads: int = 0
+    checkpoints: int = 0
+    cells: int = 0
+    """Values, writes and ledgers."""
+    pieces: int = 0
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, other: Verdict) -> None:
+        """Take what was found elsewhere."""
+        self.threads += other.threads
+        self.checkpoints += other.checkpoints
+        self.cells += other.cells
+        self.pieces += other.pieces
+        self.troubles += other.troubles
+
+
+def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None = None) -> Verdict:
+    """Check all threads of a database.
+
+    Args:
+        saver: The database, as `open_to_read` opens it.
+        serde: Reads what is stored.
+        progress: Is told how far it is.
+
+    Raises:
+        StorageError: The threads cannot even be listed.
+    """
+    verdict = Verdict()
+    ids = stored_threads(saver)
+    for count, thread_id in enumerate(ids, 1):
+        verdict.add(check_thread(saver, serde, thread_id))
+        if progress is not None:
+            progress(count, len(ids))
+    return verdict
+
+
+def stored_threads(saver: OnceSaver) -> list[str]:
+    """The threads of a database.
+
+    Raises:
+        StorageError: They cannot be listed.
+    """
+    return saver.engine.run(saver.threads.tables.thread_ids(), writes=False)
+
+
+def check_thread(saver: OnceSaver, serde: OnceSerializer, thread_id: str) -> Verdict:
+    """Check a thread.
+
+    Args:
+        saver: The database.
+        serde: Reads what is stored.
+        thread_id: Which one.
+    """
+    verdict = Verdict(threads=1)
+    threads = Threads(saver.tables_with(Values(reading(serde))))
+    try:
+        has_own = saver.engine.run(threads.tables.has_own(), writes=False)
+        check = _Check(threads, thread_id, verdict, has_own=has_own)
+        for part in (check.checkpoints, check.cells, check.pieces):
+            saver.engine.run(part(), writes=False)
+    except StorageError as error:
+        verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
+    return verdict
+
+
+class _Check:
+    """Looks for what is wrong with a thread."""
+
+    def __init__(
+        self, threads: Threads, thread_id: str, verdict: Verdict, *, has_own: bool
+    ) -> None:
+        self._threads = threads
+        self._tables = threads.tables
+        self._id = thread_id
+        self._verdict = verdict
+        self._has_own = has_own
+
+    def checkpoints(self) -> Program[None]:
+        """Those that are stored: what they say of themselves, and the writes on them."""
+        known: set[tuple[str, str]] = set()
+        for checkpoint_ns, ids in (yield from self._tables.ids(self._id)).items():
+            paths = _Paths()
+            for id_ in ids[::-1]:  # parents come first
+                known.add((checkpoint_ns, id_))
+                self._verdict.checkpoints += 1
+                yield from self._checkpoint(Place(self._id, checkpoint_ns, id_), paths)
+        for table in self._tables.cell_tables:
+            if table.holds == "write":
+                yield from self._orphans(table, known)
+
+    def _checkpoint(self, place: Place, paths: _Paths) -> Program[None]:
+        paths.meet(place.checkpoint_id)
+        try:
+            stored = yield from self._tables.find(place)
+        except SerdeError:  # of a cell, which `cells` names
+            return
+        except Exception as error:  # of what the row says; those of the database pass us by
+            self._add(*place[1:], None, f"it cannot be read: {why(error)}")
+            return
+        if stored is not None:
+            for problem in _problems(stored):
+                self._add(*place[1:], None, problem)
+            for channel in paths.broken(stored):
+                self._add(
+                    *place[1:],
+                    channel,
+                    "it is rebuilt from checkpoints before it, of which one is not there",
+                )
+
+    def _orphans(self, table: CellTable, known: set[tuple[str, str]]) -> Program[None]:
+        seen = set()
+        for at in (yield from self._tables.cells_at(table, self._id)):
+            place = at.key[:2]
+            if place not in known and place not in seen:
+                seen.add(place)
+                self._add(*place, at.channel, "it was written on a checkpoint that is not there")
+
+    def cells(self) -> Program[None]:
+        """All that stands in rows: it is decoded."""
+        for table in self._tables.cell_tables:
+            if table is self._tables.cell_tables[-1] and not self._has_own:
+                continue
+            at = yield from self._tables.cells_at(table, self._id)
+            for some in some_of([one for one in at if one.tag != "empty"]):
+                for read in (yield from open_cells(self._threads, table, self._id, some)):
+                    self._verdict.cells += 1
+                    for channel, problem in _undecodable(read):
+                        id_ = yield from self._tables.checkpoint_of(table, self._id, read.at)
+                        self._add(read.at.key[0], id_, channel, problem)
+
+    def pieces(self) -> Program[None]:
+        """All pieces, also those that nothing refers to: a new value may."""
+        if not self._has_own:
+            return
+        assembly = self._threads.values.assembly()
+        for some in batches((yield from self._tables.piece_names(self._id))):
+            wanted = dict.fromkeys(some, 0)
+            for digest, tag, data in (yield from self._tables.load_pieces(self._id, wanted)):
+                self._verdict.pieces += 1
+                try:
+                    assembly.check(digest, Cell(tag, data))
+                except Exception as error:
+                    self._add(None, None, None, f"piece {digest.hex()}: {why(error)}")
+
+    def _add(self, *found: Any) -> None:
+        self._verdict.troubles.append(Trouble(self._id, *found))
+
+
+class _Paths:
+    """Of the checkpoints of a namespace: which can be rebuilt?"""
+
+    def __init__(self) -> None:
+        self._deltas: set[str] = set()
+        self._broken: dict[str | None, set[str]] = {}
+
+    def meet(self, checkpoint_id: str | None) -> None:
+        """Take note of a checkpoint that is there; it may turn out to be damaged."""
+        self._broken[checkpoint_id] = set()
+
+    def broken(self, stored: StoredCheckpoint) -> set[str]:
+        """The delta channels of the next checkpoint that lack what they are rebuilt from."""
+        counted = set(stored.metadata.get(COUNTERS) or ())
+        self._deltas |= counted
+        broken: set[str] = set()
+        if stored.parent_id is not None:  # of one that is not there, nothing is known
+            broken = self._broken.get(stored.parent_id, self._deltas) - stored.values.keys()
+        self._broken[stored.place.checkpoint_id] = broken
+        versions: dict[str, Any] = stored.checkpoint["channel_versions"]
+        return broken & counted & versions.keys()
+
+
+def _problems(stored: StoredCheckpoint) -> Iterator[str]:
+    place, parent_id = stored.place, stored.parent_id
+    checkpoint: Any = {**stored.checkpoint, "channel_values": stored.values}
+    metadata: Any = stored.metadata
+    parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
+    writes = [(write.task_id, write.channel, None) for write in stored.writes]
+    whole = CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
+    yield from map(str, validate_tuple(whole))
+    for write in stored.writes:
+        for finding in validate_write(write.channel, write.position):
+            yield f"write of task {write.task_id}: {finding}"
+
+
+def _undecodable(read: ReadCell) -> Iterator[tuple[str | None, str]]:
+    try:
+        _, parts = read.parts()
+    except Exception as error:
+        yield read.at.channel, why(error)
+        return
+    for channel, part in parts.items():
+        try:
+            read.decoded(part)
+        except Exception as error:
+            yield channel, why(error)

@@ -1,0 +1,130 @@
+"""What is asked of PostgreSQL to rewrite all of its rows, and to leave it as upstream made it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.postgres.json_values import is_taken, json_text, read_metadata
+from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
+from langgraph_once.checkpoint.tables import Inline, Tables
+from langgraph_once.errors import StorageError
+
+__all__ = ["SET_UP_KEY", "PostgresMoves"]
+
+SET_UP_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 2750093644287551393)"
+"""Of the lock under which our tables are made and dropped: of each schema there is one."""
+_DROP_OWN: Final = (
+    "DROP TABLE IF EXISTS once_pieces, once_stream_states, once_schema",
+    "DROP INDEX IF EXISTS once_checkpoints_runs, once_writes_run",
+    "ALTER TABLE checkpoints DROP COLUMN IF EXISTS once_run_id",
+    "ALTER TABLE checkpoint_writes DROP COLUMN IF EXISTS once_run_id",
+)
+_INLINE: Final = """
+SELECT checkpoint_ns, checkpoint_id, (checkpoint -> 'channel_values')::text,
+    (checkpoint -> 'channel_versions')::text
+FROM checkpoints WHERE thread_id = ? AND checkpoint -> 'channel_values' <> '{}'::jsonb
+"""
+_TAKE_OUT: Final = """
+UPDATE checkpoints SET checkpoint = jsonb_set(checkpoint, '{channel_values}', ?::jsonb)
+WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
+"""
+_PUT_VALUE: Final = """
+INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_METADATA: Final = """
+SELECT checkpoint_ns, checkpoint_id, metadata::text FROM checkpoints
+WHERE thread_id = ? AND jsonb_exists(metadata, '__once_json') FOR UPDATE
+"""
+_PUT_METADATA: Final = """
+UPDATE checkpoints SET metadata = ?::jsonb
+WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
+"""
+_FIRST_OF: Final = """
+SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
+AND checkpoint -> 'channel_versions' ->> ? = ? ORDER BY checkpoint_id LIMIT 1
+"""
+
+
+class PostgresMoves(Tables):
+    """Statements on all rows of a thread, and on our tables as such."""
+
+    row_lock = " FOR UPDATE"
+
+    def has_own(self) -> Program[bool]:
+        """Whether our tables are there."""
+        return bool((yield Ask("SELECT to_regclass('once_stream_states') IS NOT NULL"))[0][0])
+
+    def drop_own(self) -> Program[bool]:
+        """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
+        if not (yield from self.has_own()):
+            return True
+        if not (yield Ask(f"SELECT pg_try_advisory_xact_lock({SET_UP_KEY})"))[0][0]:
+            raise StorageError("cannot drop our tables: a server makes them just now", path="")
+        # Not waited for: others would wait behind us, and one of them for what we have already.
+        tables = ", ".join((*dict(self.columns), "once_pieces", "once_stream_states"))
+        yield Ask(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)
+        if (yield from self.is_any_ours()):
+            return False
+        for sql in _DROP_OWN:
+            yield Ask(sql, has_rows=False)
+        return True
+
+    def restore_metadata(self, thread_id: str) -> Program[int]:
+        """Put metadata where upstream has them, if JSONB takes them. Returns of how many."""
+        rows = yield Ask(_METADATA, [thread_id])
+        found = [
+            [text, thread_id, *place]
+            for *place, metadata in rows
+            if is_taken(text := json_text(read_metadata(metadata)))
+        ]
+        if found:
+            yield Ask(_PUT_METADATA, found, True, False)
+        return len(found)
+
+    def inline(self, thread_id: str) -> Program[list[Inline]]:
+        """Checkpoints with values beside the cells, which nothing encrypts."""
+        rows = yield Ask(_INLINE, [thread_id])
+        if not rows:
+            return []
+        blobs = yield Ask(
+            "SELECT checkpoint_ns, channel, version FROM checkpoint_blobs WHERE thread_id = ?",
+            [thread_id],
+        )
+        known, found = set(blobs), []
+        for checkpoint_ns, checkpoint_id, inline, versions in rows:
+            values = json.loads(inline)
+            at = {name: _text(version) for name, version in json.loads(versions).items()}
+            has_cell = {name for name in values if (checkpoint_ns, name, at.get(name)) in known}
+            marks = {name for name in has_cell if values[name] is True}
+            to_cells = {name: at[name] for name in values if name in at and name not in has_cell}
+            place = Place(thread_id, checkpoint_ns, checkpoint_id)
+            if marks != values.keys():
+                found.append(Inline(place, values, to_cells, marks))
+        return found
+
+    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Ask]:
+        """Make values beside the cells cells."""
+        rows = [
+            [*found.place[:2], name, found.to_cells[name], *cell] for name, cell in cells.items()
+        ]
+        if rows:
+            yield Ask(_PUT_VALUE, rows, True, False)
+        marks = json.dumps(dict.fromkeys(sorted(found.marks), True))
+        yield Ask(_TAKE_OUT, [marks, *found.place], has_rows=False)
+
+    def checkpoint_of(self, table: CellTable, thread_id: str, at: CellAt) -> Program[str | None]:
+        """The first checkpoint that has a cell."""
+        if table.holds != "value":
+            return (yield from super().checkpoint_of(table, thread_id, at))
+        checkpoint_ns, version, channel = at.key
+        rows = yield Ask(_FIRST_OF, [thread_id, checkpoint_ns, channel, version])
+        return rows[0][0] if rows else None
+
+
+def _text(version: Any) -> str:
+    return version if isinstance(version, str) else json.dumps(version)

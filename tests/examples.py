@@ -1,0 +1,18 @@
+"""How many random examples a law is tried with."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from hypothesis import settings
+
+__all__ = ["FACTOR", "examples"]
+
+FACTOR: Final = int(os.environ.get("EXAMPLES") or 1)
+"""How many times as many as usual. `make test-examples` says ten."""
+
+
+def examples(count: int, **more: Any) -> settings:
+    """Return settings for `count` examples, or for as many more as are asked for."""
+    return settings(max_examples=count * FACTOR, **more)

@@ -1,0 +1,300 @@
+"""Rows of ours become upstream's and back, while others write, and whatever happens in between."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+
+from langgraph_once.checkpoint.by_url import is_postgres
+from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
+from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.checkpoint.moving.verify import verify
+from langgraph_once.checkpoint.pieces import values
+from langgraph_once.errors import ConfigError
+from tests.unit_tests.checkpoint import whole_databases as whole
+from tests.unit_tests.checkpoint.test_postgres_graphs import build, on
+
+FORMS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "encrypted": {"encryption_keys": whole.KEYS},
+    "msgpack": {"codec": "msgpack"},
+}
+STOCK_TAGS = {"msgpack", "null", "bytes", "json"}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def here(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A database."""
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
+    if request.param == "sqlite":
+        return str(path)
+    return whole.url(request.getfixturevalue("database"))
+
+
+def put(saver: Any, thread_id: str, value: Any, channel: str = "odd") -> str:
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"good": [1], channel: value}
+    checkpoint["channel_versions"] = {"good": "1", channel: "1"}
+    config: Any = on(thread_id, checkpoint_ns="")
+    saver.put(config, checkpoint, {"source": "loop", "step": 1}, {"good": "1", channel: "1"})
+    return checkpoint["id"]
+
+
+def is_sound(database: str, serializer: Any) -> bool:
+    with whole.to_read(database, serializer) as saver:
+        return not verify(saver, serializer).troubles
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_upstreams_saver_goes_on_with_every_thread(here: str, form: str) -> None:
+    serializer = whole.serde(**FORMS[form])
+    with whole.once(here, serializer) as saver:
+        whole.fill(saver)
+        before = whole.history(saver)
+        done = migrate(saver, leaving(serializer))
+    assert (done.threads, done.troubles, done.is_any_left, done.has_dropped) == (3, [], False, True)
+    assert whole.tags(here) <= STOCK_TAGS
+    with whole.stock(here) as saver:
+        assert whole.history(saver) == before
+        assert whole.end(saver) == whole.in_memory()
+
+
+def test_nothing_of_ours_is_left(here: str, tmp_path: Path) -> None:
+    serializer = whole.serde()
+    with whole.stock(here):
+        before = whole.columns(here)
+    with whole.once(here, serializer) as saver:
+        whole.fill(saver)
+        migrate(saver, leaving(serializer))
+    assert whole.columns(here) == before
+
+
+async def test_upstreams_async_saver_goes_on(path: Path) -> None:
+    serializer = whole.serde()
+    with whole.once(str(path), serializer) as saver:
+        whole.fill(saver)
+        migrate(saver, leaving(serializer))
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as upstream:
+        state = await build(upstream).ainvoke(Command(resume="late"), on("waits"))
+    assert state["text"] == "late"
+
+
+def test_what_upstream_cannot_carry_stays_and_is_named(here: str) -> None:
+    serializer = whole.serde()
+    with whole.once(here, serializer) as saver:
+        put(saver, "a", [1])
+        id_ = put(saver, "b", 2**80)
+        put(saver, "c", [1])
+        before = saver.get_tuple(on("b"))
+        done = migrate(saver, leaving(serializer))
+        (trouble,) = done.troubles
+        assert trouble[:4] == ("b", "", id_, "odd")
+        assert str(2**80) not in trouble.problem
+        assert (done.threads, done.is_any_left, done.has_dropped) == (2, True, False)
+        assert saver.get_tuple(on("b")) == before
+        saver.delete_thread("b")
+        assert migrate(saver, leaving(serializer)).has_dropped
+
+
+def test_a_class_that_is_gone_is_not_lost(here: str) -> None:
+    import enum
+    import sys
+    import types
+
+    module = types.ModuleType("gone_for_good")
+    sys.modules["gone_for_good"] = module
+    Mood = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")  # noqa: N806
+    module.Mood = Mood  # type: ignore[attr-defined]
+    serializer = whole.serde()
+    with whole.once(here, serializer) as saver:
+        put(saver, "a", Mood.CALM)
+        del sys.modules["gone_for_good"]
+        done = migrate(saver, leaving(serializer))
+    assert [trouble.channel for trouble in done.troubles] == ["odd"]
+    assert done.is_any_left
+
+
+def test_a_dry_run_changes_nothing_and_tells_all(here: str) -> None:
+    serializer = whole.serde()
+    with whole.once(here, serializer) as saver:
+        whole.fill(saver)
+    before = whole.contents(here)
+    with whole.to_read(here, serializer) as saver:
+        planned = migrate(saver, leaving(serializer), is_dry=True)
+    assert whole.contents(here) == before
+    with whole.once(here, serializer) as saver:
+        done = migrate(saver, leaving(serializer))
+    assert (planned.threads, planned.rows) == (done.threads, done.rows)
+    assert planned.bytes_before == done.bytes_before
+
+
+def test_a_run_that_was_stopped_goes_on(here: str) -> None:
+    serializer = whole.serde()
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with whole.once(here, serializer) as saver:
+        whole.fill(saver)
+        before = whole.history(saver)
+        with pytest.raises(KeyboardInterrupt):
+            migrate(saver, leaving(serializer), progress=stop)
+        assert whole.history(saver) == before
+        done = migrate(saver, leaving(serializer))
+        assert (done.threads, done.has_dropped) == (2, True)
+    with whole.stock(here) as upstream:
+        assert whole.history(upstream) == before
+
+
+def test_tables_are_kept_when_asked(here: str) -> None:
+    serializer = whole.serde()
+    with whole.once(here, serializer) as saver:
+        whole.fill(saver)
+        done = migrate(saver, leaving(serializer), keeps_tables=True)
+        assert (done.has_dropped, done.is_any_left) == (False, False)
+        at = build(saver).get_state(on("waits")).config["configurable"]["checkpoint_id"]
+        assert saver.load_stream_state(("waits", "", at)) == b"ledger " * 1000
+
+
+def test_a_server_goes_on_while_all_is_rewritten_and_dropped(here: str) -> None:
+    """It writes msgpack already, as `docs/checkpoints.md` says; it makes the tables anew."""
+    ours, theirs = whole.serde(), whole.serde(codec="msgpack", compression="none")
+    stop = threading.Event()
+    failed: list[Exception] = []
+    served: list[str] = []
+
+    def serve() -> None:
+        with whole.once(here, theirs, store_once=False) as saver:
+            graph = build(saver)
+            while not stop.is_set() and not failed:
+                thread_id = f"live {len(served)}"
+                try:
+                    graph.invoke(whole.ASKED, on(thread_id))
+                    graph.invoke(Command(resume="yes"), on(thread_id))
+                except Exception as error:
+                    failed.append(error)
+                served.append(thread_id)
+
+    with whole.once(here, ours) as saver:
+        whole.fill(saver)
+        before = whole.history(saver)
+        server = threading.Thread(target=serve)
+        server.start()
+        try:
+            for _ in range(3):
+                assert migrate(saver, leaving(ours)).has_dropped
+        finally:
+            stop.set()
+            server.join()
+    assert not failed
+    with whole.stock(here) as upstream:
+        assert whole.history(upstream) == before
+
+
+@pytest.mark.parametrize("form", ["stock", "other key", "uncut"])
+def test_all_is_rewritten_as_the_settings_say(here: str, form: str) -> None:
+    if form == "stock":
+        with whole.stock(here) as upstream:
+            whole.fill(upstream)
+            before = whole.history(upstream)
+    else:
+        options: Any = {"encryption_keys": whole.KEYS} if form == "other key" else {}
+        with whole.once(here, whole.serde(**options), store_once=form != "uncut") as saver:
+            whole.fill(saver)
+            before = whole.history(saver)
+    both = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW}, require_encryption=True)
+    with whole.once(here, both) as saver:
+        done = migrate(saver, entering(both))
+        assert (done.troubles, done.threads) == ([], 3)
+        assert migrate(saver, entering(both)).rows == 0
+    alone = whole.serde(encryption_keys=whole.NEW, require_encryption=True)
+    assert is_sound(here, alone)
+    with whole.once(here, alone) as saver:
+        assert whole.history(saver) == before
+        assert whole.end(saver) == whole.in_memory()
+    assert all("aesgcm" in tag for tag in whole.tags(here))
+    assert whole.ask(here, "SELECT 1 FROM once_pieces LIMIT 1")
+    if is_postgres(here):
+        clear = whole.ask(here, "SELECT checkpoint::text FROM checkpoints")
+        assert not [row for row in clear if "fork" in row[0]]
+
+
+def test_metadata_that_postgres_would_change_stand_where_upstream_has_them(database: str) -> None:
+    here, serializer = whole.url(database), whole.serde()
+    with whole.once(here, serializer) as saver:
+        for thread_id, odd in (("float", 1e300), ("nan", float("nan"))):
+            config: Any = on(thread_id, checkpoint_ns="")
+            metadata: Any = {"source": "loop", "step": 1, "odd": odd}
+            saver.put(config, empty_checkpoint(), metadata, {})
+        assert migrate(saver, leaving(serializer)).has_dropped
+    with whole.stock(here) as upstream:
+        metadata = upstream.get_tuple(on("float")).metadata
+        assert float(metadata.pop("odd")) == 1e300
+        assert metadata == {"source": "loop", "step": 1}
+        assert "NaN" in upstream.get_tuple(on("nan")).metadata["__once_json"]
+
+
+def test_msgpack_is_no_form_of_ours() -> None:
+    with pytest.raises(ConfigError, match="ONCE_SERDE__CODEC"):
+        entering(whole.serde(codec="msgpack"))
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_threads_move_into_another_database(
+    way: str, path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
+    places = (str(path), whole.url(database))
+    source, target = places if way == "up" else places[::-1]
+    serializer = whole.serde(encryption_keys=whole.KEYS)
+    with whole.once(source, serializer) as saver:
+        whole.fill(saver)
+        put_run(saver)
+        before = whole.history(saver)
+        at = build(saver).get_state(on("waits")).config["configurable"]["checkpoint_id"]
+    untouched = whole.contents(source)
+    with whole.to_read(source, serializer) as old, whole.once(target, serializer) as new:
+        done = transfer(old, new)
+        assert (done.threads, done.skipped, done.troubles) == (4, 0, [])
+        assert transfer(old, new).skipped == 4
+        assert whole.history(new) == before
+        assert new.load_stream_state(("waits", "", at)) == b"ledger " * 1000
+        new.delete_for_runs(["the run"])
+        assert new.get_tuple(on("of a run")) is None
+        assert whole.contents(source) == untouched
+        assert whole.end(new) == whole.in_memory()
+        gone_on = transfer(old, new)
+        assert [trouble.thread_id for trouble in gone_on.troubles] == ["done", "forked", "waits"]
+        assert gone_on.threads == 1  # the one that was rolled back
+    assert is_sound(target, serializer)
+
+
+def put_run(saver: Any) -> None:
+    config: Any = on("of a run", checkpoint_ns="")
+    config["metadata"] = {"run_id": "the run"}
+    stored = saver.put(config, empty_checkpoint(), {"source": "loop", "step": 1}, {})
+    saver.put_writes(stored, [("channel", "value")], "task")
+
+
+def test_a_copy_that_was_stopped_goes_on(path: Path, tmp_path: Path) -> None:
+    serializer = whole.serde()
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    target = str(tmp_path / "other.sqlite")
+    with whole.once(str(path), serializer) as old, whole.once(target, serializer) as new:
+        whole.fill(old)
+        with pytest.raises(KeyboardInterrupt):
+            transfer(old, new, progress=stop)
+        done = transfer(old, new)
+        assert (done.threads, done.skipped) == (2, 1)
+        build(old).invoke(Command(resume="late"), on("waits"))
+        assert transfer(old, new).threads == 1
+        assert whole.history(old) == whole.history(new)

@@ -1,0 +1,112 @@
+"""`migrate` and `verify` as an operator runs them: what they say, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from langgraph_once.checkpoint import open_sqlite_saver
+
+CONFIG: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
+
+
+def once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
+    command = [sys.executable, "-m", "langgraph_once.cli", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env={**clean, **env}, capture_output=True, text=True, check=False
+    )
+
+
+def put(path: Path, value: Any) -> None:
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"channel": value}
+    checkpoint["channel_versions"] = {"channel": "1"}
+    with open_sqlite_saver(path) as saver:
+        saver.put(CONFIG, checkpoint, {"source": "loop", "step": 1}, {"channel": "1"})
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "threads.sqlite"
+    put(path, ["value"])
+    return path
+
+
+def test_the_way_out_and_back(database: Path, tmp_path: Path) -> None:
+    name = str(database)
+    dry = once("migrate", "--to", "msgpack", "--dry-run", "--database", name, cwd=tmp_path)
+    assert (dry.returncode, "1 threads, 1 rows would be rewritten" in dry.stdout) == (0, True)
+    out = once("migrate", "--to", "msgpack", "--database", f"sqlite:///{name}", cwd=tmp_path)
+    assert out.returncode == 0, out.stderr
+    assert "our tables, indexes and columns are dropped" in out.stdout
+    assert "threads: 1 of 1" in out.stderr
+    with SqliteSaver.from_conn_string(name) as upstream:
+        found = upstream.get_tuple(CONFIG)
+        assert found
+        assert found.checkpoint["channel_values"] == {"channel": ["value"]}
+    back = once("migrate", "--to", "once1", cwd=tmp_path, ONCE_DATABASE_URL=name)
+    assert (back.returncode, "1 threads, 1 rows rewritten" in back.stdout) == (0, True)
+
+
+def test_what_is_left_as_it_is_is_named(database: Path, tmp_path: Path) -> None:
+    put(database, 2**80)
+    run = once("migrate", "--to", "msgpack", "--database", str(database), cwd=tmp_path)
+    assert run.returncode == 1
+    assert "left as it is: thread 'thread', checkpoint" in run.stderr
+    assert "channel 'channel'" in run.stderr
+    assert str(2**80) not in run.stderr + run.stdout
+
+
+def test_threads_are_copied_and_checked(database: Path, tmp_path: Path) -> None:
+    run = once("migrate", "--into", "other.sqlite", "--database", str(database), cwd=tmp_path)
+    assert (run.returncode, "1 threads copied, 1 checkpoints" in run.stdout) == (0, True)
+    again = once("migrate", "--into", "other.sqlite", "--database", str(database), cwd=tmp_path)
+    assert "0 threads copied, 0 checkpoints; 1 threads were there" in again.stdout
+    sound = once("verify", "--database", "other.sqlite", cwd=tmp_path)
+    assert (sound.returncode, sound.stdout.endswith(": sound\n")) == (0, True)
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as conn, conn:
+        conn.execute("UPDATE checkpoints SET checkpoint = x'00'")
+    damaged = once("verify", "--json", "--database", "other.sqlite", cwd=tmp_path)
+    assert damaged.returncode == 1
+    (finding,) = json.loads(damaged.stdout)["findings"]
+    assert finding["thread_id"] == "thread"
+    assert finding["checkpoint_id"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["migrate"], "either --to or --into"),
+        (["migrate", "--to", "msgpack", "--into", "x"], "either --to or --into"),
+        (["migrate", "--into", "x", "--dry-run"], "--into goes with"),
+        (["migrate", "--to", "msgpack"], "there is no such file"),
+        (["verify"], "there is no such file"),
+        (["verify", "--database", "mysql://x"], "'mysql' is no database that is known"),
+        (["verify", "--config", "other.json"], "other.json: cannot be read"),
+    ],
+)
+def test_a_mistake_is_told(arguments: list[str], words: str, tmp_path: Path) -> None:
+    run = once(*arguments, cwd=tmp_path)
+    assert run.returncode in (1, 2)
+    assert words in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_types_of_a_postgres_are_not_looked_for_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "langgraph.json").write_text('{"dependencies": ["."], "graphs": {}}')
+    run = once("types", cwd=tmp_path, ONCE_DATABASE_URL="postgresql://user:word@host/threads")
+    assert run.returncode == 1
+    assert "`types` reads SQLite files only" in run.stderr
+    assert "word@" not in run.stderr
