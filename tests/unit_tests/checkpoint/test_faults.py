@@ -188,7 +188,7 @@ def test_what_foreign_deletes_leave_is_swept(
             saver.delete_thread(THREAD)
             assert pieces(saver) == 0
             return
-        by_sql(url, f"DELETE FROM {saver.threads._tables.writes_table}")
+        by_sql(url, f"DELETE FROM {saver.threads.tables.writes_table}")
         saver.prune([THREAD])
         assert pieces(saver) < before
         if then == "prune":

@@ -16,7 +16,9 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
+from langgraph_once.checkpoint.postgres.driver import asking
 from langgraph_once.errors import StorageError
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
@@ -83,6 +85,19 @@ SCRIPT = """
         for _ in range(5):
             config = saver.put(config, empty_checkpoint(), {}, {})
 """
+
+
+def test_who_waited_for_the_lock_sees_what_was_made_meanwhile(
+    database: str, conn: psycopg.Connection[Any]
+) -> None:
+    for _ in range(3):  # it remembers that nothing is there
+        with conn.transaction():
+            assert drive(postgres_schema._state(), asking(conn)).steps
+    with conn.transaction():
+        conn.execute("SELECT 1")
+        with open_postgres_saver(database):
+            pass
+        assert drive(postgres_schema._state(), asking(conn)).steps == []
 
 
 @pytest.mark.parametrize("has_upstreams", [True, False])

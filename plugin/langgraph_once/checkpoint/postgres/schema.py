@@ -134,9 +134,12 @@ def _do(conn: Connection, step: _Step) -> None:
 
 
 def _state() -> Program[_State]:
+    # A session learns of tables that others made when it locks one, `pg_class` here: not when it
+    # gets our lock, in a transaction that began before they were there.
     ((has_theirs, has_ours, has_tables),) = yield Ask(
         "SELECT to_regclass('checkpoint_migrations') IS NOT NULL, "
-        "to_regclass('once_schema') IS NOT NULL, to_regclass('checkpoints') IS NOT NULL"
+        "to_regclass('once_schema') IS NOT NULL, to_regclass('checkpoints') IS NOT NULL "
+        "FROM pg_class LIMIT 1"
     )
     done, ours = -1, 0
     if has_theirs:
