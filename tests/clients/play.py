@@ -17,7 +17,16 @@ from tests.clients.python_clients import PYTHON_CLIENTS, Client
 from tests.clients.recording import Asked, Recording
 from tests.clients.server import wrapped_name
 
-__all__ = ["Cell", "FrontEnd", "Served", "play", "python_front_ends", "told", "worse_cells"]
+__all__ = [
+    "NOT_KEPT",
+    "Cell",
+    "FrontEnd",
+    "Served",
+    "play",
+    "python_front_ends",
+    "told",
+    "worse_cells",
+]
 
 AT_ONCE = 50
 """How many Python clients are at work at once."""
@@ -27,6 +36,9 @@ FrontEnd: TypeAlias = Callable[[list[Asked]], Awaitable[list[Recording]]]
 
 Served: TypeAlias = Callable[[Animal, bool], str]
 """What a client has to ask for to get a graph, or the wrapped one."""
+
+NOT_KEPT = {"Connection": "close"}
+"""A connection that rests for five seconds is closed by the server, perhaps as it is used again."""
 
 
 def by_name(animal: Animal, wrapped: bool) -> str:
@@ -81,7 +93,7 @@ async def play(
         served: What the server calls a graph.
     """
     shown = list(animals)
-    async with get_client(url=url) as client:
+    async with get_client(url=url, headers=NOT_KEPT) as client:
         found = await asyncio.gather(
             *(_play_again(client, url, one, shown, again, served) for one in front_ends.items())
         )

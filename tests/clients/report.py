@@ -17,7 +17,7 @@ from langgraph_sdk import get_client
 from tests.clients.graphs import ZOO
 from tests.clients.javascript_clients import SOURCES, VARIANTS, javascript_front_ends
 from tests.clients.judge import FAULTS, Verdict
-from tests.clients.play import Cell, FrontEnd, play, python_front_ends, worse_cells
+from tests.clients.play import NOT_KEPT, Cell, FrontEnd, play, python_front_ends, worse_cells
 from tests.clients.server import zoo_server
 from tests.clients.traffic import ENCODINGS, MODES, bytes_per_token
 
@@ -53,7 +53,7 @@ async def _measure(url: str, folder: Path) -> tuple[dict[Cell, Verdict], Weights
         for wrapped in (False, True)
     }
     found: dict[Cell, Verdict] = {}
-    async with get_client(url=url) as client:
+    async with get_client(url=url, headers=NOT_KEPT) as client:
         for name, front_end in {**python_front_ends(client), **_javascript(folder)}.items():
             found |= await play(url, {name: front_end}, ZOO, again=AGAIN)
     return found, weights

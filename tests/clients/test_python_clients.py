@@ -8,7 +8,7 @@ from langgraph_sdk import get_client
 from demo.dev_server import DevServer
 from tests.clients.graphs import ZOO
 from tests.clients.judge import Verdict
-from tests.clients.play import Cell, play, python_front_ends, told
+from tests.clients.play import NOT_KEPT, Cell, play, python_front_ends, told
 from tests.clients.python_clients import PYTHON_CLIENTS
 from tests.clients.traffic import MODES, bytes_per_token
 
@@ -36,7 +36,7 @@ def text_twice(found: dict[Cell, Verdict], animal: str, front_end: str, *, wrapp
 
 async def test_no_graph_is_worse_wrapped_than_plain(zoo: DevServer) -> None:
     animals = [animal for animal in ZOO if animal.name in QUICK]
-    async with get_client(url=zoo.url) as client:
+    async with get_client(url=zoo.url, headers=NOT_KEPT) as client:
         found = await play(zoo.url, python_front_ends(client, QUICK_CLIENTS), animals)
     assert told(found) == {}
     for name in REPEATED_BY_PLAIN:
@@ -46,7 +46,7 @@ async def test_no_graph_is_worse_wrapped_than_plain(zoo: DevServer) -> None:
 
 @pytest.mark.product
 async def test_no_graph_of_the_zoo_is_worse_in_any_client(zoo: DevServer) -> None:
-    async with get_client(url=zoo.url) as client:
+    async with get_client(url=zoo.url, headers=NOT_KEPT) as client:
         found = await play(zoo.url, python_front_ends(client), ZOO)
     assert len(found) == 2 * len(ZOO) * len(PYTHON_CLIENTS)
     assert told(found) == {}

@@ -10,7 +10,7 @@ from langgraph_sdk import get_client
 
 from demo.dev_server import DevServer
 from tests.clients.javascript_clients import javascript_front_ends
-from tests.clients.play import FrontEnd, play, python_front_ends, told
+from tests.clients.play import NOT_KEPT, FrontEnd, play, python_front_ends, told
 from tests.clients.random_graphs import SEED_KEY, animal, assistant_id, make_assistants
 from tests.clients.server import RANDOM, wrapped_name
 from tests.integration_tests.npm import NEEDS_NPM
@@ -22,7 +22,7 @@ MANY = range(200)
 async def worse_of(
     url: str, front_ends: Mapping[str, FrontEnd], seeds: Iterable[int]
 ) -> dict[str, list[str]]:
-    async with get_client(url=url) as client:
+    async with get_client(url=url, headers=NOT_KEPT) as client:
         await make_assistants(client, seeds)
     found = await play(url, front_ends, map(animal, seeds), again=3, served=assistant_id)
     assert any(verdict.faults["text twice"] for c, verdict in found.items() if not c.wrapped)
@@ -30,7 +30,7 @@ async def worse_of(
 
 
 async def test_an_assistant_of_a_seed_runs_its_graph(zoo: DevServer) -> None:
-    async with get_client(url=zoo.url) as client:
+    async with get_client(url=zoo.url, headers=NOT_KEPT) as client:
         await make_assistants(client, [3])
         for wrapped in (False, True):
             made = await client.assistants.get(assistant_id(animal(3), wrapped))
@@ -41,13 +41,13 @@ async def test_an_assistant_of_a_seed_runs_its_graph(zoo: DevServer) -> None:
 
 
 async def test_few_random_graphs_are_no_worse(zoo: DevServer) -> None:
-    async with get_client(url=zoo.url) as client:
+    async with get_client(url=zoo.url, headers=NOT_KEPT) as client:
         assert await worse_of(zoo.url, python_front_ends(client, ["messages"]), FEW) == {}
 
 
 @pytest.mark.product
 async def test_no_random_graph_is_worse(zoo: DevServer) -> None:
-    async with get_client(url=zoo.url) as client:
+    async with get_client(url=zoo.url, headers=NOT_KEPT) as client:
         assert await worse_of(zoo.url, python_front_ends(client, ["messages", "all"]), MANY) == {}
 
 
