@@ -119,7 +119,7 @@ def test_lives_in_sqlite() -> None:
 
 @pytest.mark.slow
 def test_many_lives_in_sqlite() -> None:
-    lives(SqliteLives, 600, 50)
+    lives(SqliteLives, 300, 50)
 
 
 def test_lives_in_postgres(conn: psycopg.Connection[Any]) -> None:
