@@ -65,10 +65,19 @@ class Engine(ABC):
         """Make what is missing in the database; every program does this first."""
 
     async def aside(self, function: Callable[..., T], *given: Any) -> T:
-        """Call a function that runs programs in a thread of this engine, for an event loop."""
-        context = copy_context()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(context.run, function, *given))
+        """Call a function that runs programs in a thread of this engine, for an event loop.
+
+        Cancelled while it runs, this ends when the function has: what the caller does next, as to
+        roll back a run that was cancelled, comes after it.
+        """
+        call = partial(copy_context().run, function, *given)
+        done = self._threads.submit(call)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(done))
+        except asyncio.CancelledError:
+            if not done.cancel():
+                await asyncio.wait([asyncio.wrap_future(done)])
+            raise
 
     def close(self) -> None:
         """Let the threads end."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -71,6 +72,30 @@ async def test_cancelled_it_is_done_or_not(
     if name not in ("put", "put_writes"):
         await OPERATIONS[name](saver)
         assert dump(path) == done  # it was done whole
+
+
+async def test_who_is_cancelled_goes_on_when_it_is_done(
+    saver: OnceSqliteSaver, path: Path, fill: Any
+) -> None:
+    """A server cancels a run, then deletes what it stored: nothing of it may come later."""
+    await fill(saver, "thread", run_id="run")
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(OPERATIONS["put"](saver))
+
+    def wait(statement: str) -> None:
+        if "INSERT" in statement:
+            loop.call_soon_threadsafe(task.cancel)
+            time.sleep(0.2)
+
+    saver.conn.set_trace_callback(wait)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    at_once = dump(path)
+    saver.conn.set_trace_callback(None)
+    found = await saver.aget_tuple(ROOT)  # comes after what is still under way
+    assert dump(path) == at_once
+    assert found is not None
+    assert found.metadata["step"] == 9  # it had begun, so it was done
 
 
 @pytest.mark.parametrize("table", ["checkpoints", "writes"])
