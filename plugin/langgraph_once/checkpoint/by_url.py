@@ -73,17 +73,20 @@ def open_to_read(
     return open_postgres_to_read(database, serde=serde, schema=config.schema or None)
 
 
-def check_database(database: str, config: CheckpointConfig | None = None) -> None:
-    """Prove that `open_saver` would succeed. A file that was not there is not left behind.
+def check_database(database: str) -> None:
+    """Prove that a database can be used. Nothing is made in it, and no file is left behind.
+
+    A PostgreSQL must answer; what the saver may do there, it finds out when it is opened. A file of
+    SQLite must be one that can be opened and written, or be made.
 
     Raises:
         ConfigError: A URL of another database.
-        StorageError: The database cannot be opened or written.
+        StorageError: It cannot be used.
     """
     if is_postgres(database):
-        with open_saver(database, config=config or CheckpointConfig()):
-            return
-    check_sqlite_path(_path(database))
+        ask_database(database)
+    else:
+        check_sqlite_path(_path(database))
 
 
 def ask_database(database: str) -> None:

@@ -15,11 +15,12 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
-from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
+from langgraph_once.checkpoint import OncePostgresSaver, check_database, open_postgres_saver
 from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import asking
 from langgraph_once.errors import StorageError
+from tests.unit_tests.checkpoint.whole_databases import url
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 
@@ -175,6 +176,15 @@ def test_another_schema(database: str, conn: psycopg.Connection[Any]) -> None:
     assert tables(conn, name) == OURS | THEIRS
     assert tables(conn, schema_of(conn)) == set()
     conn.execute(psycopg.sql.SQL("DROP SCHEMA {} CASCADE").format(psycopg.sql.Identifier(name)))
+
+
+def test_a_check_asks_whether_it_answers_and_makes_nothing(
+    database: str, conn: psycopg.Connection[Any]
+) -> None:
+    check_database(url(database))
+    assert tables(conn, schema_of(conn)) == set()
+    with pytest.raises(StorageError, match=r"127\.0\.0\.1:1/db"):
+        check_database("postgresql://me:hunter2@127.0.0.1:1/db")
 
 
 def test_a_newer_schema_is_refused(database: str, conn: psycopg.Connection[Any]) -> None:
