@@ -107,5 +107,5 @@ def test_a_wrong_manifest(project: Path) -> None:
 
 def test_the_reference_is_printed() -> None:
     assert once("env").stdout == env_example()
-    command = [sys.executable, "-m", "langgraph_once.cli", "schema"]
+    command = [sys.executable, "-m", "langgraph_once", "schema"]
     assert json.loads(subprocess.check_output(command)) == json_schema()

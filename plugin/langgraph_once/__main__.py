@@ -1,0 +1,6 @@
+"""`python -m langgraph_once` is `langgraph-once`."""
+
+from langgraph_once.cli import main
+
+if __name__ == "__main__":
+    main()

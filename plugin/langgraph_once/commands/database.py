@@ -1,0 +1,79 @@
+"""The database that a command reads or writes, and how far it is with it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import TextColumn, TimeRemainingColumn
+
+from langgraph_once.checkpoint.moving.cells import Progress
+from langgraph_once.commands.project import load_if_there
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import OnceError
+from langgraph_once.platform.project_source import project_source
+from langgraph_once.platform.startup import serializer_for
+from langgraph_once.platform.types import types_of_code
+from langgraph_once.serde import OnceSerializer
+
+__all__ = ["Place", "database_option", "place_of", "progress_bar"]
+
+_EVERY_S = 2.0
+
+database_option = click.option(
+    "--database", metavar="URL", help="The database; that of the settings if left out."
+)
+
+
+class Place(NamedTuple):
+    """A database, and how its rows are read and written."""
+
+    database: str
+    config: CheckpointConfig
+    serde: OnceSerializer
+
+
+def place_of(config: str, database: str | None) -> Place:
+    """Return the database of these settings, or the one that is named.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    settings, manifest = load_if_there(config)
+    serde = settings.serde
+    if not serde.source:
+        serde = replace(serde, source=project_source(Path(config), manifest))
+    serializer = serializer_for(settings.model_copy(update={"serde": serde}))
+    types: set[tuple[str, ...]] = set()
+    with suppress(OnceError):
+        types = types_of_code(manifest).listed
+    serializer = serializer.with_msgpack_allowlist(types)
+    return Place(database or settings.database, settings.checkpoint, serializer)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Yield what is told how many threads of how many are done; it shows them on stderr."""
+    if sys.stderr.isatty():
+        columns = (*Bar.get_default_columns()[:-1], TextColumn("{task.completed}/{task.total}"))
+        with Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+            task = bar.add_task("threads", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        return
+    last = time.monotonic()
+
+    def say(done: int, total: int) -> None:
+        nonlocal last
+        if done == total or time.monotonic() - last > _EVERY_S:
+            last = time.monotonic()
+            click.echo(f"threads: {done} of {total}", err=True)
+
+    yield say

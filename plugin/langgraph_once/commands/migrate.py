@@ -1,0 +1,106 @@
+"""`langgraph-once migrate`: all rows of a database, rewritten or copied into another."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_read
+from langgraph_once.checkpoint.moving.cells import Trouble
+from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
+from langgraph_once.checkpoint.moving.transfer import transfer
+from langgraph_once.commands.database import Place, database_option, place_of, progress_bar
+from langgraph_once.commands.project import config_option
+from langgraph_once.errors import ConfigError
+
+__all__ = ["migrate_command"]
+
+
+@click.command("migrate")
+@click.option("--to", type=click.Choice(["msgpack", "once1"]), help="Rewrite all rows.")
+@click.option("--into", metavar="URL", help="Copy all threads into this database.")
+@database_option
+@click.option("--dry-run", is_flag=True, help="Write nothing; tell what would be done.")
+@click.option("--keep-tables", is_flag=True, help="Do not drop our tables at the end.")
+@config_option
+def migrate_command(
+    to: str | None,
+    into: str | None,
+    database: str | None,
+    dry_run: bool,
+    keep_tables: bool,
+    config: str,
+) -> None:
+    """Rewrite all rows, or copy them into another database. A server may be running.
+
+    "--to msgpack" is the way out: LangGraph's own savers read every row afterwards. "--to
+    once1" rewrites all as the settings write now: codec, keys, pieces. Either can be stopped
+    and started again. What cannot be rewritten leaves its thread as it is; the exit code is 1
+    then.
+    """
+    if (to is None) == (into is None):
+        raise click.UsageError("give either --to or --into")
+    if into is not None and (dry_run or keep_tables):
+        raise click.UsageError("--into goes with --database and --config alone")
+    place = place_of(config, database)
+    if into is not None:
+        troubles, is_any_left = _copy(place, into), False
+    else:
+        done = _rewrite(place, to == "msgpack", dry_run, keep_tables)
+        troubles, is_any_left = done.troubles, done.is_any_left
+    for trouble in troubles:
+        click.echo(f"left as it is: {trouble}", err=True)
+    if troubles or is_any_left:
+        sys.exit(1)
+
+
+def _rewrite(place: Place, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
+    database, config, serde = place
+    way = leaving(serde) if is_leaving else entering(serde, store_once=config.store_once)
+    _must_exist(database)
+    opened = (
+        open_to_read(database, config=config, serde=serde)
+        if dry_run
+        else open_saver(database, config=config, serde=serde)
+    )
+    with opened as saver, progress_bar() as progress:
+        done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=progress)
+    verb = "would be rewritten" if dry_run else "rewritten"
+    click.echo(
+        f"{done.threads} threads, {done.rows} rows {verb}: "
+        f"{done.bytes_before} bytes before, {done.bytes_after} after"
+    )
+    if done.has_dropped:
+        click.echo("our tables, indexes and columns are dropped")
+    if done.is_any_left:
+        click.echo(
+            "rows of ours are left: of threads that are named below, or of a server that writes "
+            "them; let it write msgpack (docs/checkpoints.md) and run this again",
+            err=True,
+        )
+    return done
+
+
+def _copy(place: Place, into: str) -> list[Trouble]:
+    database, config, serde = place
+    _must_exist(database)
+    reader = reading(serde)
+    with (
+        open_to_read(database, config=config, serde=reader) as source,
+        open_saver(into, config=config, serde=serde) as target,
+        progress_bar() as progress,
+    ):
+        done = transfer(source, target, progress=progress)
+    click.echo(
+        f"{done.threads} threads copied, {done.checkpoints} checkpoints; "
+        f"{done.skipped} threads were there"
+    )
+    return done.troubles
+
+
+def _must_exist(database: str) -> None:
+    file = Path(database.removeprefix("sqlite:///")).expanduser()
+    if not is_postgres(database) and not file.is_file():
+        raise ConfigError(str(file), "there is no such file; name the database with --database")

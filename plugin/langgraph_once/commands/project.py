@@ -1,0 +1,62 @@
+"""The settings of the project in this folder, as the server would have them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from langgraph_once.errors import ConfigError
+from langgraph_once.manifest import Manifest
+from langgraph_once.settings import Settings, load_settings, take_environment
+
+__all__ = ["CONFIG", "config_option", "load", "load_if_there", "read_json"]
+
+CONFIG = "langgraph.json"
+
+config_option = click.option("--config", default=CONFIG, show_default=True, help="File to read.")
+
+
+def load(config: str) -> tuple[Settings, Manifest]:
+    """Return what `langgraph dev` would run with, after preparing this process as it does.
+
+    Raises:
+        ConfigError: The file cannot be read, or a setting is wrong.
+    """
+    parsed = read_json(config)
+    take_environment(parsed.get("env", {}))
+    manifest = Manifest.from_json(parsed)
+    settings = load_settings(manifest)
+    sys.path.append(str(Path.cwd()))
+    return settings, manifest
+
+
+def load_if_there(config: str) -> tuple[Settings, Manifest]:
+    """As `load`; a database may be one of a program without a `langgraph.json`."""
+    if config == CONFIG and not Path(config).exists():
+        manifest = Manifest.from_json({})
+        sys.path.append(str(Path.cwd()))
+        return load_settings(manifest), manifest
+    return load(config)
+
+
+def read_json(config: str) -> dict[str, Any]:
+    """Return the object that a file holds.
+
+    Raises:
+        ConfigError: It cannot be read, or holds something else.
+    """
+    try:
+        parsed = json.loads(Path(config).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(config, f"cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        problem = f"is not valid JSON: {error}"
+    else:
+        if isinstance(parsed, dict):
+            return parsed
+        problem = "must be a JSON object"
+    raise ConfigError(config, problem)  # out here: an error of `json` holds the whole text

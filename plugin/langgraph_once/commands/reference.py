@@ -1,0 +1,23 @@
+"""`langgraph-once schema` and `env`: all settings, for editors and as variables."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from langgraph_once.reference import env_example, json_schema
+
+__all__ = ["env_command", "schema_command"]
+
+
+@click.command("schema")
+def schema_command() -> None:
+    """Print the JSON schema of the `once` sub-keys of langgraph.json."""
+    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+@click.command("env")
+def env_command() -> None:
+    """Print every environment variable with its default and meaning, as a .env file."""
+    click.echo(env_example(), nl=False)

@@ -1,0 +1,32 @@
+"""`langgraph-once types`: the types that the database and the graphs hold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from langgraph_once.commands.project import config_option, load
+from langgraph_once.platform.types import as_json, as_text, report_types
+
+__all__ = ["types_command"]
+
+
+@click.command("types")
+@config_option
+@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@click.option("--check", "strictly", is_flag=True, help="Exit with 1 if a type needs a line.")
+def types_command(config: str, for_machines: bool, strictly: bool) -> None:
+    """Tell which types the database and the graphs hold, and print the setting they need.
+
+    Nothing is written, and no value or key is printed; the server may be running.
+    """
+    settings, manifest = load(config)
+    found = report_types(settings, manifest, config=Path(config))
+    if for_machines:
+        click.echo(as_json(found))
+    else:
+        click.echo(as_text(found, terminal=sys.stdout.isatty()), nl=False)
+    if strictly and found.attention:
+        sys.exit(1)
