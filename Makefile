@@ -15,7 +15,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test pytest test-quick test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs lock clean
+.PHONY: help python dev test pytest test-quick test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs docs-site lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -78,16 +78,20 @@ types: $(READY)
 demo: $(READY) ## Compare what RemoteGraph delivers with what OnceRemoteGraph delivers
 	@$(BIN)/python -m demo
 
-bench: $(READY) ## Measure, and write bench/RESULTS.md
+bench: $(READY) ## Measure, and write docs/benchmarks.md
 	$(BIN)/python -m bench
 
 format: $(READY) ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## Write the reference of the settings: .env.example and the JSON schema
+docs: $(READY) ## Write the references: .env.example, the JSON schema, the pages of settings and errors
 	$(BIN)/langgraph-once env > .env.example
 	$(BIN)/langgraph-once schema > docs/langgraph-once.schema.json
+	$(BIN)/python -m tests.docs.reference
+
+docs-site: $(READY) ## Build the site of docs/ in build/site
+	$(BIN)/zensical build --strict
 
 lock: $(READY) ## Pin the newest versions that pyproject.toml allows
 	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --upgrade \

@@ -1,4 +1,4 @@
-"""Measure, print, and write to `bench/RESULTS.md`: `python -m bench [part ...]`.
+"""Measure, print, and write to `docs/benchmarks.md`: `python -m bench [part ...]`.
 
 Each part is a section of the file, replaced when the part has been measured; the others stay.
 Without arguments those that `make bench` measures, which need no server.
@@ -28,7 +28,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
 
 QUICK: Final = ("stream", "serde", "events")
 PACKAGES: Final = ("langgraph", "langgraph-checkpoint", "langchain-core", "ormsgpack")
-RESULTS: Final = Path(__file__).with_name("RESULTS.md")
+RESULTS: Final = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import SecretStr, TypeAdapter
 
@@ -16,7 +16,7 @@ from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, Ser
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
-__all__ = ["env_example", "json_schema"]
+__all__ = ["SECTIONS", "Variable", "env_example", "json_schema", "variables"]
 
 SECTIONS: dict[str, Any] = {
     "checkpoint": CheckpointConfig,
@@ -26,13 +26,23 @@ SECTIONS: dict[str, Any] = {
 }
 
 
+class Variable(NamedTuple):
+    """An environment variable."""
+
+    section: str
+    """One of `SECTIONS`, or empty."""
+    name: str
+    default: str
+    meaning: str
+
+
 def env_example() -> str:
     """Every variable with its default, commented out, under one line of meaning each."""
     lines = [
         "# Copy to .env and uncomment what you change. A variable wins over langgraph.json.",
         "# Lists and mappings are written as JSON.",
     ]
-    for name, default, meaning in _variables():
+    for _, name, default, meaning in variables():
         lines += ["", f"# {meaning}", f"# {name}={default}"]
     return "\n".join(lines) + "\n"
 
@@ -77,16 +87,18 @@ def _section_schema(section: str) -> dict[str, Any]:
     return schema
 
 
-def _variables() -> Iterator[tuple[str, str, str]]:
+def variables() -> Iterator[Variable]:
+    """All variables, section by section, then those of no section."""
     for section, kind in SECTIONS.items():
         defaults = TypeAdapter(kind).dump_python(kind(), mode="json")
         for key, schema in TypeAdapter(kind).json_schema()["properties"].items():
             meaning = " ".join(schema["description"].split())
             allowed = f" One of: {', '.join(schema['enum'])}." if "enum" in schema else ""
-            yield f"{PREFIX}{section}__{key}".upper(), _text(defaults[key]), meaning + allowed
-    yield f"{PREFIX}MODEL", _default("model"), _meaning("model")
-    yield f"{PREFIX}DATABASE_URL", "", _meaning("database_url")
-    yield "LANGGRAPH_AES_KEY", "", _meaning("upstream_aes_key")
+            name = f"{PREFIX}{section}__{key}".upper()
+            yield Variable(section, name, _text(defaults[key]), meaning + allowed)
+    yield Variable("", f"{PREFIX}MODEL", _default("model"), _meaning("model"))
+    yield Variable("", f"{PREFIX}DATABASE_URL", "", _meaning("database_url"))
+    yield Variable("", "LANGGRAPH_AES_KEY", "", _meaning("upstream_aes_key"))
 
 
 def _default(field: str) -> str:

@@ -1,4 +1,4 @@
-"""What the README shows passes a strict type checker, as users run one."""
+"""What docs/library.md shows first passes a strict type checker, as users run one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import langgraph_once
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 PACKAGES = str(Path(langgraph_once.__file__).parents[1])
 
 GIVEN = """\
@@ -27,8 +27,7 @@ for typed in dedup(chunks_of_v2, stream_mode="messages", version="v2"):
 
 
 def test_the_examples_of_a_process_are_typed(tmp_path: Path) -> None:
-    section = README.read_text().partition("### In a process")[2].partition("###")[0]
-    (example,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    example = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     file = tmp_path / "example.py"
     file.write_text(GIVEN + example + TOLD)
     done = subprocess.run(

@@ -1,0 +1,118 @@
+"""What the pages name is there: links, commands, settings, targets of make."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import metadata
+
+import click
+import jsonschema_rs
+import pytest
+
+from langgraph_once.cli import commands as ours
+from langgraph_once.reference import json_schema, variables
+from tests.docs.reference import PAGES
+from tests.docs.snippets import ROOT, pages, snippets
+
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?!https?:)([^)#]*)(#[^)]*)?\)|!\[[^\]]*\]\(([^)]+)\)")
+PLAIN = {**os.environ, "NO_COLOR": "1"}
+SHOWN = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_links_lead_somewhere(page: str) -> None:
+    for target, anchor, picture in LINK.findall((ROOT / page).read_text()):
+        found = ROOT / (target or picture or page)
+        assert found.exists(), found
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", found.read_text(), re.MULTILINE)
+            assert anchor[1:] in {slug(title) for title in titles}
+
+
+def test_the_site_is_built_without_a_warning() -> None:
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+    done = subprocess.run(command, cwd=ROOT, env=PLAIN, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_site_has_every_page() -> None:
+    nav = json.dumps(tomllib.loads((ROOT / "zensical.toml").read_text())["project"]["nav"])
+    assert [page for page in pages()[1:] if f'"{page.removeprefix("docs/")}"' not in nav] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_generated_is_new(page: str) -> None:
+    assert (ROOT / "docs" / page).read_text() == PAGES[page](), "run `make docs`"
+
+
+def test_the_readme_is_read_in_two_minutes() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+def test_commands_are_known() -> None:
+    """With their options; nothing of them runs."""
+    shown = list(of_ours())
+    assert shown
+    for page, words in shown:
+        command: click.Command = ours
+        context = click.Context(ours)
+        while isinstance(command, click.Group) and words:
+            name = words.pop(0)
+            found = command.get_command(context, name)
+            assert found is not None, f"{page}: langgraph-once {name}"
+            command = found
+        known = {
+            option for param in command.params for option in (*param.opts, *param.secondary_opts)
+        }
+        asked = {word.partition("=")[0] for word in words if word.startswith("-")}
+        assert asked <= known | {"--help"}, f"{page}: {command.name} {asked - known}"
+
+
+def of_ours() -> Iterator[tuple[str, list[str]]]:
+    for page in (*SHOWN, *pages()[1:]):
+        text = (ROOT / page).read_text()
+        blocks = "\n".join(snippet.text for snippet in snippets(page))
+        for line in (*re.findall(r"`(langgraph-once [^`]+)`", text), *blocks.splitlines()):
+            if line.startswith("langgraph-once "):
+                yield page, shlex.split(line.partition("#")[0])[1:]
+
+
+def test_targets_of_make_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in (*SHOWN, *pages()[1:]):
+        named = set(re.findall(r"(?:`|^)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE))
+        assert named <= targets, page
+
+
+def test_settings_are_known() -> None:
+    known = {variable.name for variable in variables()}
+    for page in (*SHOWN, *pages()[1:]):
+        named = set(re.findall(r"\bONCE_[A-Z_]+[A-Z]\b", (ROOT / page).read_text()))
+        assert {name for name in named if "__" in name} <= known, page
+
+
+def test_what_stands_in_langgraph_json_is_valid() -> None:
+    shown = [s.text for page in pages() for s in snippets(page, "json")]
+    configs = [json.loads(text) for text in shown if '"dependencies"' in text]
+    assert configs
+    for config in configs:
+        jsonschema_rs.validate(json_schema(), config)
+
+
+def slug(title: str) -> str:
+    """The anchor of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-")
+
+
+def test_a_package_index_is_shown_no_link_that_leads_nowhere() -> None:
+    told = metadata("langgraph-once")
+    text = str(told.get_payload() or told["Description"])  # type: ignore[attr-defined]  # a Message
+    assert "# langgraph-once" in text
+    assert LINK.findall(text) == []
