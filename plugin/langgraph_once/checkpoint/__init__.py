@@ -4,6 +4,7 @@ by_url.py       which database does a path or URL name?
 opening.py      a saver that is opened and closed, with and without an event loop
 saver.py        the methods that LangGraph calls
 threads.py      what each of them does, as statements: the same for every database
+found.py        what they read: checkpoints, and the pieces that these share
 tables.py       the statements that databases share; stored.py: what their rows say
 database.py     who runs statements
 lazy_values.py  channels that are decoded when they are looked at

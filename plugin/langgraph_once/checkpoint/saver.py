@@ -20,10 +20,11 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Engine, Program
+from langgraph_once.checkpoint.found import Found
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import Place
 from langgraph_once.checkpoint.tables import Query, Tables
-from langgraph_once.checkpoint.threads import Found, Threads
+from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,135 +12,26 @@ from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
     Checkpoint,
     CheckpointMetadata,
-    CheckpointTuple,
-    DeltaChannelHistory,
     get_checkpoint_metadata,
 )
 
 from langgraph_once.checkpoint.database import Ask, Program, batches, each
-from langgraph_once.checkpoint.lazy_values import LazyValues
+from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
-from langgraph_once.checkpoint.pieces.values import Unpacked, Values
-from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["COUNTERS", "Found", "History", "Threads", "run_id"]
+__all__ = ["COUNTERS", "Threads", "run_id"]
 
 logger = logging.getLogger(__name__)
 
 COUNTERS: Final = "counters_since_delta_snapshot"
 _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
-_LEDGER: Final = "ledger"
 _PATH: Final = 64
 """How many ancestors are read at once."""
-
-
-class Found:
-    """Checkpoints that were read, and the pieces that they share."""
-
-    def __init__(self, values: Values) -> None:
-        self.checkpoints: list[StoredCheckpoint] = []
-        self.assembly = values.assembly()
-        self._values = values
-
-    def manifests(self) -> list[Manifest]:
-        """Those of all values that were cut."""
-        found = (value for stored in self.checkpoints for value in stored.unpacked())
-        return [value.manifest for value in found if value.manifest is not None]
-
-    def decoded(self, value: Any, place: Place, what: str) -> Any:
-        """A value of a checkpoint.
-
-        Raises:
-            SerdeError: It cannot be decoded; the note says which one.
-        """
-        if isinstance(value, Several):
-            return [self.decoded(each, place, what) for each in value]
-        if not isinstance(value, Unpacked):
-            return value
-        try:
-            return self._values.value(value, self.assembly)
-        except SerdeError as error:
-            at = f"checkpoint {place.checkpoint_id} of thread {place.thread_id!r}"
-            error.add_note(f"in {what} of {at}, namespace {place.checkpoint_ns!r}")
-            raise
-
-    def ledger(self) -> bytes:
-        """The ledger of a checkpoint, where that was asked for."""
-        (stored,) = self.checkpoints
-        data: bytes = self.decoded(stored.values[_LEDGER], stored.place, "the ledger")
-        return data
-
-    def tuples(self, *, is_lazy: bool = True) -> Iterator[CheckpointTuple]:
-        """The checkpoints as LangGraph has them; channels of lazy ones are decoded when read."""
-        return (self._tuple(stored, is_lazy=is_lazy) for stored in self.checkpoints)
-
-    def _tuple(self, stored: StoredCheckpoint, *, is_lazy: bool) -> CheckpointTuple:
-        place, parent_id = stored.place, stored.parent_id
-
-        def channel(name: str) -> Any:
-            return self.decoded(stored.values[name], place, f"channel {name!r}")
-
-        values = LazyValues(stored.values, channel)
-        checkpoint: Any = {**stored.checkpoint}
-        checkpoint["channel_values"] = values if is_lazy else values.copy()
-        writes = [
-            (write.task_id, write.channel, self.decoded(write.value, place, f"write {write[:4]}"))
-            for write in stored.writes
-        ]
-        parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
-        metadata: Any = stored.metadata
-        return CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
-
-
-class History:
-    """What delta channels are rebuilt from: for each, the nearest ancestor that stores it, and the
-    writes on those that come after it and on that one."""
-
-    def __init__(self, values: Values, channels: Sequence[str]) -> None:
-        self.found = Found(values)
-        self.paths: dict[str, list[Place]] = {channel: [] for channel in channels}
-        self.seeds: dict[str, StoredCheckpoint] = {}
-        self.writes: dict[Place, list[StoredWrite]] = {}
-        self._has_begun = False
-
-    def is_end(self, stored: StoredCheckpoint) -> bool:
-        """Take the next checkpoint of the path, the target first, which is not an ancestor."""
-        if self._has_begun:
-            for channel, path in self.paths.items():
-                if channel not in self.seeds:
-                    path.append(stored.place)
-                    if channel in stored.values:
-                        self.seeds[channel] = stored
-        self._has_begun = True
-        return len(self.seeds) == len(self.paths)
-
-    def manifests(self) -> list[Manifest]:
-        """Those of the values that `decoded` decodes."""
-        seeds = (stored.values[channel] for channel, stored in self.seeds.items())
-        writes = (write.value for each in self.writes.values() for write in each)
-        values = (value for value in (*seeds, *writes) if isinstance(value, Unpacked))
-        return [value.manifest for value in values if value.manifest is not None]
-
-    def decoded(self) -> dict[str, DeltaChannelHistory]:
-        """The history as LangGraph has it."""
-        history: dict[str, DeltaChannelHistory] = {}
-        for channel, path in self.paths.items():
-            history[channel] = {
-                "writes": [
-                    (write.task_id, channel, self.found.decoded(write.value, place, "a write"))
-                    for place in reversed(path)
-                    for write in self.writes.get(place, ())
-                    if write.channel == channel
-                ]
-            }
-            if (stored := self.seeds.get(channel)) is not None:
-                value, place = stored.values[channel], stored.place
-                history[channel]["seed"] = self.found.decoded(value, place, f"channel {channel!r}")
-        return history
 
 
 class Threads:
@@ -152,11 +43,11 @@ class Threads:
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
-        self._values = self.values = tables.values
+        self.values = tables.values
 
     def get(self, place: Place) -> Program[Found]:
         """The checkpoint at a place, with all it needs to be decoded."""
-        found = Found(self._values)
+        found = Found(self.values)
         stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)
@@ -168,7 +59,7 @@ class Threads:
         after = found.checkpoints[-1].place if found.checkpoints else None
         found.checkpoints = yield from self.tables.page(query, after, limit)
         for thread_id in {stored.place.thread_id for stored in found.checkpoints}:
-            of_thread = Found(self._values)
+            of_thread = Found(self.values)
             of_thread.checkpoints = [
                 stored for stored in found.checkpoints if stored.place.thread_id == thread_id
             ]
@@ -206,7 +97,7 @@ class Threads:
                 WRITES_IDX_MAP.get(channel, position),
                 task_path,
                 channel,
-                *self._values.cell(value, cuts),
+                *self.values.cell(value, cuts),
             )
             for position, (channel, value) in enumerate(writes)
         ]
@@ -284,7 +175,7 @@ class Threads:
 
     def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
         """What channels are rebuilt from."""
-        history = History(self._values, channels)
+        history = History(self.values, channels)
         if place.checkpoint_id is None and (latest := (yield from self.tables.find(place))):
             place = latest.place
         yield from self._path(place, history.is_end, channels)
@@ -344,19 +235,19 @@ class Threads:
         cell = yield from self.tables.load_stream_state(place)
         if cell is None:
             return None
-        found = Found(self._values)
-        values = {_LEDGER: self._values.unpacked(cell)}
-        found.checkpoints.append(StoredCheckpoint(place, None, {}, values, {}, []))
+        found = Found(self.values)
+        found.add_ledger(place, cell)
         yield from self.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
     def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
         """Store the ledger of a checkpoint."""
         cuts: list[CutValue] = []
-        ask = self.tables.save_stream_state(place, self._values.cell(data, cuts))
+        ask = self.tables.save_stream_state(place, self.values.cell(data, cuts))
         return self.store(place.thread_id, cuts, [ask])
 
     def store(self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]) -> Program[None]:
+        """Store the pieces of values that a thread lacks, then what refers to them."""
         yield from each(self.tables.lock(thread_id, alone=False))
         missing = Missing(cuts)
         while missing.wanted:
@@ -364,7 +255,7 @@ class Threads:
         if missing.found:
             # Sorted: two that store the same pieces in another order would wait for each other.
             found = sorted(missing.found.items())
-            pieces = [(name, self._values.piece(data)) for name, data in found]
+            pieces = [(name, self.values.piece(data)) for name, data in found]
             yield self.tables.add_pieces(thread_id, pieces)
         yield from each(asks)
 
@@ -380,9 +271,9 @@ class Threads:
         """Delete values that no checkpoint has, and pieces that nothing refers to."""
         yield from self.tables.drop_unread(thread_id)
         cells = yield from self.tables.manifest_cells(thread_id)
-        assembly = self._values.assembly(groups_only=True)
+        assembly = self.values.assembly(groups_only=True)
         try:
-            manifests = [found for cell in cells for found in self._values.manifests(cell)]
+            manifests = [found for cell in cells for found in self.values.manifests(cell)]
             yield from self.collect(thread_id, manifests, assembly)
             kept = assembly.all_of(manifests)
         except SerdeError as error:  # it may refer to any

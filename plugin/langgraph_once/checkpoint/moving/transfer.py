@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph_once.checkpoint.database import Program, each
+from langgraph_once.checkpoint.found import Found
 from langgraph_once.checkpoint.moving.cells import Progress, Trouble, why
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
-from langgraph_once.checkpoint.threads import Found, Threads
+from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import SerdeError, StorageError
 
 __all__ = ["Transfer", "transfer"]

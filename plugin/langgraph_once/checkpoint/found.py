@@ -1,0 +1,128 @@
+"""What was read of threads: checkpoints and the pieces that they share, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory
+
+from langgraph_once.checkpoint.lazy_values import LazyValues
+from langgraph_once.checkpoint.pieces.manifest import Manifest
+from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
+from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
+from langgraph_once.errors import SerdeError
+
+__all__ = ["Found", "History"]
+
+_LEDGER: Final = "ledger"
+
+
+class Found:
+    """Checkpoints that were read, and the pieces that they share."""
+
+    def __init__(self, values: Values) -> None:
+        self.checkpoints: list[StoredCheckpoint] = []
+        self.assembly = values.assembly()
+        self._values = values
+
+    def manifests(self) -> list[Manifest]:
+        """Those of all values that were cut."""
+        found = (value for stored in self.checkpoints for value in stored.unpacked())
+        return [value.manifest for value in found if value.manifest is not None]
+
+    def decoded(self, value: Any, place: Place, what: str) -> Any:
+        """A value of a checkpoint.
+
+        Raises:
+            SerdeError: It cannot be decoded; the note says which one.
+        """
+        if isinstance(value, Several):
+            return [self.decoded(each, place, what) for each in value]
+        if not isinstance(value, Unpacked):
+            return value
+        try:
+            return self._values.value(value, self.assembly)
+        except SerdeError as error:
+            at = f"checkpoint {place.checkpoint_id} of thread {place.thread_id!r}"
+            error.add_note(f"in {what} of {at}, namespace {place.checkpoint_ns!r}")
+            raise
+
+    def add_ledger(self, place: Place, cell: Cell) -> None:
+        """Take the ledger of a checkpoint, as the only value that is found of it."""
+        values = {_LEDGER: self._values.unpacked(cell)}
+        self.checkpoints.append(StoredCheckpoint(place, None, {}, values, {}, []))
+
+    def ledger(self) -> bytes:
+        """The ledger that was found."""
+        (stored,) = self.checkpoints
+        data: bytes = self.decoded(stored.values[_LEDGER], stored.place, "the ledger")
+        return data
+
+    def tuples(self, *, is_lazy: bool = True) -> Iterator[CheckpointTuple]:
+        """The checkpoints as LangGraph has them; channels of lazy ones are decoded when read."""
+        return (self._tuple(stored, is_lazy=is_lazy) for stored in self.checkpoints)
+
+    def _tuple(self, stored: StoredCheckpoint, *, is_lazy: bool) -> CheckpointTuple:
+        place, parent_id = stored.place, stored.parent_id
+
+        def channel(name: str) -> Any:
+            return self.decoded(stored.values[name], place, f"channel {name!r}")
+
+        values = LazyValues(stored.values, channel)
+        checkpoint: Any = {**stored.checkpoint}
+        checkpoint["channel_values"] = values if is_lazy else values.copy()
+        writes = [
+            (write.task_id, write.channel, self.decoded(write.value, place, f"write {write[:4]}"))
+            for write in stored.writes
+        ]
+        parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
+        metadata: Any = stored.metadata
+        return CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
+
+
+class History:
+    """What delta channels are rebuilt from: for each, the nearest ancestor that stores it, and the
+    writes on those that come after it and on that one."""
+
+    def __init__(self, values: Values, channels: Sequence[str]) -> None:
+        self.found = Found(values)
+        self.paths: dict[str, list[Place]] = {channel: [] for channel in channels}
+        self.seeds: dict[str, StoredCheckpoint] = {}
+        self.writes: dict[Place, list[StoredWrite]] = {}
+        self._has_begun = False
+
+    def is_end(self, stored: StoredCheckpoint) -> bool:
+        """Take the next checkpoint of the path, the target first, which is not an ancestor."""
+        if self._has_begun:
+            for channel, path in self.paths.items():
+                if channel not in self.seeds:
+                    path.append(stored.place)
+                    if channel in stored.values:
+                        self.seeds[channel] = stored
+        self._has_begun = True
+        return len(self.seeds) == len(self.paths)
+
+    def manifests(self) -> list[Manifest]:
+        """Those of the values that `decoded` decodes."""
+        seeds = (stored.values[channel] for channel, stored in self.seeds.items())
+        writes = (write.value for each in self.writes.values() for write in each)
+        values = (value for value in (*seeds, *writes) if isinstance(value, Unpacked))
+        return [value.manifest for value in values if value.manifest is not None]
+
+    def decoded(self) -> dict[str, DeltaChannelHistory]:
+        """The history as LangGraph has it."""
+        history: dict[str, DeltaChannelHistory] = {}
+        for channel, path in self.paths.items():
+            history[channel] = {
+                "writes": [
+                    (write.task_id, channel, self.found.decoded(write.value, place, "a write"))
+                    for place in reversed(path)
+                    for write in self.writes.get(place, ())
+                    if write.channel == channel
+                ]
+            }
+            if (stored := self.seeds.get(channel)) is not None:
+                value, place = stored.values[channel], stored.place
+                history[channel]["seed"] = self.found.decoded(value, place, f"channel {channel!r}")
+        return history
