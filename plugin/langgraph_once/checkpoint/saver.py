@@ -6,7 +6,7 @@ import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -20,7 +20,6 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Engine, Program
-from langgraph_once.checkpoint.found import Found
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import Place
 from langgraph_once.checkpoint.tables import Query, Tables
@@ -31,9 +30,6 @@ from langgraph_once.stream import StreamAddress
 __all__ = ["OnceSaver"]
 
 T = TypeVar("T")
-
-_PAGE: Final = 50
-"""How many checkpoints are listed by one statement."""
 
 
 class OnceSaver(BaseCheckpointSaver[str]):
@@ -118,14 +114,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
             before: Only checkpoints with smaller ids.
             limit: The most to list.
         """
-        query = Query(config, filter, before)
-        found = Found(self.threads.values)
-        while (size := _size(limit)) > 0:
-            self._read(self.threads.page(query, found, size))
-            yield from found.tuples()
-            if len(found.checkpoints) < size:
-                return
-            limit = limit and limit - size
+        for page in self.threads.pages(Query(config, filter, before), limit=limit):
+            yield from self._read(page).tuples()
 
     async def alist(
         self,
@@ -136,15 +126,9 @@ class OnceSaver(BaseCheckpointSaver[str]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """`list`, async."""
-        query = Query(config, filter, before)
-        found = Found(self.threads.values)
-        while (size := _size(limit)) > 0:
-            await self.engine.aside(self._read, self.threads.page(query, found, size))
-            for each in found.tuples():
+        for page in self.threads.pages(Query(config, filter, before), limit=limit):
+            for each in (await self.engine.aside(self._read, page)).tuples():
                 yield each
-            if len(found.checkpoints) < size:
-                return
-            limit = limit and limit - size
 
     def put(
         self,
@@ -318,10 +302,6 @@ class OnceSaver(BaseCheckpointSaver[str]):
     async def _awrite(self, program: Program[T]) -> T:
         # Values were encoded before: in the loop, where nobody changes them meanwhile.
         return await self.engine.aside(self._write, program)
-
-
-def _size(limit: int | None) -> int:
-    return _PAGE if limit is None else min(limit, _PAGE)
 
 
 def _config(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -32,6 +32,8 @@ _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
 _PATH: Final = 64
 """How many ancestors are read at once."""
+_PAGE: Final = 50
+"""How many checkpoints are listed by one statement."""
 
 
 class Threads:
@@ -54,7 +56,28 @@ class Threads:
             yield from self.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
-    def page(self, query: Query, found: Found, limit: int) -> Program[Found]:
+    def pages(
+        self, query: Query, *, limit: int | None = None, size: int = _PAGE
+    ) -> Iterator[Program[Found]]:
+        """The checkpoints that match, newest first: a program for each page of them.
+
+        Each must have run before the next is asked for. The pieces of a page serve the next ones.
+
+        Args:
+            query: Which checkpoints.
+            limit: How many at most; all if None.
+            size: How many a page has.
+        """
+        found = Found(self.values)
+        left = limit
+        while left is None or left > 0:
+            asked = size if left is None else min(left, size)
+            yield self._page(query, found, asked)
+            if len(found.checkpoints) < asked:
+                return
+            left = None if left is None else left - asked
+
+    def _page(self, query: Query, found: Found, limit: int) -> Program[Found]:
         """The checkpoints that come after those found, which they take the place of."""
         after = found.checkpoints[-1].place if found.checkpoints else None
         found.checkpoints = yield from self.tables.page(query, after, limit)

@@ -6,9 +6,8 @@ killed goes on where he was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Program, each
 from langgraph_once.checkpoint.found import Found
@@ -22,7 +21,8 @@ from langgraph_once.errors import SerdeError, StorageError
 
 __all__ = ["Transfer", "transfer"]
 
-_PAGE = 20
+_PAGE: Final = 20
+"""How many checkpoints are in memory, with all that is on them."""
 
 
 @dataclass
@@ -112,7 +112,9 @@ class _Copy:
         tables = self._writer.tables
         yield from each(tables.lock(self._id, alone=True))
         runs = self._ask(self._reader.tables.runs(self._id)) if self._has_own else {}
-        for found in self._pages():
+        config: Any = {"configurable": {"thread_id": self._id}}
+        for page in self._reader.pages(Query(config), size=_PAGE):
+            found: Found = self._ask(page)
             for stored in found.checkpoints:
                 if stored.place in missing:
                     yield from self._put(found, stored, runs)
@@ -156,15 +158,6 @@ class _Copy:
     def _ledger(self, place: Place) -> bytes | None:
         found: Found | None = self._ask(self._reader.load_stream_state(place))
         return None if found is None else found.ledger()
-
-    def _pages(self) -> Iterator[Found]:
-        found = Found(self._reader.values)
-        config: Any = {"configurable": {"thread_id": self._id}}
-        while True:
-            self._ask(self._reader.page(Query(config), found, _PAGE))
-            yield found
-            if len(found.checkpoints) < _PAGE:
-                return
 
     def _ask(self, program: Program[Any]) -> Any:
         return self._source.engine.run(program, writes=False)
