@@ -14,20 +14,32 @@ S = TypeVar("S", bound=OnceSaver)
 
 
 class Opening(Generic[S]):
-    """A saver to be opened and closed: with `with`, or with `async with`."""
+    """A saver to be opened and closed: with `with`, or with `async with`.
 
-    def __init__(self, open_saver: Callable[[], S], close: Callable[[S], None]) -> None:
+    Args:
+        open_saver: Opens it.
+        sets_up: Whether what is missing in the database is made at once.
+    """
+
+    def __init__(self, open_saver: Callable[[], S], *, sets_up: bool = True) -> None:
         self._open = open_saver
-        self._close = close
+        self._sets_up = sets_up
         self._saver: S | None = None
 
     def __enter__(self) -> S:
-        self._saver = self._open()
-        return self._saver
+        saver = self._open()
+        try:
+            if self._sets_up:
+                saver.setup()
+        except BaseException:
+            saver.close()
+            raise
+        self._saver = saver
+        return saver
 
     def __exit__(self, *given: object) -> None:
         if self._saver is not None:
-            self._close(self._saver)
+            self._saver.close()
 
     async def __aenter__(self) -> S:
         return await asyncio.to_thread(self.__enter__)

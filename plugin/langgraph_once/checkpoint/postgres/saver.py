@@ -145,7 +145,7 @@ def open_postgres_saver(
             open=True,
             name="langgraph-once",
         )
-        saver = OncePostgresSaver(
+        return OncePostgresSaver(
             pool,
             serde=serde,
             store_once=store_once,
@@ -153,14 +153,8 @@ def open_postgres_saver(
             statement_timeout_s=statement_timeout_s,
             is_pooler=is_pooler,
         )
-        try:
-            saver.setup()
-        except BaseException:
-            saver.close()
-            raise
-        return saver
 
-    return Opening(opened, OncePostgresSaver.close)
+    return Opening(opened)
 
 
 def open_postgres_to_read(
@@ -186,7 +180,7 @@ def open_postgres_to_read(
             raise storage_error(name, error) from error
         return OncePostgresSaver(conn, serde=serde, schema=schema)
 
-    return Opening(opened, OncePostgresSaver.close)
+    return Opening(opened, sets_up=False)
 
 
 def ask_postgres(url: str) -> None:

@@ -85,15 +85,9 @@ def open_sqlite_saver(
             conn = sqlite3.connect(prepare(path), timeout=BUSY_TIMEOUT_S, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise not_opened(path, error) from error
-        saver = OnceSqliteSaver(conn, serde=serde, store_once=store_once, path=path)
-        try:
-            saver.setup()
-        except BaseException:
-            saver.close()
-            raise
-        return saver
+        return OnceSqliteSaver(conn, serde=serde, store_once=store_once, path=path)
 
-    return Opening(opened, OnceSqliteSaver.close)
+    return Opening(opened)
 
 
 def open_sqlite_to_read(
@@ -122,4 +116,4 @@ def open_sqlite_to_read(
         conn.text_factory = text
         return OnceSqliteSaver(conn, serde=serde, path=path)
 
-    return Opening(opened, OnceSqliteSaver.close)
+    return Opening(opened, sets_up=False)
