@@ -133,8 +133,8 @@ def each(asked: Iterable[Ask]) -> Program[None]:
         yield ask
 
 
-def batches(values: Iterable[T]) -> Iterator[list[T]]:
-    """As many of the values as one statement takes, then as many more."""
+def batches(values: Iterable[T], at_once: int = _MANY) -> Iterator[list[T]]:
+    """Some of the values, then as many more; as many as one statement takes, if left out."""
     rest = iter(values)
-    while some := list(islice(rest, _MANY)):
+    while some := list(islice(rest, at_once)):
         yield some

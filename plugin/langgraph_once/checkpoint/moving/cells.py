@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.values import Unpacked, Values
+from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.checkpoint.threads import Threads
-from langgraph_once.errors import OnceError, SerdeError
+from langgraph_once.errors import OnceError
 
-__all__ = ["Progress", "ReadCell", "Trouble", "open_cells", "some_of", "why"]
+__all__ = ["AT_ONCE", "Progress", "ReadCell", "Trouble", "all_threads", "open_cells", "why"]
 
-_AT_ONCE: Final = 16
+AT_ONCE: Final = 16
+"""How many cells are read at once: each may be large."""
 
 Progress = Callable[[int, int], None]
 """Is told how many threads are done, of how many."""
@@ -71,11 +72,22 @@ class ReadCell(NamedTuple):
         return self.values.value(value, self.assembly) if isinstance(value, Unpacked) else value
 
 
-def some_of(at: Sequence[CellAt]) -> Iterator[list[CellAt]]:
-    """As many as are read at once: each may be large."""
-    rest = iter(at)
-    while some := list(islice(rest, _AT_ONCE)):
-        yield some
+def all_threads(saver: OnceSaver, threads: Threads, progress: Progress | None) -> Iterator[str]:
+    """The threads of a database, sorted by their ids.
+
+    Args:
+        saver: The database.
+        threads: Its programs.
+        progress: Is told, when the next thread is asked for, that the one before is done.
+
+    Raises:
+        StorageError: They cannot be listed.
+    """
+    ids = saver.engine.run(threads.tables.thread_ids(), writes=False)
+    for count, thread_id in enumerate(ids, 1):
+        yield thread_id
+        if progress is not None:
+            progress(count, len(ids))
 
 
 def open_cells(
@@ -107,4 +119,4 @@ def open_cells(
 
 def why(error: Exception) -> str:
     """What an error says, without a value: only ours are known to have none."""
-    return str(error) if isinstance(error, OnceError | SerdeError) else type(error).__name__
+    return str(error) if isinstance(error, OnceError) else type(error).__name__

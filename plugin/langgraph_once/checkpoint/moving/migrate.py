@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.database import Engine, Program, each
+from langgraph_once.checkpoint.database import Engine, Program, batches, each
 from langgraph_once.checkpoint.moving.cells import (
+    AT_ONCE,
     Progress,
     ReadCell,
     Trouble,
+    all_threads,
     open_cells,
-    some_of,
     why,
 )
 from langgraph_once.checkpoint.pieces.collect import Cell
@@ -135,10 +136,9 @@ def migrate(
     done = Migration()
     engine = saver.engine
     reader = Threads(saver.tables_with(way.source))
+    writer = Threads(saver.tables_with(way.target))
     has_own = engine.run(reader.tables.has_own(), writes=False)
-    ids = engine.run(reader.tables.thread_ids(), writes=False)
-    for count, thread_id in enumerate(ids, 1):
-        writer = Threads(saver.tables_with(way.target))
+    for thread_id in all_threads(saver, reader, progress):
         thread = _Thread(thread_id, way, reader, writer, is_dry=is_dry, has_own=has_own)
         try:
             engine.run(thread.rewrite(), writes=not is_dry)
@@ -146,8 +146,6 @@ def migrate(
             done.troubles.append(error.trouble)
         else:
             thread.add_to(done)
-        if progress is not None:
-            progress(count, len(ids))
     if way.is_leaving and not is_dry:
         _end(engine, reader, done, keeps_tables=keeps_tables)
     return done
@@ -208,7 +206,7 @@ class _Thread:
             if is_ours and (self._way.is_leaving or not self._has_own):
                 continue
             at = yield from tables.cells_at(table, self._id)
-            for some in some_of([one for one in at if self._may_need(one)]):
+            for some in batches([one for one in at if self._may_need(one)], AT_ONCE):
                 yield from self._rewrite(table, some)
         if self._way.is_leaving and not self._is_dry:
             self._rows += yield from tables.restore_metadata(self._id)

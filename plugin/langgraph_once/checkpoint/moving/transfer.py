@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Program, each
 from langgraph_once.checkpoint.found import Found
-from langgraph_once.checkpoint.moving.cells import Progress, Trouble, why
+from langgraph_once.checkpoint.moving.cells import Progress, Trouble, all_threads, why
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
@@ -50,8 +50,7 @@ def transfer(source: OnceSaver, target: OnceSaver, *, progress: Progress | None 
         StorageError: A database cannot do it; what was copied stays.
     """
     done = Transfer()
-    ids = source.engine.run(source.threads.tables.thread_ids(), writes=False)
-    for count, thread_id in enumerate(ids, 1):
+    for thread_id in all_threads(source, source.threads, progress):
         copy = _Copy(source, target, thread_id)
         try:
             missing = copy.missing()
@@ -64,8 +63,6 @@ def transfer(source: OnceSaver, target: OnceSaver, *, progress: Progress | None 
             done.threads += bool(missing)
             done.skipped += not missing
             done.checkpoints += len(missing)
-        if progress is not None:
-            progress(count, len(ids))
     return done
 
 

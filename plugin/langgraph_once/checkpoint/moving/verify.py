@@ -14,11 +14,12 @@ from langgraph.checkpoint.base import CheckpointTuple
 
 from langgraph_once.checkpoint.database import Program, batches
 from langgraph_once.checkpoint.moving.cells import (
+    AT_ONCE,
     Progress,
     ReadCell,
     Trouble,
+    all_threads,
     open_cells,
-    some_of,
     why,
 )
 from langgraph_once.checkpoint.moving.migrate import reading
@@ -31,7 +32,7 @@ from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Verdict", "check_thread", "stored_threads", "verify"]
+__all__ = ["Verdict", "verify"]
 
 
 @dataclass
@@ -44,14 +45,6 @@ class Verdict:
     """Values, writes and ledgers."""
     pieces: int = 0
     troubles: list[Trouble] = field(default_factory=list)
-
-    def add(self, other: Verdict) -> None:
-        """Take what was found elsewhere."""
-        self.threads += other.threads
-        self.checkpoints += other.checkpoints
-        self.cells += other.cells
-        self.pieces += other.pieces
-        self.troubles += other.troubles
 
 
 def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None = None) -> Verdict:
@@ -66,40 +59,16 @@ def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None
         StorageError: The threads cannot even be listed.
     """
     verdict = Verdict()
-    ids = stored_threads(saver)
-    for count, thread_id in enumerate(ids, 1):
-        verdict.add(check_thread(saver, serde, thread_id))
-        if progress is not None:
-            progress(count, len(ids))
-    return verdict
-
-
-def stored_threads(saver: OnceSaver) -> list[str]:
-    """The threads of a database.
-
-    Raises:
-        StorageError: They cannot be listed.
-    """
-    return saver.engine.run(saver.threads.tables.thread_ids(), writes=False)
-
-
-def check_thread(saver: OnceSaver, serde: OnceSerializer, thread_id: str) -> Verdict:
-    """Check a thread.
-
-    Args:
-        saver: The database.
-        serde: Reads what is stored.
-        thread_id: Which one.
-    """
-    verdict = Verdict(threads=1)
     threads = Threads(saver.tables_with(Values(reading(serde))))
-    try:
-        has_own = saver.engine.run(threads.tables.has_own(), writes=False)
+    has_own = saver.engine.run(threads.tables.has_own(), writes=False)
+    for thread_id in all_threads(saver, threads, progress):
+        verdict.threads += 1
         check = _Check(threads, thread_id, verdict, has_own=has_own)
-        for part in (check.checkpoints, check.cells, check.pieces):
-            saver.engine.run(part(), writes=False)
-    except StorageError as error:
-        verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
+        try:
+            for part in (check.checkpoints, check.cells, check.pieces):
+                saver.engine.run(part(), writes=False)
+        except StorageError as error:
+            verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
     return verdict
 
 
@@ -161,7 +130,7 @@ class _Check:
             if table is self._tables.cell_tables[-1] and not self._has_own:
                 continue
             at = yield from self._tables.cells_at(table, self._id)
-            for some in some_of([one for one in at if one.tag != "empty"]):
+            for some in batches([one for one in at if one.tag != "empty"], AT_ONCE):
                 for read in (yield from open_cells(self._threads, table, self._id, some)):
                     self._verdict.cells += 1
                     for channel, problem in _undecodable(read):
