@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from langchain_core.messages import BaseMessage, BaseMessageChunk
+from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.stream.part.from_json import revive
 
@@ -45,14 +45,16 @@ class Tally:
         for message in _messages(payload):
             text = message.text
             self.characters += len(text)
-            if isinstance(message, BaseMessageChunk):
+            if isinstance(message, RemoveMessage):
+                self._streamed.pop(str(message.id), None)
+            elif isinstance(message, BaseMessageChunk):
                 self._streamed.setdefault(str(message.id), []).append(text)
             elif text:
                 self._whole[text] += 1
                 self._whole_in_messages[text] += is_message
 
     def deliveries(self) -> Counter[str]:
-        """How often each text was delivered, as tokens or whole."""
+        """How often each text was delivered, as tokens or whole, and not taken back."""
         return self._whole + self._tokens()
 
     @property

@@ -27,23 +27,28 @@ MODEL_FORMS = f'"{SCRIPTED}", or "provider:model" such as "openai:gpt-4.1-mini"'
 
 ARGS_PIECE_CHARS = 8
 
+LOST = "the connection to the model was lost; ask it again"
+
 Script = Callable[[Sequence[BaseMessage]], AIMessage]
 """What a scripted model answers to a conversation: text, tool calls, or both."""
 
 
-def chat_model(name: str, script: Script) -> BaseChatModel:
+def chat_model(
+    name: str, script: Script, *, breaks_off: Callable[[Sequence[BaseMessage]], bool] | None = None
+) -> BaseChatModel:
     """The chat model called `name`.
 
     Args:
         name: "scripted", or a name for `init_chat_model` such as "openai:gpt-4.1-mini".
         script: The answers of the scripted model; a real model does not read it.
+        breaks_off: When the scripted model loses its connection halfway through an answer.
 
     Raises:
         ConfigError: The name has another form, its packages are missing, or its provider
             refuses it.
     """
     if name == SCRIPTED:
-        return ScriptedChatModel(script=script)
+        return ScriptedChatModel(script=script, breaks_off=breaks_off)
     provider, _, model = name.partition(":")
     if not (provider and model):
         raise ConfigError(MODEL_KEY, f"must be {MODEL_FORMS}, got {name!r}")
@@ -89,6 +94,9 @@ class ScriptedChatModel(BaseChatModel):
     script: Script
     """Called with the conversation; a tool call without an id is given one."""
 
+    breaks_off: Callable[[Sequence[BaseMessage]], bool] | None = None
+    """Asked before each answer; if true, a `ConnectionError` ends it halfway."""
+
     delay_s: float = 0.0
     """Pause after each chunk of a stream, in seconds."""
 
@@ -108,6 +116,8 @@ class ScriptedChatModel(BaseChatModel):
         return self.bind(tools=schemas, tool_choice=tool_choice, **kwargs)
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        if self.breaks_off is not None and self.breaks_off(messages):
+            raise ConnectionError(LOST)
         return ChatResult(generations=[ChatGeneration(message=_answer(self.script, messages))])
 
     def _stream(
@@ -117,7 +127,7 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **__: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        for chunk in _chunks(_answer(self.script, messages)):
+        for chunk in self._chunks(messages):
             if run_manager:
                 run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
@@ -131,11 +141,19 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **__: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        for chunk in _chunks(_answer(self.script, messages)):
+        for chunk in self._chunks(messages):
             if run_manager:
                 await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
             await asyncio.sleep(self.delay_s)
+
+    def _chunks(self, messages: Sequence[BaseMessage]) -> Iterator[ChatGenerationChunk]:
+        chunks = list(_chunks(_answer(self.script, messages)))
+        if self.breaks_off is None or not self.breaks_off(messages):
+            yield from chunks
+            return
+        yield from chunks[: len(chunks) // 2]
+        raise ConnectionError(LOST)
 
 
 def _answer(script: Script, messages: Sequence[BaseMessage]) -> AIMessage:

@@ -1,9 +1,10 @@
 """The research graph: plan, one researcher per topic, report, approval.
 
 `plan` fans out by `Send` to the subgraph `researcher`; each researcher calls two tools at
-once and hands in its summary. `write` reports, and `approve` interrupts the run until the
-user answers. Nodes are sync, so that the graph runs under `stream` and `astream` alike:
-LangGraph moves them to threads, where nothing they do can block the event loop.
+once and hands in its summary. One of the tools fails now and then: the retry policy runs the
+researcher again, which says again what it has said. `write` reports, and `approve` interrupts
+the run until the user answers. Nodes are sync, so that the graph runs under `stream` and
+`astream` alike: LangGraph moves them to threads, where nothing they do blocks the event loop.
 """
 
 from typing import Literal
@@ -12,7 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command, Send, interrupt
+from langgraph.types import Command, RetryPolicy, Send, interrupt
 
 from graphs.models import Script, chat_model
 from graphs.research import script
@@ -30,8 +31,8 @@ PLAN = (
     "three topics to look into, each on a line of its own that begins with '- '."
 )
 RESEARCH = (
-    "You research one topic. Call both tools at the same time, then summarise in about forty "
-    "words what their results mean."
+    "You research one topic. Say in one sentence what you look up and call both tools at the same "
+    "time; then summarise in about forty words what their results mean."
 )
 WRITE = "You write a report of about eighty words that answers the question from the notes."
 PUBLISH = "The report was approved. Tell the user in one sentence that it is published."
@@ -150,7 +151,7 @@ researcher = (
 builder = (
     StateGraph(ResearchState)
     .add_node("plan", plan)
-    .add_node("researcher", researcher)
+    .add_node("researcher", researcher, retry_policy=RetryPolicy(initial_interval=0.1))
     .add_node("write", write)
     .add_node("approve", approve)
     .add_node("publish", publish)
@@ -163,6 +164,6 @@ builder = (
     .add_edge("withdraw", END)
 )
 
-graph = builder.compile(name="research")
+graph = builder.compile()  # without a name, so that an assistant has that of `langgraph.json`
 
 _model(script.plan)  # a wrong model name stops the start of the server, not its first run

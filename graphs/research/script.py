@@ -25,13 +25,14 @@ def plan(messages: Sequence[BaseMessage]) -> AIMessage:
 
 
 def research(messages: Sequence[BaseMessage]) -> AIMessage:
-    """Two tool calls at once; with their results, the summary of the topic."""
+    """A sentence and two tool calls at once; with their results, the summary of the topic."""
     topic = _request(messages)
     if any(isinstance(message, ToolMessage) for message in messages):
         return AIMessage(look_up(topic).summary)
     tools = (search_sources, find_pitfall)
     return AIMessage(
-        "", tool_calls=[tool_call(name=tool.name, args={"topic": topic}, id=None) for tool in tools]
+        f"I look up who wrote about {topic}, and what goes wrong with it.",
+        tool_calls=[tool_call(name=tool.name, args={"topic": topic}, id=None) for tool in tools],
     )
 
 

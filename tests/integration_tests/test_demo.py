@@ -37,7 +37,8 @@ def test_ours_delivers_everything_once() -> None:
         (line,) = (line for line in printed.splitlines() if title in line)
         return [int(number) for number in re.findall(r"\d+", line)]
 
-    assert row("never came") == row("again in `messages`") == [0, 0, 0]
+    assert row("never came") == [0, 0, 0]
+    assert row("again in `messages`") == [1, 0, 0]
     plain, ours, added_up = row("again in any mode")
     assert plain == ours > 50
     assert added_up == 0

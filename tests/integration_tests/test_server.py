@@ -83,16 +83,18 @@ class TestStreams:
     def test_a_stock_client_receives_texts_again_and_ours_does_not(
         self, remote: RemoteFactory, sync_client: SyncLangGraphClient
     ) -> None:
-        plain, ours = Tally(), Tally()
+        plain, alone, ours = Tally(), Tally(), Tally()
         for graph, tally in (
             (remote(RemoteGraph, "research_plain"), plain),
-            (remote(OnceRemoteGraph, "research_plain", dedup=AUTO), ours),
+            (remote(OnceRemoteGraph, "research_plain", dedup=AUTO), alone),
+            (remote(OnceRemoteGraph, "research", dedup=AUTO), ours),
         ):
             _, config = new_thread(sync_client)
             for chunk in graph.stream(ASKED, config, **OPTIONS):
                 tally.add(chunk)
             assert tally.lost(message_texts(graph.get_state(config).values)) == []
         assert plain.duplicates > 50
+        assert alone.duplicates == 1  # what was said before a retry: only a wrapped graph knows
         assert ours.duplicates == 0
         assert set(ours.deliveries()) == set(plain.deliveries())
 

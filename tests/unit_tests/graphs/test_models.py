@@ -216,3 +216,15 @@ def test_a_refusal_is_one_line_without_the_input(
         "in the environment"
     )
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+async def test_a_model_that_breaks_off_has_streamed_half_an_answer() -> None:
+    model = chat_model(
+        "scripted", lambda _: AIMessage("one two three four five"), breaks_off=lambda _: True
+    )
+    stream = model.astream("?")
+    assert [(await anext(stream)).text for _ in range(3)] == ["one", " two", " three"]
+    with pytest.raises(ConnectionError, match="ask it again"):
+        await anext(stream)
+    with pytest.raises(ConnectionError):
+        model.invoke("?")

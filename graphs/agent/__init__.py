@@ -1,0 +1,1 @@
+"""A travel agent, built as most people build theirs: `create_agent` with tools and middleware."""
