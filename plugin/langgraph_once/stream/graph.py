@@ -19,13 +19,14 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
-from langgraph_once.config import DedupConfig
+from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.dedup.cached_answers import CachedParts, with_updates
 from langgraph_once.stream.dedup.deduplicator import cuts_states
+from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.messages.originals import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.dedup.stock import for_stock, is_for_stock
+from langgraph_once.stream.dedup.stock import PLAIN_READER, for_stock, is_for_stock
 from langgraph_once.stream.dropin import ChunkFilter, chunk_filter
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import (
@@ -121,7 +122,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         **kwargs: Any,
     ) -> Iterator[Any]:
         """`Pregel.stream`, each thing once."""
-        asked = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
+        asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
+        if self._is_plain(config, version):
+            return super().stream(input, config, **asked, **kwargs)
         heard, inner, consumer = self._asked(input, config, asked)
         return streamed(super().stream(input, heard, **inner, **kwargs), **consumer)
 
@@ -136,7 +139,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`Pregel.astream`, each thing once."""
-        asked = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
+        asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
+        if self._is_plain(config, version):
+            return super().astream(input, config, **asked, **kwargs)
         heard, inner, consumer = self._asked(input, config, asked)
         return astreamed(super().astream(input, heard, **inner, **kwargs), **consumer)
 
@@ -161,6 +166,14 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             "config": run.config,
         }
         return self._hearing(config, modes, hints), inner, consumer
+
+    def _is_plain(self, config: RunnableConfig | None, version: Version) -> bool:
+        """Whether the reader asked for what the graph streams by itself, and may have that."""
+        merged = ensure_config(self.config, config)
+        if _configurable(merged).get(READER_KEY) != PLAIN_READER:
+            return False
+        is_apart = _is_v3(merged, version) or _is_in_a_node(merged)
+        return not is_apart and Hiding.of(self.dedup_config) is None
 
     def _is_for_stock(self, merged: RunnableConfig, version: Version) -> bool:
         """Whether a stock reader gets this stream in the form of `StockForm`, which v3 is not."""

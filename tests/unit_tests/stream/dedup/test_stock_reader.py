@@ -23,7 +23,7 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.stock import StockForm, is_for_stock
+from langgraph_once.stream.dedup.stock import PLAIN_READER, StockForm, is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
@@ -73,6 +73,7 @@ def last_state(chunks: list[Any]) -> list[AnyMessage]:
         ("auto", SERVED, False, True),
         ("auto", SERVED, True, False),
         ("auto", {**SERVED, "configurable": {READER_KEY: "1"}}, False, False),
+        ("auto", {**SERVED, "configurable": {READER_KEY: PLAIN_READER}}, False, True),
         ("stock", {}, False, True),
         ("stock", {**SERVED, "configurable": {READER_KEY: "1"}}, False, True),
         ("exact", SERVED, False, False),
@@ -269,3 +270,51 @@ def test_an_empty_chunk_is_added_to_no_message_that_came_whole(before: Any, is_s
     if before is not None:
         assert form.takes(Part((), "messages", before))
     assert form.takes(Part((), "messages", AIMessageChunk(content="", id="m"))) is is_sent
+
+
+PLAIN: Any = {**SERVED, "configurable": {READER_KEY: PLAIN_READER, "thread_id": "1"}}
+
+
+class TestPlainReader:
+    """A reader that asks for what the graph streams without `once`."""
+
+    def copying(self, state: MessagesState) -> Any:
+        return {"messages": [AIMessage(model("one two").invoke(state["messages"]).text, id="own")]}
+
+    def said(self, config: Any, dedup: DedupConfig | None = None) -> list[str]:
+        graph = once(graph_of(self.copying, saver=InMemorySaver()), dedup)
+        chunks = list(graph.stream(ASKED, config, stream_mode=MODES))
+        return ["".join(said_in(chunks)), *streamed_ids(chunks)[1:]]
+
+    def test_gets_it(self) -> None:
+        plain = graph_of(self.copying, saver=InMemorySaver())
+        chunks = list(plain.stream(ASKED, PLAIN, stream_mode=MODES))
+        assert (
+            self.said(PLAIN)
+            == ["one twoone two", "own"]
+            == [
+                "".join(said_in(chunks)),
+                *streamed_ids(chunks)[1:],
+            ]
+        )
+
+    async def test_gets_it_async(self) -> None:
+        graph = once(graph_of(self.copying, saver=InMemorySaver()))
+        chunks = [each async for each in graph.astream(ASKED, PLAIN, stream_mode=MODES)]
+        assert "".join(said_in(chunks)) == "one twoone two"
+        assert all("once" not in data[1] for mode, data in chunks if mode == "messages")
+
+    @pytest.mark.parametrize("hide", [{"nodes": ["other"]}, {"tags": ["secret"]}])
+    def test_gets_nothing_that_is_hidden(self, hide: Any) -> None:
+        assert self.said(PLAIN, DedupConfig(hide=hide)) == ["one two"]
+        assert self.said(PLAIN, DedupConfig(hide={"nodes": ["copying"]})) == [""]
+
+    def test_changes_nothing_for_a_graph_that_a_node_reads(self) -> None:
+        seen: list[Any] = []
+
+        def outer(state: MessagesState) -> Any:
+            seen.extend(once(graph_of(self.copying)).stream(dict(state), stream_mode=MODES))
+            return {"messages": []}
+
+        list(once(graph_of(outer, saver=InMemorySaver())).stream(ASKED, PLAIN))
+        assert "".join(said_in(seen)) == "one two"

@@ -1,0 +1,133 @@
+"""Holds what a consumer was shown against the states of the run.
+
+The deduplicator decides as parts pass. A stock stream has no annotations, so there it cannot
+know that a task ran again, or that a hand-off never came. The states of the same run can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+
+from langgraph_once.events.vocabulary.base import akin
+from langgraph_once.stream.part.messages_within import found_in_update
+from langgraph_once.watch.items import Items, Namespace
+from langgraph_once.watch.messages import MessageItems, Shown
+from langgraph_once.watch.vocabulary import Counts, Said, ViewEvent
+
+__all__ = ["Judge"]
+
+
+class Judge:
+    """Finds what is in no state, what was shown twice, and what was never told.
+
+    Args:
+        messages: What the consumer was shown.
+        items: Numbers what was never told.
+        counts: Counts it.
+    """
+
+    def __init__(self, messages: MessageItems, items: Items, counts: Counts) -> None:
+        self._messages = messages
+        self._items = items
+        self._counts = counts
+        self._states: dict[Namespace, dict[str, str]] = {}
+        self._claimed: set[str] = set()
+        self._known: set[str] = set()
+        self._begun: set[Namespace] = set()
+
+    def begin(self) -> None:
+        """A run begins: the first state of each graph is what it was given."""
+        self._begun = set()
+
+    def wrote(self, namespace: Namespace, data: Any) -> None:
+        """Take what nodes wrote. It is in the state, whatever becomes of it later."""
+        self._begun.add(namespace)
+        self._take(namespace, _messages_in(data))
+
+    def state(self, namespace: Namespace, data: Any, *, waits: bool) -> Iterator[ViewEvent]:
+        """Take the state of a graph after a step, and judge what was said in the step.
+
+        Args:
+            namespace: The graph.
+            data: Its state.
+            waits: A task of the step waits for an answer, so the step is not over.
+        """
+        messages = _messages_in(data)
+        self._take(namespace, messages)
+        if namespace not in self._begun:
+            self._begun.add(namespace)
+            self._known.update(_text(message) for message in messages)
+            return
+        if waits:
+            return
+        yield from self._void(namespace)
+        yield from self._lost(namespace, messages)
+
+    def _take(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> None:
+        known = self._states.setdefault(namespace, {})
+        for message in messages:
+            text = _text(message)
+            known[message.id or f"unnamed {text}"] = text
+
+    def _void(self, namespace: Namespace) -> Iterator[ViewEvent]:
+        """What was said in this graph, or inside it, and came into no state."""
+        size, everything = len(namespace), self._messages.shown
+        new = [s for s in everything if not s.is_judged and s.namespace[:size] == namespace]
+        if not any(shown.id in self._around(shown) for shown in everything):
+            return  # states that come without the messages that were told prove nothing
+        named = {shown.id for shown in everything if not shown.is_void}
+        for shown in new:
+            shown.is_judged = True
+            if not (shown.is_void or self._is_in_state(shown, named)):
+                repeats = any(_repeats(shown, other) for other in everything)
+                yield from self._messages.mark(shown, "cut" if repeats else "draft")
+
+    def _is_in_state(self, shown: Shown, named: set[str | None]) -> bool:
+        """Whether a state holds it, under its id or another that no other message bears."""
+        states = self._around(shown)
+        if shown.id in states:
+            return True
+        text = shown.text.strip()
+        free = (id for id, held in states.items() if held == text)
+        found = next((id for id in free if id not in named and id not in self._claimed), None)
+        self._claimed.update(() if found is None else (found,))
+        return found is not None
+
+    def _around(self, shown: Shown) -> dict[str, str]:
+        """The messages of the graphs that it was said in, and of those around and inside."""
+        near = (held for ns, held in self._states.items() if akin(ns, shown.namespace))
+        return {id: text for held in near for id, text in held.items()}
+
+    def _lost(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> Iterator[ViewEvent]:
+        told = {shown.text.strip() for shown in self._messages.shown if shown.mark != "taken_back"}
+        for message in messages:
+            text = _text(message)
+            if not text or text in told or text in self._known:
+                continue
+            self._known.add(text)
+            self._counts.lost += 1
+            item, opened = self._items.open(namespace, "message", name=message.type, mark="lost")
+            yield from opened
+            yield Said(side=self._items.side, item=item, text=text, mark="lost")
+
+
+def _repeats(shown: Shown, other: Shown) -> bool:
+    """Whether what is in no state is, as far as it goes, what another message of the node says."""
+    return (
+        other is not shown
+        and not other.is_void
+        and (other.node, other.role) == (shown.node, shown.role)
+        and other.text.startswith(shown.text)
+    )
+
+
+def _messages_in(data: Any) -> list[BaseMessage]:
+    found = found_in_update(data, lambda _: False).messages
+    return [message for message in found if not isinstance(message, RemoveMessage)]
+
+
+def _text(message: BaseMessage) -> str:
+    return str(message.text).strip()

@@ -1,0 +1,81 @@
+"""What the view counts, over every scenario of the corpus: with `once` nothing is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from langgraph_once.stream import Part
+from langgraph_once.watch import Counts, Follower, Side, View
+from tests.corpus.play import BEGUN, Event, Source, applies, play
+from tests.corpus.scenario import Scenario
+from tests.corpus.scenarios import BY_NAME, SCENARIOS
+from tests.corpus.variants import Variant
+
+WATCHED = Variant(
+    "async", "v2", ("messages", "updates", "values", "custom"), subgraphs=True, state="full"
+)
+
+KINDS_LOST = {"L1"}
+"""Of these classes LangGraph loses something in each scenario."""
+
+RETRIED = [each for each in SCENARIOS if each.kind == "D4"]
+
+
+def followed(scenario: Scenario, source: Source, side: Side) -> Counts:
+    follower, view = Follower(side), View()
+    begun = False
+
+    def watch(event: Event) -> None:
+        nonlocal begun
+        if event is BEGUN:
+            told = [*(follower.end() if begun else ()), *follower.begin()]
+            begun = True
+        elif event.mode == "messages":
+            message, meta = event.data
+            told = list(follower.feed(Part(event.ns, "messages", message, meta)))
+        else:
+            told = list(follower.feed(Part(event.ns, event.mode, event.data)))
+        for each in told:
+            view.apply(each)
+
+    play(scenario, WATCHED, source, watch)
+    for each in follower.end():
+        view.apply(each)
+    return view.sides[side].counts
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [each for each in SCENARIOS if applies(each, WATCHED, "once")],
+    ids=lambda each: f"{each.kind}-{each.name}",
+)
+def test_a_consumer_of_once_gets_nothing_twice_and_lacks_nothing(scenario: Scenario) -> None:
+    counts = followed(scenario, "once", "once")
+    assert (counts.again, counts.lost, counts.cut) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("scenario", RETRIED, ids=lambda each: each.name)
+def test_what_failed_attempts_said_stays_with_a_stock_consumer(scenario: Scenario) -> None:
+    counts = followed(scenario, "plain", "stock")
+    assert counts.again + counts.drafts > 0
+    assert counts.taken_back == 0
+
+
+@pytest.mark.parametrize(
+    "scenario", [each for each in SCENARIOS if each.kind == "L1"], ids=lambda each: each.name
+)
+def test_a_stock_consumer_never_gets_a_hand_off(scenario: Scenario) -> None:
+    assert followed(scenario, "plain", "stock").lost > 0
+
+
+@pytest.mark.parametrize(
+    "scenario", [each for each in SCENARIOS if each.kind == "plain"], ids=lambda each: each.name
+)
+def test_nothing_is_said_against_a_stock_stream_that_is_right(scenario: Scenario) -> None:
+    counts = followed(scenario, "plain", "stock")
+    assert (counts.again, counts.lost) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["parallel-equal-answers", "asked-twice", "ha-ha-ha"])
+def test_equal_answers_that_are_meant_are_no_repetition(name: str) -> None:
+    assert followed(BY_NAME[name], "plain", "stock").again == 0
