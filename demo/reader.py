@@ -1,0 +1,165 @@
+"""What someone who reads `messages` is left with, against what the states of the run say."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.part.from_json import revive
+
+__all__ = ["MODES", "Piece", "Reader", "Verdict"]
+
+MODES = ["messages-tuple", "tasks", "values"]
+"""What a run is to be streamed in, from subgraphs too: states and tasks tell what holds."""
+
+Namespace = tuple[str, ...]
+
+
+class Piece(NamedTuple):
+    """The text of a message, or one of its tool calls."""
+
+    role: str
+    says: str
+
+
+class Verdict(NamedTuple):
+    """What is wrong with what the reader has."""
+
+    again: list[str]
+    """Said more often than in the states, or the beginning of what is said besides."""
+    never: list[str]
+    """In a state, and not with the reader."""
+    kept: list[str]
+    """With the reader, and in no state: it was not taken back."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many there are of each."""
+        return len(self.again), len(self.never), len(self.kept)
+
+
+@dataclass
+class Reader:
+    """Adds up chunks by the id of their message, and drops what a `RemoveMessage` names."""
+
+    chunks: int = 0
+    interrupts: list[Any] = field(default_factory=list)
+    _live: dict[Any, list[BaseMessage]] = field(default_factory=dict)
+    _drafts: set[Any] = field(default_factory=set)
+    _states: dict[Namespace, dict[Any, BaseMessage]] = field(default_factory=dict)
+    _failed: set[Namespace] = field(default_factory=set)
+
+    def add(self, chunk: Any) -> None:
+        """Read one chunk of v2."""
+        self.chunks += 1
+        self.interrupts += chunk.get("interrupts", ())
+        ns: Namespace = tuple(chunk["ns"])
+        match chunk["type"]:
+            case "messages":
+                message, meta = revive(list(chunk["data"]))
+                self._hear(message, meta)
+            case "values":
+                self._failed.discard(ns)
+                found = _messages(revive(chunk["data"]))
+                self._states[ns] = {m.id or object(): m for m in found}
+            case "tasks" if chunk["data"].get("error") and ns:
+                self._failed.add(ns)
+
+    def verdict(self) -> Verdict:
+        """Judge what was read so far."""
+        has: Counter[Piece] = Counter()
+        drafts: Counter[Piece] = Counter()
+        for key, parts in self._live.items():
+            counted = drafts if key in self._drafts else has
+            counted.update(_pieces(reduce(add, parts)))
+        said = Counter(p for message in self._said(()).values() for p in _pieces(message))
+        asked = Counter({piece: n for piece, n in said.items() if piece.role == "human"})
+        said -= asked
+        more = has - said
+        again = [p for p in more.elements() if _repeats(p, said + asked)]
+        kept = [p for p in more.elements() if not _repeats(p, said + asked)]
+        never = (said - has - drafts).elements()
+        return Verdict(_texts(again), _texts(never), _texts(kept))
+
+    def _hear(self, message: BaseMessage, meta: Any) -> None:
+        key = message.id or object()
+        if isinstance(message, RemoveMessage):
+            if message.id == REMOVE_ALL_MESSAGES:
+                self._live.clear()
+            self._live.pop(message.id, None)
+        elif isinstance(message, BaseMessageChunk):
+            self._live.setdefault(key, []).append(message)
+        else:
+            self._live[key] = [message]
+        if (annotation_of(meta) or {}).get("draft"):
+            self._drafts.add(key)
+
+    def _said(self, ns: Namespace) -> dict[Any, BaseMessage]:
+        """What the graph at `ns` and those inside it say.
+
+        A message is the same in each, by its id; so is one that a graph puts under an id of its
+        own in place of one of a graph inside it.
+        """
+        own = self._states.get(ns, {})
+        said: dict[Any, BaseMessage] = {}
+        for inner in self._inside()[ns] - self._failed:
+            said |= self._said(inner)
+        copied = Counter(tuple(_pieces(said[key])) for key in said.keys() - own.keys())
+        for key in own.keys() - said.keys():
+            pieces = tuple(_pieces(own[key]))
+            if copied[pieces]:
+                copied[pieces] -= 1
+            else:
+                said[key] = own[key]
+        return said | {key: own[key] for key in own.keys() & said.keys()}
+
+    def _inside(self) -> dict[Namespace, set[Namespace]]:
+        found = defaultdict(set)
+        for ns in self._states:
+            while ns:
+                inner, ns = ns, _around(ns)
+                found[ns].add(inner)
+        return found
+
+
+def _around(ns: Namespace) -> Namespace:
+    """The graph that runs the one at `ns`; numbers count the graphs that one task runs."""
+    while ns[-1].isdecimal():
+        ns = ns[:-1]
+    return ns[:-1]
+
+
+def _pieces(message: BaseMessage) -> Iterator[Piece]:
+    role = message.type.removesuffix("MessageChunk").lower()
+    if text := " ".join(str(message.text).split()):
+        yield Piece(role, text)
+    for call in getattr(message, "tool_calls", ()):
+        yield Piece(role, f"{call['name']}({json.dumps(call['args'], sort_keys=True)})")
+
+
+def _repeats(piece: Piece, said: Iterable[Piece]) -> bool:
+    return any(other.says.startswith(piece.says) for other in said)
+
+
+def _texts(pieces: Iterable[Piece]) -> list[str]:
+    return [piece.says for piece in pieces]
+
+
+def _messages(value: Any) -> Iterator[BaseMessage]:
+    if isinstance(value, BaseMessage):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _messages(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _messages(item)

@@ -1,0 +1,28 @@
+"""One real `langgraph dev` that serves the samples as `make dev` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+
+from demo.dev_server import DevServer
+
+MANIFEST = Path(__file__).parents[2] / "langgraph.json"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    folder = tmp_path_factory.mktemp("samples")
+    env = {"ONCE_CHECKPOINT__PATH": str(folder / "checkpoints.sqlite"), "ONCE_MODEL": "scripted"}
+    with DevServer(MANIFEST, cwd=folder, env=env) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: DevServer) -> Iterator[SyncLangGraphClient]:
+    with get_sync_client(url=server.url) as opened:
+        yield opened
