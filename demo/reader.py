@@ -100,7 +100,7 @@ class Reader:
             self._live.setdefault(key, []).append(message)
         else:
             self._live[key] = [message]
-        if (annotation_of(meta) or {}).get("draft"):
+        if (note := annotation_of(meta)) is not None and note.get("draft"):
             self._drafts.add(key)
 
     def _said(self, ns: Namespace) -> dict[Any, BaseMessage]:
