@@ -73,7 +73,7 @@ style: $(READY)
 	$(BIN)/lint-imports
 
 types: $(READY)
-	$(BIN)/mypy plugin graphs demo bench tests
+	$(BIN)/mypy plugin graphs demo bench examples tests
 
 demo: $(READY) ## Compare what RemoteGraph delivers with what OnceRemoteGraph delivers
 	@$(BIN)/python -m demo

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from langgraph_sdk import get_client, get_sync_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
+from tests.integration_tests.browser import unpacked
 
 RemoteFactory = Callable[..., Any]
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
@@ -28,6 +30,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     }
     with DevServer(config, cwd=folder, env=env) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Path]:
+    """A browser, unpacked once; it is too large to be kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield unpacked(Path(folder))
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from demo.dev_server import DevServer
-from tests.integration_tests.browser import SOURCES, Page, unpacked
+from tests.integration_tests.browser import SOURCES, Page
 from tests.integration_tests.npm import NEEDS_NPM, check_lock
 from tests.integration_tests.sse_graphs import STEPS, TEXT
 from tests.integration_tests.sse_proxy import CuttingProxy
@@ -21,13 +20,6 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 """How a body of zstd begins: what Chromium asks for beside gzip, deflate and Brotli."""
 
 pytestmark = NEEDS_NPM
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Path]:
-    """A browser, unpacked for these tests; it is too large to be kept."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield unpacked(Path(folder))
 
 
 @pytest.fixture

@@ -1,0 +1,5 @@
+// Three pages. `npm run dev` serves them; each asks the server that `?url=` names.
+
+export default {
+  build: { rolldownOptions: { input: ["fetch.html", "use-stream.html", "ag-ui.html"] } },
+};
