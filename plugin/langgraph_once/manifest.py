@@ -17,11 +17,14 @@ from typing import Any
 from langgraph_once.errors import ConfigError
 
 __all__ = [
+    "APP",
     "GRAPHS_MODULE",
     "SAVER",
     "SECRETS",
+    "VARIABLES",
     "GraphEntry",
     "Manifest",
+    "misspelt",
     "setting_at",
     "unknown_key",
 ]
@@ -31,6 +34,9 @@ GRAPHS_MODULE = "langgraph_once.platform.graphs"
 
 SAVER = "langgraph_once.platform.checkpointer.saver"
 """What `checkpointer.path` says where the saver is ours."""
+
+APP = "langgraph_once.platform.app:app"
+"""What `http.app` says where the app is ours."""
 
 VARIABLES = ("LANGGRAPH_CHECKPOINTER", "LANGGRAPH_HTTP", "LANGSERVE_GRAPHS")
 
@@ -42,6 +48,9 @@ SECTION_AT = {
     "serde": "checkpointer.once.serde",
     "http": "http.once",
 }
+
+KEYS_BESIDE_OURS = ("path", "app", "ttl", "serde", "cors", "description")
+"""Keys of LangGraph's that a misspelt `once` is to be told from."""
 
 TARGET = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
 
@@ -88,22 +97,9 @@ class Manifest:
         Raises:
             ConfigError: A sub-key is no object, holds a secret, or would have no effect.
         """
-        checkpoint = dict(_once(self.checkpointer, "checkpointer"))
-        serde = _mapping(checkpoint.pop("serde", {}), "checkpointer.once.serde")
-        if "once" in (self.checkpointer or {}) and "serde" in self.checkpointer:
-            raise ConfigError(
-                "langgraph.json: checkpointer.serde",
-                "never reaches a custom saver; use checkpointer.once.serde",
-            )
-        http = _once(self.http, "http")
-        sections = {"checkpoint": checkpoint, "serde": dict(serde), "http": dict(http)}
-        for section, key in SECRETS:
-            if key in sections[section]:
-                raise ConfigError(
-                    setting_at(section, key),
-                    "secrets belong in the environment, not in a file; use "
-                    f"ONCE_{section.upper()}__{key.upper()}",
-                )
+        sections, problems = self.read_sections()
+        for problem in problems:
+            raise problem
         return sections
 
     def wrapped_graphs(self) -> tuple[GraphEntry, ...]:
@@ -112,19 +108,60 @@ class Manifest:
         Raises:
             ConfigError: A `"once"` sub-key is missing, wrong, or beside another path than ours.
         """
+        entries, problems = self.read_graphs()
+        for problem in problems:
+            raise problem
+        return entries
+
+    def read_graphs(self) -> tuple[tuple[GraphEntry, ...], list[ConfigError]]:
+        """As `wrapped_graphs`: those that are right, and what is wrong with the others."""
         by_name: dict[str, GraphEntry] = {}
-        for graph_id, entry in self._graphs():
-            found = _graph_entry(graph_id, entry)
-            if found is None:
+        problems: list[ConfigError] = []
+        try:
+            entries = list(self._graphs())
+        except ConfigError as error:
+            return (), [error]
+        for graph_id, entry in entries:
+            try:
+                found = _graph_entry(graph_id, entry)
+            except ConfigError as error:
+                problems.append(error)
                 continue
-            other = by_name.setdefault(found.name, found)
-            if (other.target, other.dedup) != (found.target, found.dedup):
-                raise ConfigError(
-                    f"langgraph.json: graphs.{graph_id}.path",
-                    f"the name {found.name!r} already stands for graph {other.graph_id!r}; "
-                    f"use {GRAPHS_MODULE}:{graph_id}",
+            other = found and by_name.setdefault(found.name, found)
+            if found and other and (other.target, other.dedup) != (found.target, found.dedup):
+                problems.append(
+                    ConfigError(
+                        f"langgraph.json: graphs.{graph_id}.path",
+                        f"the name {found.name!r} already stands for graph {other.graph_id!r}; "
+                        f"use {GRAPHS_MODULE}:{graph_id}",
+                    )
                 )
-        return tuple(by_name.values())
+        return tuple(by_name.values()), problems
+
+    def read_sections(self) -> tuple[dict[str, dict[str, Any]], list[ConfigError]]:
+        """As `sections`: what can be read, and what is wrong."""
+        problems: list[ConfigError] = []
+        if self.has_our_saver:
+            problems += _misspelt_once(self.checkpointer, "checkpointer")
+        if isinstance(self.http, dict) and self.http.get("app") == APP:
+            problems += _misspelt_once(self.http, "http")
+        sections: dict[str, dict[str, Any]] = {"checkpoint": {}, "serde": {}, "http": {}}
+        try:
+            sections["http"] = dict(_once(self.http, "http"))
+            sections["checkpoint"] = dict(_once(self.checkpointer, "checkpointer"))
+            serde = sections["checkpoint"].pop("serde", {})
+            sections["serde"] = dict(_mapping(serde, "checkpointer.once.serde"))
+        except ConfigError as error:
+            problems.append(error)
+        if isinstance(self.checkpointer, dict) and {"once", "serde"} <= self.checkpointer.keys():
+            problem = "never reaches a custom saver; use checkpointer.once.serde"
+            problems.append(ConfigError("langgraph.json: checkpointer.serde", problem))
+        for section, key in SECRETS:
+            if sections[section].pop(key, None) is not None:
+                variable = f"ONCE_{section.upper()}__{key.upper()}"
+                problem = f"secrets belong in the environment, not in a file; use {variable}"
+                problems.append(ConfigError(setting_at(section, key), problem))
+        return sections, problems
 
     def importable_graphs(self) -> Iterator[tuple[str, str]]:
         """Every graph, wrapped or not, that is named by `package.module:name`.
@@ -160,12 +197,29 @@ def setting_at(section: str, key: str) -> str:
     return f"langgraph.json: {SECTION_AT.get(section, section)}{key and '.'}{key}"
 
 
+def misspelt(name: str, allowed: Iterable[str]) -> str | None:
+    """The one of `allowed` that `name` was meant to be, if it is near one."""
+    folded = {each.lower(): each for each in allowed}
+    near = difflib.get_close_matches(name.lower(), folded, n=1)
+    return folded[near[0]] if near else None
+
+
 def unknown_key(key: str, allowed: Iterable[str]) -> str:
     """The problem of a key that does not exist: the nearest one, and all there are."""
     allowed = sorted(allowed)
-    near = difflib.get_close_matches(key, allowed, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    near = misspelt(key, allowed)
+    hint = f"did you mean {near!r}? " if near else ""
     return f"unknown key; {hint}allowed: {', '.join(allowed)}"
+
+
+def _misspelt_once(component: Mapping[str, Any], at: str) -> Iterator[ConfigError]:
+    """Yield what is wrong with keys beside a path of ours that must have meant `once`."""
+    for key in component:
+        if key != "once" and misspelt(key, [*KEYS_BESIDE_OURS, "once"]) == "once":
+            yield ConfigError(
+                f"langgraph.json: {at}.{key}",
+                "unknown key, which has no effect; did you mean 'once'?",
+            )
 
 
 def _graph_entry(graph_id: str, entry: Any) -> GraphEntry | None:
@@ -173,6 +227,11 @@ def _graph_entry(graph_id: str, entry: Any) -> GraphEntry | None:
     at, path = f"graphs.{graph_id}", _path(entry)
     module, _, name = path.partition(":")
     if module != GRAPHS_MODULE:
+        if path.startswith(GRAPHS_MODULE) and path.removeprefix(GRAPHS_MODULE)[:1] in ("", "."):
+            raise ConfigError(
+                f"langgraph.json: {at}.path",
+                f"must be written with a colon, as {GRAPHS_MODULE}:{graph_id}, got {path!r}",
+            )
         if isinstance(entry, dict) and "once" in entry:
             raise ConfigError(
                 f"langgraph.json: {at}.once",
@@ -180,6 +239,8 @@ def _graph_entry(graph_id: str, entry: Any) -> GraphEntry | None:
                 f'{{"target": "{path}"}} as once',
             )
         return None
+    for problem in _misspelt_once(entry if isinstance(entry, dict) else {}, at):
+        raise problem
     once = dict(_once(entry, at))
     target, dedup = once.pop("target", None), once.pop("dedup", {})
     for key in once:

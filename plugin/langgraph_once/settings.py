@@ -6,14 +6,16 @@ sub-key in `langgraph.json`, and secrets come from the environment alone.
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, cast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, cast, get_origin, get_type_hints
 
 from dotenv import dotenv_values
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -24,18 +26,21 @@ from pydantic_settings import (
 
 from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.manifest import Manifest, setting_at, unknown_key
+from langgraph_once.manifest import VARIABLES, Manifest, misspelt, setting_at, unknown_key
 from langgraph_once.redaction import shown
 
 __all__ = [
     "GraphTarget",
     "Settings",
     "has_auth",
+    "is_written",
     "load_graph_files",
     "load_graph_paths",
     "load_graph_targets",
     "load_settings",
+    "setting_problems",
     "take_environment",
+    "written_at",
 ]
 
 PREFIX = "ONCE_"
@@ -180,21 +185,75 @@ def has_auth() -> bool:
     return bool(environ.get("LANGGRAPH_AUTH")) or environ.get(AUTH_TYPE, NO_AUTH) != NO_AUTH
 
 
-def take_environment(env: str | Mapping[str, Any]) -> None:
+def take_environment(parsed: Mapping[str, Any]) -> None:
     """Make this process's environment what `langgraph dev` makes its server's.
 
     Args:
-        env: The `env` of a `langgraph.json`: a mapping, or the path of a `.env` file. Either
-            wins over the environment there (langgraph-api 0.16.7).
+        parsed: A `langgraph.json`. Its `env` is a mapping, or the path of a `.env` file, and wins
+            over the environment there (langgraph-api 0.16.7).
     """
+    env = parsed.get("env", {})
     values = dotenv_values(env) if isinstance(env, str) else env
     os.environ.update({name: str(value) for name, value in values.items() if value is not None})
+    for name, key in zip(VARIABLES, ("checkpointer", "http", "graphs"), strict=True):
+        if parsed.get(key):
+            os.environ[name] = json.dumps(parsed[key])
+
+
+def setting_problems(
+    manifest: Manifest, environ: Mapping[str, str] | None = None
+) -> list[ConfigError]:
+    """All that `load_settings` would raise for these, one after the other.
+
+    Args:
+        manifest: The parts of `langgraph.json`.
+        environ: As `load_settings`.
+    """
+    environ = os.environ if environ is None else environ
+    sections, problems = manifest.read_sections()
+    graphs, wrong = manifest.read_graphs()
+    found = [*_unknown_variables(environ), *problems, *wrong, *_validation(sections, environ)[1]]
+    for graph in graphs:
+        found += _validation({"dedup": dict(graph.dedup)}, environ, graph.graph_id)[1]
+    return list({str(error): error for error in found}.values())
+
+
+def written_at(section: str, field: str) -> str:
+    """The name of a setting as its user wrote it: a variable, or a key of `langgraph.json`.
+
+    Args:
+        section: The section of `Settings`.
+        field: The field of its config.
+    """
+    manifest = Manifest.from_environment(os.environ)
+    variable = _variable(section, field, os.environ)
+    if variable is None and field in manifest.sections().get(section, {}):
+        return setting_at(section, field)
+    return variable or f"{PREFIX}{section}__{field}".upper()
+
+
+def is_written(section: str, field: str) -> bool:
+    """Whether a setting was written anywhere, and has not merely its default."""
+    is_variable = _variable(section, field, os.environ) is not None
+    return is_variable or field in Manifest.from_environment(os.environ).sections()[section]
 
 
 def _validated(
     sections: Mapping[str, Any], environ: Mapping[str, str], graph_id: str = ""
 ) -> Settings:
     """`sections` as settings, with the variables of `environ` above them."""
+    for problem in _unknown_variables(environ):
+        raise problem
+    settings, problems = _validation(sections, environ, graph_id)
+    if settings is None:
+        raise problems[0]  # out here, so that it does not refer to errors that hold what was given
+    return settings
+
+
+def _validation(
+    sections: Mapping[str, Any], environ: Mapping[str, str], graph_id: str = ""
+) -> tuple[Settings | None, list[ConfigError]]:
+    """As `_validated`: the settings, or all that is wrong with them."""
 
     class Bound(Settings):
         @classmethod
@@ -209,41 +268,86 @@ def _validated(
             variables.env_vars = {name.lower(): value for name, value in environ.items()}
             return variables, init_settings
 
-    _refuse_unknown_variables(environ)
     try:
-        return Bound(**sections)
+        return Bound(**sections), []
     except ValidationError as error:
-        problem = _config_error(error, environ, graph_id)
+        by_setting: dict[str, ConfigError] = {}
+        for details in error.errors(include_url=False):  # the first of each setting's
+            found = _config_error(details, environ, graph_id)
+            by_setting.setdefault(found.key, found)
+        return None, list(by_setting.values())
     except SettingsError as error:
         text = getattr(error.__cause__, "doc", None)
         names = [name for name, value in environ.items() if value == text] or [f"{PREFIX}*"]
-        problem = ConfigError(shown(names[0]), "a list or mapping must be written as JSON")
-    raise problem  # out here, so that it does not refer to errors that hold what was given
+        return None, [ConfigError(shown(names[0]), "a list or mapping must be written as JSON")]
 
 
-def _config_error(error: ValidationError, environ: Mapping[str, str], graph_id: str) -> ConfigError:
-    """The first problem of `error`, under the name by which its user wrote the key."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    section, key = (*(shown(str(part)) for part in first["loc"][:2]), "")[:2]
-    variable = f"{PREFIX}{section}{key and '__'}{key}".upper()
-    names = {name.upper() for name in environ}
-    inner = sorted(name for name in names if name.startswith(f"{variable}__"))
-    if inner or {variable, f"{PREFIX}{section}".upper()} & names:
-        where = inner[0] if inner else variable
+def _config_error(details: ErrorDetails, environ: Mapping[str, str], graph_id: str) -> ConfigError:
+    """What pydantic found, under the name by which its user wrote the key."""
+    section, key, *inner = (*details["loc"], "", "")
+    section, key = shown(str(section)), shown(str(key))
+    kind = _kind(section, key)
+    item = ""
+    if inner[0] != "" and get_origin(kind) in (tuple, dict):
+        item = f"[{_type_name(inner[0])!r}]" if isinstance(inner[0], str) else f"[{inner[0]}]"
+    variable = _variable(section, key, environ)
+    if variable is not None:
+        where = variable
     elif section == "dedup":
         where = f"langgraph.json: graphs.{graph_id}.once.dedup.{key}"
     else:
         where = setting_at(section, key)
-    if first["type"] == "unexpected_keyword_argument":
-        kind = cast(Any, Settings.model_fields[section].annotation)
-        return ConfigError(where, unknown_key(key, (field.name for field in fields(kind))))
-    return ConfigError(where, first["msg"].removeprefix("Value error, "))
+    if details["type"] == "unexpected_keyword_argument":
+        config = cast(Any, Settings.model_fields[section].annotation)
+        allowed = [field.name for field in fields(config)]
+        if section == "checkpoint" and variable is None:
+            allowed.append("serde")
+        return ConfigError(where, unknown_key(key, allowed))
+    return ConfigError(where + item, _problem(details))
 
 
-def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
+def _problem(details: ErrorDetails) -> str:
+    """What is wrong. Of a value only what was meant to be one of a few names is shown."""
+    message = details["msg"].removeprefix("Value error, ")
+    given = details["input"]
+    if not isinstance(given, str) or "://" in given:
+        return message
+    if details["type"] == "literal_error":
+        allowed = re.findall("'([^']+)'", details["ctx"]["expected"])
+        near = misspelt(given, allowed)
+        return f"{message}, got {shown(given)!r}" + (f"; did you mean {near!r}?" if near else "")
+    if details["type"] == "string_pattern_mismatch":
+        return f"must be written as 'module:Name', got {_type_name(given)!r}"
+    return message
+
+
+def _type_name(given: str) -> str:
+    """`given`, which was meant to name a type; as `shown`, but for a space that it may have."""
+    squeezed = given.replace(" ", "")
+    return given if ":" in given and shown(squeezed) == squeezed else shown(given)
+
+
+def _kind(section: str, key: str) -> Any:
+    config: Any = getattr(Settings.model_fields.get(section), "annotation", None)
+    return get_type_hints(config).get(key) if is_dataclass(config) else None
+
+
+def _variable(section: str, key: str, environ: Mapping[str, str]) -> str | None:
+    """The variable that sets a key, or a part of it, as it is written; None if there is none."""
+    names = {name.upper(): name for name in environ}
+    variable = f"{PREFIX}{section}{key and '__'}{key}".upper()
+    inner = sorted(name for name in names if name.startswith(f"{variable}__"))
+    for name in (*inner, variable):
+        if name in names:
+            return names[name]
+    whole = f"{PREFIX}{section}".upper()
+    return variable if whole in names else None
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> Iterator[ConfigError]:
     """pydantic-settings passes over variables that match no field; a typing error must not."""
     known = Settings.model_fields.keys() - {"upstream_aes_key"}
     for name in environ:
         section = name.upper().removeprefix(PREFIX).split("__")[0].lower()
         if name.upper().startswith(PREFIX) and section not in known:
-            raise ConfigError(shown(name), unknown_key(section, known))
+            yield ConfigError(shown(name), unknown_key(section, known))

@@ -238,6 +238,20 @@ PRIVATE: Final = (
         )
     ),
     Private(
+        "langgraph_api._factory_utils",
+        "_classify_factory",
+        "which arguments the server calls a factory of graphs with",
+        "langgraph-api 0.16.7",
+        "test_check",
+    ),
+    Private(
+        "langgraph_sdk.runtime",
+        "_ReadRuntime",
+        "what the server gives to a factory that asks for a runtime",
+        _SDK,
+        "test_check",
+    ),
+    Private(
         "pandas._libs.sparse",
         "BlockIndex",
         "the places of a sparse array",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from langgraph_once.manifest import SAVER
 from langgraph_once.reference import env_example, json_schema
 from tests.command import run_once
 
@@ -98,7 +99,7 @@ def test_a_wrong_manifest(project: Path) -> None:
     assert_one_line(once("check", "--config", "absent.json", cwd=project), "absent.json", "No such")
     (project / "langgraph.json").write_text("{")
     assert_one_line(once("check", cwd=project), "langgraph.json", "not valid JSON")
-    write(project, checkpointer={"path": "x.y", "once": {"pth": "x"}})
+    write(project, checkpointer={"path": SAVER, "once": {"pth": "x"}}, graphs={"a": "app:graph"})
     assert_one_line(once("check", cwd=project), "checkpointer.once.pth", "'path'")
     path = "langgraph_once.platform.graphs:agent"
     write(project, graphs={"agent": {"path": path, "once": {"target": "app:grph"}}})

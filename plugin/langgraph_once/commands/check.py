@@ -1,48 +1,104 @@
-"""`langgraph-once check`: what would stop the server, before it starts."""
+"""`langgraph-once check`: what would stop the server or be ignored by it, before it starts."""
 
 from __future__ import annotations
 
+import json
 import socket
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from langgraph_once.commands.project import CONFIG, load
-from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.platform.startup import check_settings
-from langgraph_once.platform.targets import wrap
+from langgraph_once.commands.project import CONFIG, prepare, read_json
+from langgraph_once.errors import OnceError
+from langgraph_once.manifest import Manifest
+from langgraph_once.platform.check import Finding, check_project
 from langgraph_once.platform.types import report_types, summary
-from langgraph_once.settings import load_graph_targets
+from langgraph_once.settings import load_settings
 
 __all__ = ["check_command"]
 
 
-@click.command("check")
+@click.command("check", short_help="Find what stops the server, or is ignored by it.")
 @click.option("--config", default=CONFIG, show_default=True, help="File to check.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Host to serve on.")
 @click.option("--port", type=int, help="Port to serve on; not checked when left out.")
-def check_command(config: str, host: str, port: int | None) -> None:
-    """Find what would stop `langgraph dev`, before it starts: a mistake is one line and exit 1."""
-    settings, manifest = load(config)
-    check_settings(settings)
-    targets = load_graph_targets(manifest)
-    for found in targets:
-        wrap(found)
-    if port is not None:
-        _check_port(host, port)
-    click.echo(f"{config}: settings, database and {len(targets)} wrapped graph(s) are fine")
+@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@click.option("--verbose", is_flag=True, help="Print the traceback of your own code's errors.")
+def check_command(
+    config: str, host: str, port: int | None, for_machines: bool, verbose: bool
+) -> None:
+    """Find what would stop `langgraph dev`, or be ignored by it, before it starts.
+
+    Each finding is one line, and the exit code is 1 if there is one. Your graphs are imported and
+    factories are called; nothing is written.
+
+    \b
+    Examples:
+      langgraph-once check
+      langgraph-once check --port 2024
+      langgraph-once check --json
+    """
+    parsed = read_json(config)
+    prepare(parsed)
+    found = [*check_project(parsed), *(_check_port(host, port) if port is not None else ())]
+    is_fine = all(each.effect == "hint" for each in found)
+    if for_machines:
+        click.echo(_as_json(found, is_fine))
+    else:
+        _tell(found, verbose)
+        if is_fine:
+            _tell_summary(config, parsed)
+    if not is_fine:
+        sys.exit(1)
+
+
+def _tell(found: Sequence[Finding], verbose: bool) -> None:
+    for each in found:
+        is_hint = each.effect == "hint"
+        click.echo(f"{'hint' if is_hint else 'langgraph-once'}: {each}", err=not is_hint)
+        if each.traceback and verbose:
+            click.echo(each.traceback, err=True)
+    if any(each.traceback for each in found) and not verbose:
+        click.echo("langgraph-once: `check --verbose` shows the traceback", err=True)
+
+
+def _tell_summary(config: str, parsed: dict[str, object]) -> None:
+    manifest = Manifest.from_json(parsed)
+    settings = load_settings(manifest)
+    count = len(manifest.wrapped_graphs())
+    click.echo(f"{config}: settings, database and {count} wrapped graph(s) are fine")
     with suppress(OnceError):  # of types, nothing stops the server
         report = report_types(settings, manifest, config=Path(config), read_database=False)
         click.echo(summary(report))
 
 
-def _check_port(host: str, port: int) -> None:
+def _as_json(found: Sequence[Finding], is_fine: bool) -> str:
+    findings = [
+        {
+            "effect": each.effect,
+            "where": each.where,
+            "problem": each.problem,
+            "place": each.place,
+            "traceback": each.traceback,
+        }
+        for each in found
+    ]
+    return json.dumps({"ok": is_fine, "findings": findings}, indent=2, ensure_ascii=False)
+
+
+def _check_port(host: str, port: int) -> Iterator[Finding]:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise ConfigError(
-                f"port {port}", f"cannot be served on: {error.strerror}; choose another port"
-            ) from None
+            probe.bind((host, 0))
+            free = probe.getsockname()[1]
+            problem = (
+                f"cannot be served on: {error.strerror}; choose another port, as with "
+                f"`make dev PORT={free}` or `langgraph dev --port {free}`"
+            )
+            yield Finding(effect="stops", where=f"port {port}", problem=problem)

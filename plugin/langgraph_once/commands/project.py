@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.settings import Settings, load_settings, take_environment
 
-__all__ = ["CONFIG", "config_option", "load", "load_if_there", "read_json"]
+__all__ = ["CONFIG", "config_option", "load", "load_if_there", "prepare", "read_json"]
 
 CONFIG = "langgraph.json"
 
@@ -27,11 +28,22 @@ def load(config: str) -> tuple[Settings, Manifest]:
         ConfigError: The file cannot be read, or a setting is wrong.
     """
     parsed = read_json(config)
-    take_environment(parsed.get("env", {}))
+    prepare(parsed)
     manifest = Manifest.from_json(parsed)
-    settings = load_settings(manifest)
-    sys.path.append(str(Path.cwd()))
-    return settings, manifest
+    return load_settings(manifest), manifest
+
+
+def prepare(parsed: Mapping[str, Any]) -> None:
+    """Make this process what `langgraph dev` makes its server's: environment and import path.
+
+    Args:
+        parsed: The `langgraph.json`.
+    """
+    take_environment(parsed)
+    dependencies = parsed.get("dependencies")
+    names = dependencies if isinstance(dependencies, list) else []
+    folders = [Path.cwd() / name for name in names if isinstance(name, str)]
+    sys.path += [str(folder) for folder in (Path.cwd(), *folders) if folder.is_dir()]
 
 
 def load_if_there(config: str) -> tuple[Settings, Manifest]:

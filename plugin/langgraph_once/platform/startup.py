@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Final
 
 from langgraph_once.checkpoint import check_database
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.settings import Settings
+from langgraph_once.settings import Settings, written_at
 
 __all__ = ["check_settings", "serializer_for", "user_mistakes_stop_the_server"]
+
+_FIELD: Final = re.compile(
+    r"(?:SerdeConfig\.)?(adapters|(?<=\.)\w+)(\[.*\])?(?:\.(.+))?", re.DOTALL
+)
+"""What a serializer names a setting by: its field, the item in it, and what is in that."""
 
 
 def serializer_for(settings: Settings) -> OnceSerializer:
     """The serializer that the settings ask for.
 
     Raises:
-        ConfigError: Settings that do not go together, by their names in the environment.
+        ConfigError: Settings that do not go together, by the names that their user wrote.
     """
     config = settings.serde
     if not config.source:
@@ -28,13 +35,12 @@ def serializer_for(settings: Settings) -> OnceSerializer:
     try:
         return OnceSerializer(config, upstream_aes_key=settings.upstream_aes_key)
     except ConfigError as error:
-        owner, _, rest = error.key.partition(".")
-        if owner != "SerdeConfig":
+        found = _FIELD.fullmatch(error.key)
+        if found is None:
             raise
-        field, *inner = rest.split(".", 1)
-        raise ConfigError(
-            f"ONCE_SERDE__{field.upper()}", ": ".join([*inner, error.problem])
-        ) from None
+        field, item, inner = found.groups("")
+        where = written_at("serde", field) + item
+        raise ConfigError(where, ": ".join(filter(None, [inner, error.problem]))) from None
 
 
 def check_settings(settings: Settings) -> None:

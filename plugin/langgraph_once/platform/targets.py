@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import inspect
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
@@ -12,6 +13,8 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from langgraph.graph import StateGraph
@@ -19,10 +22,11 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.manifest import misspelt
 from langgraph_once.settings import GraphTarget
 from langgraph_once.stream import once
 
-__all__ = ["load_object", "wrap"]
+__all__ = ["load_file", "load_module", "load_name", "load_object", "wrap"]
 
 
 def wrap(graph_target: GraphTarget) -> Any:
@@ -59,17 +63,84 @@ def load_object(name: str, where: str) -> Any:
             pass, with their traceback.
     """
     module_name, _, path = name.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise ConfigError(where, f"there is no module {error.name!r} to import") from None
+    found: Any = load_module(module_name, where)
     for part in path.split("."):
         if not hasattr(found, part):
-            raise ConfigError(where, f"module {module_name!r} has no {path!r}")
+            raise ConfigError(
+                where, f"module {module_name!r} has no {path!r}{_nearest(part, found)}"
+            )
         found = getattr(found, part)
     return found
+
+
+def load_module(name: str, where: str) -> ModuleType:
+    """Import a module, as `load_object` does."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        problem = f"there is no module {error.name!r} to import{_not_installed(error.name)}"
+    raise ConfigError(where, problem)
+
+
+def load_file(file: str, where: str) -> ModuleType:
+    """Return a file as a module, loaded and named as langgraph-api 0.16.7 does.
+
+    Args:
+        file: Its path.
+        where: As `load_object`.
+
+    Raises:
+        ConfigError: There is no such file. Errors of the user's code pass.
+    """
+    name = file.replace("/", "__").replace(".py", "").replace(" ", "_").lstrip(".")
+    if name in sys.modules:
+        return sys.modules[name]
+    if not Path(file).is_file():
+        raise ConfigError(where, f"there is no file {file!r}")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ConfigError(where, f"{file!r} is no Python file")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def load_name(module: ModuleType, name: str, where: str) -> Any:
+    """Return what a module has under a name, without its `__getattr__`, as a server does.
+
+    Raises:
+        ConfigError: It has none.
+    """
+    if name not in vars(module):
+        title = module.__file__ or module.__name__
+        raise ConfigError(where, f"{Path(title).name!r} has no {name!r}{_nearest(name, module)}")
+    return vars(module)[name]
+
+
+def _nearest(name: str, owner: Any) -> str:
+    near = misspelt(name, (each for each in dir(owner) if not each.startswith("__")))
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _not_installed(module: str) -> str:
+    """What to do where the module is in a folder `src` of the project, which nobody installed."""
+    top = module.partition(".")[0]
+    here = Path.cwd()
+    roots = dict.fromkeys([here, *map(Path, sys.path)])
+    for root in (each for each in roots if each == here or here in each.parents):
+        if (root / "src" / top).is_dir() or (root / "src" / f"{top}.py").is_file():
+            folder = "." if root == here else root.relative_to(here).as_posix()
+            return (
+                f"; it is in {(root / 'src').relative_to(here).as_posix()!r}, which is not on the "
+                f"import path: install the project, with `pip install -e {folder}`"
+            )
+    return ""
 
 
 def _wrap_graph(value: Any, config: DedupConfig) -> Pregel[Any, Any, Any, Any] | None:

@@ -60,5 +60,7 @@ def test_a_request_may_ask_for_what_is_off(serve: Serve) -> None:
 
 
 def test_an_unknown_encoding_stops_the_server_and_names_what_there_is(serve: Serve) -> None:
-    with pytest.raises(SystemExit, match=r"ONCE_HTTP__SSE_ENCODINGS: .*'zstd', 'br' or 'gzip'"):
+    with pytest.raises(
+        SystemExit, match=r"ONCE_HTTP__SSE_ENCODINGS\[0\]: .*'zstd', 'br' or 'gzip'"
+    ):
         serve(ONCE_HTTP__SSE_ENCODINGS='["deflate"]')

@@ -244,7 +244,7 @@ def test_what_an_agent_answers_with_is_of_its_state(tmp_path: Path) -> None:
     assert own == {"__agent:Answer", "__agent:Inner", "__agent:Other"}
     problems = {line.split(":")[1]: line for line in report["problems"]}
     assert {name.split(".")[1] for name in problems} == {"factory", "gone", "typo"}
-    assert once(folder, "check").returncode == 0
+    assert once(folder, "check").returncode == 1
 
 
 def test_a_terminal_gets_a_table() -> None:

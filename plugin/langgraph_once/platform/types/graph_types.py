@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.state_types import graph_types
-from langgraph_once.platform.targets import load_object
+from langgraph_once.platform.targets import load_file, load_name, load_object
 
 __all__ = ["CodeTypes", "types_of_code"]
 
@@ -61,21 +59,4 @@ def _graphs(manifest: Manifest, found: CodeTypes) -> Iterator[tuple[str, Callabl
 
 
 def _load_file(file: str, name: str, where: str) -> Any:
-    """Return what a file has under a name, loaded as langgraph-api 0.16.7 does."""
-    if not Path(file).is_file():
-        raise ConfigError(where, "there is no such file")
-    module_name = file.replace("/", "__").replace(".py", "").replace(" ", "_").lstrip(".")
-    module = sys.modules.get(module_name)
-    if module is None:
-        spec = importlib.util.spec_from_file_location(module_name, file)
-        if spec is None or spec.loader is None:
-            raise ConfigError(where, "it is no Python file")
-        module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[module_name]
-            raise
-    if name not in vars(module):
-        raise ConfigError(where, f"the file has no {name!r}")
-    return vars(module)[name]
+    return load_name(load_file(file, where), name, where)

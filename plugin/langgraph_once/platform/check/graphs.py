@@ -1,0 +1,154 @@
+"""The graphs of a project, wrapped or not, loaded as langgraph-api 0.16.7 loads them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from typing import Any, Final
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.manifest import GRAPHS_MODULE, Manifest
+from langgraph_once.platform.check.finding import Finding, finding, findings_of
+from langgraph_once.platform.targets import load_file, load_module, load_name, wrap
+from langgraph_once.settings import GraphTarget
+
+__all__ = ["check_graphs"]
+
+_TIMEOUT_S: Final = 30.0
+_JAVASCRIPT: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+
+
+def check_graphs(manifest: Manifest) -> Iterator[Finding]:
+    """Yield what is wrong with the graphs. Their modules are imported, factories are called."""
+    found: list[Finding] = []
+    for each in manifest.read_graphs()[0]:
+        where = f"langgraph.json: graphs.{each.graph_id}.once.target"
+        target = GraphTarget(
+            graph_id=each.graph_id, name=each.name, target=each.target, dedup=DedupConfig()
+        )
+        with findings_of(found, where):
+            _check(wrap(target), where, found)
+    for graph_id, entry in manifest.graphs.items() if isinstance(manifest.graphs, dict) else ():
+        where = f"langgraph.json: graphs.{graph_id}"
+        with findings_of(found, where):
+            path = _path(entry, where)
+            file, _, name = path.rpartition(":")
+            if path.startswith(GRAPHS_MODULE) or file.endswith(_JAVASCRIPT):
+                continue
+            module = load_file(file, where) if "/" in file else load_module(file, where)
+            _check(load_name(module, name, where), where, found)
+    yield from found
+
+
+def _path(entry: Any, where: str) -> str:
+    path = entry.get("path") if isinstance(entry, dict) else entry
+    if isinstance(path, str) and path.startswith(GRAPHS_MODULE):
+        return path  # of this the manifest has told
+    if not isinstance(path, str) or ":" not in path:
+        forms = "'./file.py:graph' or 'package.module:graph'"
+        raise ConfigError(where, f"must name a graph as {forms}, got {path!r}")
+    return path
+
+
+def _check(value: Any, where: str, found: list[Finding]) -> None:
+    if isinstance(value, Pregel):
+        owned = [
+            kind
+            for kind, given, base in (
+                ("checkpointer", value.checkpointer, BaseCheckpointSaver),
+                ("store", value.store, BaseStore),
+            )
+            if isinstance(given, base)
+        ]
+        if owned:
+            problem = (
+                f"this graph is compiled with a {' and a '.join(owned)} of its own, which "
+                "`langgraph dev` refuses: compile it without, the server brings both"
+            )
+            found.append(finding("stops", where, problem))
+    elif callable(value):
+        found.extend(_factory_findings(value, where))
+    elif not isinstance(value, StateGraph):
+        raise ConfigError(where, _not_a_graph(value))
+
+
+def _factory_findings(factory: Any, where: str) -> list[Finding]:
+    """What is wrong with a factory: it is called once, as for the schemas of its graph."""
+    found: list[Finding] = []
+    asked = _Asked()
+    try:
+        # Private upstream, langgraph-api 0.16.7: which arguments the server calls a factory with.
+        from langgraph_api._factory_utils import _classify_factory
+        from langgraph_sdk.runtime import _ReadRuntime
+    except ImportError:
+        return []
+    with findings_of(found, where):
+        try:
+            arguments = _classify_factory(factory)
+        except ValueError as error:
+            raise ConfigError(where, str(error)) from None
+        runtime: Any = _ReadRuntime(
+            access_context="assistants.read", user=None, store=InMemoryStore()
+        )
+        config: Any = {"configurable": asked}
+        given = arguments(config, runtime) if callable(arguments) else {}
+        is_given_runtime = any(each is runtime for each in given.values())
+        try:
+            asyncio.run(_made(factory, given, where))
+        except TimeoutError:
+            seconds = f"it took more than {_TIMEOUT_S:.0f} seconds"
+            return [finding("hint", where, f"this factory was not tried to its end: {seconds}")]
+    if found and found[0].place and (asked.keys_missed or is_given_runtime):
+        names = ", ".join(map(repr, sorted(asked.keys_missed))) or "the server's runtime"
+        problem = f"this factory was not tried: it asks for {names}, which a run brings"
+        return [finding("hint", where, problem)]
+    return found
+
+
+class _Asked(dict[str, Any]):
+    """A `configurable` without anything in it, that knows what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys_missed: set[str] = set()
+
+    def __missing__(self, key: str) -> Any:
+        self.keys_missed.add(str(key))
+        raise KeyError(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.keys_missed.add(str(key))
+        return default
+
+
+async def _made(factory: Any, given: dict[str, Any], where: str) -> None:
+    """Make a graph as the server does for a request, and leave it.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    async with asyncio.timeout(_TIMEOUT_S), AsyncExitStack() as stack:
+        value = factory(**given)
+        if not isinstance(value, Pregel):
+            if hasattr(value, "__aenter__"):
+                value = await stack.enter_async_context(value)
+            elif hasattr(value, "__enter__"):
+                value = stack.enter_context(value)
+            elif inspect.isawaitable(value):
+                value = await value
+        if not isinstance(value, Pregel | StateGraph):
+            raise ConfigError(where, f"makes something else than a graph: {_not_a_graph(value)}")
+
+
+def _not_a_graph(value: Any) -> str:
+    kinds = "a compiled graph, a StateGraph or a factory that makes one"
+    return f"must be {kinds}, got {type(value).__name__}"

@@ -1,0 +1,77 @@
+"""Keys of `langgraph.json` that nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from langgraph_once.manifest import misspelt
+from langgraph_once.platform.check.finding import Finding, finding
+
+__all__ = ["unread_keys"]
+
+_ONCE = "once"
+_HOLDERS = ("CheckpointerConfig", "HttpConfig", "StoreConfig", "GraphDef")
+
+
+def unread_keys(parsed: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the keys that have no effect.
+
+    At the top that is every unknown key, which langgraph-cli drops. Below it, LangGraph hands
+    unknown keys on, and components may have their own; so only what is almost a known key counts.
+
+    Args:
+        parsed: A `langgraph.json`.
+    """
+    known = _keys_of("Config")
+    for key in parsed:
+        if known and key not in known and not key.startswith(("$", "_", "/")):
+            yield finding("ignored", _at(key), _unknown(key, known))
+    checkpointer, http, store, graph = map(_keys_of, _HOLDERS)
+    yield from _almost(parsed.get("checkpointer"), "checkpointer", {*checkpointer, _ONCE})
+    yield from _almost(parsed.get("http"), "http", {*http, _ONCE})
+    yield from _almost(parsed.get("store"), "store", store)
+    graphs = parsed.get("graphs")
+    for graph_id, entry in graphs.items() if isinstance(graphs, dict) else ():
+        yield from _almost(entry, f"graphs.{graph_id}", {*graph, _ONCE})
+    for key in ("store", "auth", "env"):
+        if isinstance(parsed.get(key), dict) and _ONCE in parsed[key]:
+            yield finding("ignored", _at(f"{key}.{_ONCE}"), _NO_PLACE)
+    yield from _without_path(parsed)
+
+
+_NO_PLACE = "has no effect here; `once` belongs in checkpointer, http or a graph"
+
+
+def _without_path(parsed: Mapping[str, Any]) -> Iterator[Finding]:
+    for key, path in (("checkpointer", "path"), ("http", "app")):
+        component = parsed.get(key)
+        if isinstance(component, dict) and _ONCE in component and not component.get(path):
+            yield finding("ignored", _at(f"{key}.{_ONCE}"), f"has no effect without {key}.{path}")
+
+
+def _almost(component: Any, at: str, known: Iterable[str]) -> Iterator[Finding]:
+    for key in component if isinstance(component, dict) else ():
+        near = misspelt(key, known)
+        if near is not None and near != key and key not in known:
+            problem = f"unknown key, which has no effect; did you mean {near!r}?"
+            yield finding("ignored", _at(f"{at}.{key}"), problem)
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    near = misspelt(key, known)
+    return "unknown key, which has no effect" + (f"; did you mean {near!r}?" if near else "")
+
+
+def _at(key: str) -> str:
+    return f"langgraph.json: {key}"
+
+
+def _keys_of(name: str) -> frozenset[str]:
+    """The keys that the installed langgraph-cli knows; none where it is not installed."""
+    try:
+        schema = getattr(import_module("langgraph_cli.schemas"), name)
+    except (ImportError, AttributeError):
+        return frozenset()
+    return frozenset(schema.__required_keys__ | schema.__optional_keys__)

@@ -1,0 +1,47 @@
+"""Types and functions that settings name: whether they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.platform.check.finding import Effect, Finding, finding, findings_of
+from langgraph_once.platform.targets import load_object
+from langgraph_once.settings import written_at
+
+__all__ = ["check_named_types"]
+
+
+def check_named_types(config: SerdeConfig) -> Iterator[Finding]:
+    """Yield the names that lead nowhere. Their modules are imported."""
+    for field, item, name, effect in _names(config):
+        where = f"{written_at('serde', field)}[{item!r}]"
+        found: list[Finding] = []
+        with findings_of(found, where, effect=effect):
+            load_object(name, where)
+        yield from found
+    for name in config.upgrades.keys() - config.aliases.keys():
+        where = f"{written_at('serde', 'upgrades')}[{name!r}]"
+        try:
+            load_object(name, where)
+        except ConfigError as error:
+            stop = "" if error.problem.endswith("?") else "."
+            problem = f"{error.problem}{stop} It is named by where the class is today"
+            yield finding("ignored", where, problem)
+        except Exception:  # noqa: S112  # said where the function is loaded
+            continue
+
+
+def _names(config: SerdeConfig) -> Iterator[tuple[str, str | int, str, Effect]]:
+    """Yield field, item, what it names, and what comes of it if that is not there."""
+    for number, name in enumerate(config.allowed_types):
+        if name not in config.aliases:
+            yield "allowed_types", number, name, "ignored"
+    for number, name in enumerate(config.adapters):
+        yield "adapters", number, name, "stops"
+    for old, new in config.aliases.items():
+        if new not in config.aliases:
+            yield "aliases", old, new, "ignored"
+    for changed, function in config.upgrades.items():
+        yield "upgrades", changed, function, "stops"

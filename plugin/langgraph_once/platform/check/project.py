@@ -1,0 +1,54 @@
+"""All that is wrong with a project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph_once.checkpoint import check_database
+from langgraph_once.manifest import Manifest
+from langgraph_once.platform.check.extras import missing_extras, missing_server
+from langgraph_once.platform.check.finding import Finding, finding, findings_of
+from langgraph_once.platform.check.graphs import check_graphs
+from langgraph_once.platform.check.keys import unread_keys
+from langgraph_once.platform.check.named_types import check_named_types
+from langgraph_once.platform.check.sockets import check_sockets
+from langgraph_once.platform.startup import serializer_for
+from langgraph_once.settings import Settings, load_settings, setting_problems
+
+__all__ = ["check_project"]
+
+
+def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
+    """Return all that would stop a server with this `langgraph.json`, or be ignored by it.
+
+    The process must have been prepared as a server's: its environment, and where it imports from.
+    The graphs, the checkpointer and the app are imported, and factories of graphs called.
+
+    Args:
+        parsed: The `langgraph.json`.
+    """
+    manifest = Manifest.from_json(parsed)
+    found = [finding("stops", each.key, each.problem) for each in setting_problems(manifest)]
+    are_settings_right = not found
+    found += missing_server()
+    found += check_sockets(manifest)
+    found += check_graphs(manifest)
+    if are_settings_right:  # last: the types may be in files that graphs are named by
+        found += _check_settings(load_settings(manifest))
+    named = {each.where for each in found}
+    found += (each for each in unread_keys(parsed) if each.where not in named)
+    return list(dict.fromkeys(found))
+
+
+def _check_settings(settings: Settings) -> list[Finding]:
+    types = [*check_named_types(settings.serde)]
+    extras = [*missing_extras(settings)]
+    found = [*types, *extras]
+    if not any(each.effect == "stops" for each in types):  # else it would be said again
+        with findings_of(found, ""):
+            serializer_for(settings)
+    if not any(each.effect == "stops" for each in extras):
+        with findings_of(found, ""):
+            check_database(settings.database)
+    return found
