@@ -6,7 +6,7 @@ Both walk from the manifest down: who has a group has all that is below it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import Cutter
@@ -34,22 +34,36 @@ class Missing:
 
     def __init__(self, values: Iterable[CutValue]) -> None:
         self.found: dict[bytes, bytes] = {}
-        self._pieces: dict[bytes, bytes] = {}
         self.wanted: dict[bytes, int] = {}
-        for value in values:
-            self._pieces.update(value.pieces)
-            self.wanted.update({digest: level for level, digest in value.manifest.nodes()})
+        self._values = [*values]
+        for value in self._values:
+            # Pieces that were cut for the first time are not asked for: they are hardly there, and
+            # if so, they stay as they are.
+            self._take(value.manifest.nodes(), value.fresh)
 
     def tell(self, stored: Iterable[bytes]) -> None:
         """Take note of which of those wanted are stored."""
-        known = set(stored)
-        below: dict[bytes, int] = {}
-        for digest, level in self.wanted.items():
-            if digest not in known:
-                piece = self.found[digest] = self._pieces[digest]
-                if level:
-                    below.update(dict.fromkeys(digests_in(piece), level - 1))
-        self.wanted = {digest: at for digest, at in below.items() if digest not in self.found}
+        lacking = {digest: self.wanted[digest] for digest in self.wanted.keys() - {*stored}}
+        self.wanted = {}
+        pieces = {digest: self._piece(digest) for digest in lacking}
+        self._take(((level, digest) for digest, level in lacking.items()), pieces)
+
+    def _take(self, nodes: Iterable[tuple[int, bytes]], lacking: Mapping[bytes, bytes]) -> None:
+        """Take what is lacking of these nodes, and what is of it; the others are wanted."""
+        todo = [*nodes]
+        for level, digest in todo:
+            if digest in self.found:
+                continue
+            piece = lacking.get(digest)
+            if piece is None:
+                self.wanted[digest] = level
+                continue
+            self.found[digest] = piece
+            if level:
+                todo += [(level - 1, below) for below in digests_in(piece)]
+
+    def _piece(self, digest: bytes) -> bytes:
+        return next(value.pieces[digest] for value in self._values if digest in value.pieces)
 
 
 class Assembly:

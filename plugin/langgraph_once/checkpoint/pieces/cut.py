@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Final
 
@@ -33,13 +34,14 @@ class Cutter:
 
     def __init__(self, keys: Sequence[bytes] = (b"",)) -> None:
         self._keys = keys
-        self._cdc = FastCDC(
+        self._new = partial(
+            FastCDC,
             _MEAN_BYTES,
             min_size=_LEAST_BYTES,
             max_size=_MOST_BYTES,
             seed=int.from_bytes(keys[0][:8], "big") >> 1,  # it takes 63 bits
         )
-        self._lock = threading.Lock()  # one buffer at a time
+        self._local = threading.local()  # one of them does one thing at a time
 
     def digest(self, data: bytes) -> bytes:
         """The name of a piece: `DIGEST_BYTES` that only equal bytes have."""
@@ -51,14 +53,17 @@ class Cutter:
             _digest(data, key) == digest for key in self._keys[1:]
         )
 
-    def cut(self, data: bytes) -> Iterator[bytes]:
-        """Yield the pieces of `data`, in order."""
-        with self._lock:
-            ends = [chunk.offset + chunk.length for chunk in self._cdc.cut_buf(data)]
-        start = 0
-        for end in ends:
-            yield data[start:end]
-            start = end
+    def ends(self, data: bytes, start: int = 0) -> Iterator[int]:
+        """Yield where the pieces end that begin at `start`, where one begins, in order.
+
+        Where a piece ends is told by its own bytes and the one behind it.
+        """
+        cdc = getattr(self._local, "cdc", None)
+        if cdc is None:
+            cdc = self._local.cdc = self._new()
+        for chunk in cdc.cut_buf(memoryview(data)[start:]):
+            start += chunk.length
+            yield start
 
 
 def _digest(data: bytes, key: bytes) -> bytes:

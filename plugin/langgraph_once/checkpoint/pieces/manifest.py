@@ -12,21 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import ormsgpack
 
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter
+from langgraph_once.checkpoint.pieces.levels import Cut, cut
 from langgraph_once.errors import PayloadError
 
 __all__ = ["CutValue", "Manifest", "split"]
 
 _VERSION: Final = 1
 _MAX_LEVELS: Final = 16
-_LEAST_GROUP: Final = 2
-_MOST_GROUP: Final = 64
-_ENDS_GROUP: Final = 0x03
-"""A digest whose last bits these are, all zero, ends a group: one in 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +68,24 @@ class Manifest:
                 yield level, digest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CutValue:
     """A value in pieces."""
 
     manifest: Manifest
-    pieces: Mapping[bytes, bytes]
-    """All of them, by digest: leaves and groups."""
+    cut: Cut
+    fresh: Mapping[bytes, bytes]
+    """Those pieces that a value like it, which may be stored, did not have; none without one."""
+
+    @cached_property
+    def pieces(self) -> Mapping[bytes, bytes]:
+        """All of them, by digest: leaves and groups."""
+        return self.cut.pieces()
 
 
-def split(codec: str, data: bytes, *, lead_bytes: int, cutter: Cutter) -> CutValue:
+def split(
+    codec: str, data: bytes, *, lead_bytes: int, cutter: Cutter, before: Cut | None = None
+) -> CutValue:
     """Cut what a codec wrote.
 
     Args:
@@ -87,21 +93,12 @@ def split(codec: str, data: bytes, *, lead_bytes: int, cutter: Cutter) -> CutVal
         data: What it wrote.
         lead_bytes: How many bytes at the beginning change whenever the value grows.
         cutter: Cuts and names.
+        before: How a value like it was cut: what they share is not cut again.
     """
-    pieces: dict[bytes, bytes] = {}
-
-    def named(data: bytes) -> bytes:
-        digest = cutter.digest(data)
-        pieces[digest] = data
-        return digest
-
-    digests = [named(piece) for piece in cutter.cut(data[lead_bytes:])]
-    levels = []
-    while digests:
-        groups, rest = _groups(digests)
-        levels.append(tuple(rest))
-        digests = [named(b"".join(group)) for group in groups]
-    return CutValue(Manifest(codec, len(data), data[:lead_bytes], tuple(levels)), pieces)
+    found, fresh = cut(data[lead_bytes:], cutter, before)
+    levels = tuple(map(tuple, found.open_ends()))
+    manifest = Manifest(codec, len(data), data[:lead_bytes], levels)
+    return CutValue(manifest, found, fresh if before else {})
 
 
 def digests_in(node: bytes) -> list[bytes]:
@@ -113,16 +110,3 @@ def digests_in(node: bytes) -> list[bytes]:
     if len(node) % DIGEST_BYTES:
         raise ValueError("no whole number of digests")
     return [node[at : at + DIGEST_BYTES] for at in range(0, len(node), DIGEST_BYTES)]
-
-
-def _groups(digests: list[bytes]) -> tuple[list[list[bytes]], list[bytes]]:
-    """The groups that end, and what comes after the last of them."""
-    groups: list[list[bytes]] = []
-    group: list[bytes] = []
-    for digest in digests:
-        group.append(digest)
-        ends = len(group) >= _LEAST_GROUP and not digest[-1] & _ENDS_GROUP
-        if ends or len(group) == _MOST_GROUP:
-            groups.append(group)
-            group = []
-    return groups, group

@@ -14,7 +14,8 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
+from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.scan import lead_bytes
@@ -68,6 +69,7 @@ class Values:
             self.stores_once = store_once and serde.config.codec == "once1"
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)
+        self._recent = Recent(self._cutter)
 
     def cell(self, value: Any, cuts: list[CutValue]) -> Cell:
         """What stands in the row of a value that has one to itself."""
@@ -194,7 +196,7 @@ class Values:
         if not self.stores_once or len(data) < MIN_CUT_BYTES:
             return tag, data
         lead = lead_bytes(data) if tag.codec == "once1" else 0
-        cut = split(tag.text, data, lead_bytes=lead, cutter=self._cutter)
+        cut = self._recent.split(tag.text, data, lead_bytes=lead)
         cuts.append(cut)
         return _PIECES, cut.manifest.to_bytes()
 

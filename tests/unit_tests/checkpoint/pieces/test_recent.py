@@ -1,0 +1,113 @@
+"""What is cut like a value before it is cut as though there had been none."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.manifest import CutValue, split
+from langgraph_once.checkpoint.pieces.recent import Recent
+
+
+class Counting(Cutter):
+    """Counts what it names."""
+
+    named = 0
+
+    def digest(self, data: bytes) -> bytes:
+        self.named += 1
+        return super().digest(data)
+
+
+CUTTER = Counting()
+
+edits = st.lists(
+    st.tuples(st.floats(0, 1), st.integers(0, 5_000), st.binary(max_size=40), st.integers(0, 80)),
+    min_size=1,
+    max_size=6,
+)
+
+
+def noise(size: int, seed: int = 0) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def edited(data: bytes, edit: tuple[float, int, bytes, int]) -> bytes:
+    """Replace some bytes by others: at the end, too, or nothing by something."""
+    where, removed, added, times = edit
+    at = round(where * len(data))
+    return data[:at] + added * times + data[at + removed :]
+
+
+def alone(data: bytes) -> CutValue:
+    return split("once1", data, lead_bytes=7, cutter=CUTTER)
+
+
+@given(size=st.integers(0, 60_000), is_dull=st.booleans(), changes=edits)
+def test_a_value_that_changed_is_cut_as_one_of_its_own(
+    size: int, is_dull: bool, changes: list[tuple[float, int, bytes, int]]
+) -> None:
+    data = b"dull" * (size // 4) if is_dull else noise(size)
+    value = alone(data)
+    for change in changes:
+        data = edited(data, change)
+        before, value = (
+            value,
+            split("once1", data, lead_bytes=7, cutter=CUTTER, before=value.cut),
+        )
+        assert value.manifest == alone(data).manifest
+        assert value.pieces == alone(data).pieces
+        assert value.pieces.keys() <= before.pieces.keys() | value.fresh.keys()
+        missing = Missing([value])
+        missing.tell(before.pieces)
+        assert not missing.wanted
+        assert value.pieces.keys() <= before.pieces.keys() | missing.found.keys()
+
+
+@given(changes=edits, lost=st.integers(0, 2**32), has_all=st.booleans())
+def test_what_is_not_stored_after_all_is_asked_for(
+    changes: list[tuple[float, int, bytes, int]], lost: int, has_all: bool
+) -> None:
+    """The value before may be of another thread, or its transaction was undone."""
+    before = alone(noise(40_000))
+    data = noise(40_000)
+    for change in changes:
+        data = edited(data, change)
+    value = split("once1", data, lead_bytes=7, cutter=CUTTER, before=before.cut)
+    stored = dict(before.pieces) if has_all else {}
+    missing = Missing([value])
+    while missing.wanted:
+        missing.tell([digest for digest in missing.wanted if digest in stored])
+    assert value.pieces.keys() <= stored.keys() | missing.found.keys()
+    assert all(value.pieces[digest] == piece for digest, piece in missing.found.items())
+
+
+def test_what_did_not_change_is_not_named_again() -> None:
+    data = noise(500_000)
+    for longer in (data + noise(700, 1), data[:250_000] + noise(900, 2) + data[250_700:]):
+        recent = Recent(CUTTER)
+        recent.split("once1", data, lead_bytes=3)
+        CUTTER.named = 0
+        recent.split("once1", longer, lead_bytes=3)
+        assert 1 <= CUTTER.named < 20
+    CUTTER.named = 0
+    recent.split("once1", longer, lead_bytes=3)
+    assert not CUTTER.named
+
+
+def test_what_was_long_ago_is_forgotten() -> None:
+    recent = Recent(CUTTER, max_bytes=100_000)
+    for seed in range(9):
+        recent.split("once1", noise(20_000, seed), lead_bytes=0)
+    for seed, is_known in ((8, True), (7, True), (0, False)):
+        CUTTER.named = 0
+        recent.split("once1", noise(20_000, seed), lead_bytes=0)
+        assert (CUTTER.named == 0) is is_known
+    recent.split("once1", noise(90_000), lead_bytes=0)  # one alone takes no place of all others
+    CUTTER.named = 0
+    recent.split("once1", noise(20_000, 8), lead_bytes=0)
+    assert not CUTTER.named
