@@ -27,6 +27,7 @@ SAMPLES: Mapping[str, Sample] = {
     "research": Sample("How do agents deliver each message exactly once?", ("approve",)),
     "agent": Sample("I would like to go from Paris to Rome."),
     "swarm": Sample("A flight to Vienna and a room there, please."),
+    "tools": Sample("What would an oak table and a reading chair cost me?"),
 }
 
 

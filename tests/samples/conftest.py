@@ -15,9 +15,19 @@ MANIFEST = Path(__file__).parents[2] / "langgraph.json"
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
-    folder = tmp_path_factory.mktemp("samples")
-    env = {"ONCE_CHECKPOINT__PATH": str(folder / "checkpoints.sqlite"), "ONCE_MODEL": "scripted"}
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("samples")
+
+
+@pytest.fixture(scope="session")
+def database(folder: Path) -> Path:
+    """The SQLite file of that server."""
+    return folder / "checkpoints.sqlite"
+
+
+@pytest.fixture(scope="session")
+def server(folder: Path, database: Path) -> Iterator[DevServer]:
+    env = {"ONCE_CHECKPOINT__PATH": str(database), "ONCE_MODEL": "scripted"}
     with DevServer(MANIFEST, cwd=folder, env=env) as running:
         yield running
 

@@ -11,6 +11,7 @@ STOCK = {
     "research": (3, 0, 0),
     "agent": (1, 1, 1),
     "swarm": (0, 2, 0),
+    "tools": (2, 1, 1),
 }
 """Of a stock client on the plain graph: said again, never, and not taken back."""
 

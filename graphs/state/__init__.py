@@ -1,0 +1,1 @@
+"""A state of many types: what comes back from its checkpoint, and what does not."""
