@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sqlite3
@@ -13,9 +14,13 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
+from pydantic import SecretStr
 
+from langgraph_once import SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
+from langgraph_once.serde import OnceSerializer
 
 CONFIG: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 
@@ -28,12 +33,19 @@ def once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[
     )
 
 
-def put(path: Path, value: Any) -> None:
+def put(
+    path: Path,
+    value: Any,
+    *,
+    thread_id: str = "thread",
+    serde: SerializerProtocol | None = None,
+) -> None:
     checkpoint = empty_checkpoint()
     checkpoint["channel_values"] = {"channel": value}
     checkpoint["channel_versions"] = {"channel": "1"}
-    with open_sqlite_saver(path) as saver:
-        saver.put(CONFIG, checkpoint, {"source": "loop", "step": 1}, {"channel": "1"})
+    config: Any = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
+    with open_sqlite_saver(path, serde=serde) as saver:
+        saver.put(config, checkpoint, {"source": "loop", "step": 1}, {"channel": "1"})
 
 
 @pytest.fixture
@@ -82,6 +94,57 @@ def test_threads_are_copied_and_checked(database: Path, tmp_path: Path) -> None:
     (finding,) = json.loads(damaged.stdout)["findings"]
     assert finding["thread_id"] == "thread"
     assert finding["checkpoint_id"]
+
+
+LINES = """
+from dataclasses import dataclass
+from typing import TypedDict
+
+from langgraph.graph import START, StateGraph
+
+@dataclass
+class Line:
+    number: int
+
+class State(TypedDict):
+    channel: Line
+
+graph = StateGraph(State).add_node("node", lambda state: {}).add_edge(START, "node").compile()
+print("this is said at import")
+"""
+
+
+def test_several_processes_find_what_one_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lines.py").write_text(LINES)
+    manifest = {"dependencies": ["."], "graphs": {"lines": "lines:graph"}}
+    (tmp_path / "langgraph.json").write_text(json.dumps(manifest))
+    monkeypatch.syspath_prepend(tmp_path)
+    line = importlib.import_module("lines").Line
+    key = "MDEyMzQ1Njc4OWFiY2RlZg=="
+    serde = OnceSerializer(SerdeConfig(encryption_keys={"key": SecretStr(key)}))
+    database = tmp_path / "threads.sqlite"
+    for number in range(6):
+        put(database, line(number), thread_id=f"thread {number}", serde=serde)
+    with closing(sqlite3.connect(database)) as conn, conn:
+        for thread_id in ("thread 4", "thread 1"):
+            sql = "UPDATE checkpoints SET checkpoint = x'00' WHERE thread_id = ?"
+            conn.execute(sql, [thread_id])
+    env = {
+        "ONCE_DATABASE_URL": str(database),
+        "ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"key": key}),
+    }
+    one = once("verify", "--jobs", "1", cwd=tmp_path, **env)
+    assert one.returncode == 1
+    first, second, summary = one.stdout.splitlines()
+    assert first.startswith("thread 'thread 1'")
+    assert second.startswith("thread 'thread 4'")
+    assert summary == "6 threads, 6 checkpoints, 6 values, 0 pieces: 2 findings"
+    several = once("verify", "--jobs", "2", cwd=tmp_path, **env)
+    assert (several.returncode, several.stdout) == (1, one.stdout)
+    assert several.stderr.count("this is said at import") == 1
+    assert "Traceback" not in several.stderr
 
 
 @pytest.mark.parametrize(

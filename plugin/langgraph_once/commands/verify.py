@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import click
 
 from langgraph_once.checkpoint.by_url import open_to_read
-from langgraph_once.checkpoint.moving.verify import Verdict, verify
-from langgraph_once.commands.database import database_option, place_of, progress_bar
+from langgraph_once.checkpoint.moving.processes import by_processes
+from langgraph_once.checkpoint.moving.verify import Verdict, Verifier, verify
+from langgraph_once.checkpoint.opening import Opening
+from langgraph_once.commands.database import Place, database_option, place_of, progress_bar
 from langgraph_once.commands.project import config_option
 
 __all__ = ["verify_command"]
@@ -17,20 +25,38 @@ __all__ = ["verify_command"]
 
 @click.command("verify")
 @database_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many processes; if left out, one for each core where it would take long.",
+)
 @click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
 @config_option
-def verify_command(database: str | None, for_machines: bool, config: str) -> None:
+def verify_command(database: str | None, jobs: int | None, for_machines: bool, config: str) -> None:
     """Check all that a database holds; exit code 1 if something is damaged.
 
     Nothing is written, and no value or key is printed; the server may be running.
     """
     place = place_of(config, database)
-    opened = open_to_read(place.database, config=place.config, serde=place.serde)
-    with opened as saver, progress_bar() as progress:
-        verdict = verify(saver, place.serde, progress=progress)
+    spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)
+    with _opened(place) as saver, progress_bar() as progress:
+        verdict = verify(saver, place.serde, spread=spread, progress=progress)
     click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
     if verdict.troubles:
         sys.exit(1)
+
+
+def _opened(place: Place) -> Opening[Any]:
+    return open_to_read(place.database, config=place.config, serde=place.serde)
+
+
+@contextmanager
+def _elsewhere(config: str, database: str | None) -> Iterator[Callable[[str], Verdict]]:
+    """The check of a thread, in another process than that of the command."""
+    with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
+        place = place_of(config, database)  # what the user's graphs say at import was said before
+    with _opened(place) as saver:
+        yield Verifier(saver, place.serde).thread
 
 
 def _as_text(verdict: Verdict) -> str:

@@ -4,4 +4,5 @@ migrate.py   rewrites the rows of a database: for LangGraph's savers, or as the 
 transfer.py  copies threads into another database
 verify.py    reads everything, and says what is wrong
 cells.py     how they read rows, and what they tell of it
+processes.py threads looked at by several processes
 """

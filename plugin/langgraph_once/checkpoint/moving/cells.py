@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
@@ -13,7 +13,9 @@ from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import OnceError
 
-__all__ = ["AT_ONCE", "Progress", "ReadCell", "Trouble", "all_threads", "open_cells", "why"]
+__all__ = ["AT_ONCE", "Progress", "ReadCell", "Trouble", "all_threads", "open_cells", "told", "why"]
+
+T = TypeVar("T")
 
 AT_ONCE: Final = 16
 """How many cells are read at once: each may be large."""
@@ -78,16 +80,21 @@ def all_threads(saver: OnceSaver, threads: Threads, progress: Progress | None) -
     Args:
         saver: The database.
         threads: Its programs.
-        progress: Is told, when the next thread is asked for, that the one before is done.
+        progress: Is told how far it is.
 
     Raises:
         StorageError: They cannot be listed.
     """
     ids = saver.engine.run(threads.tables.thread_ids(), writes=False)
-    for count, thread_id in enumerate(ids, 1):
-        yield thread_id
+    return told(ids, len(ids), progress)
+
+
+def told(each: Iterable[T], total: int, progress: Progress | None) -> Iterator[T]:
+    """Each of them; when the next is asked for, that the one before is done is told."""
+    for count, one in enumerate(each, 1):
+        yield one
         if progress is not None:
-            progress(count, len(ids))
+            progress(count, total)
 
 
 def open_cells(

@@ -6,7 +6,7 @@ LangGraph makes it, and every write is on a checkpoint. What is damaged is named
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,8 @@ from langgraph_once.checkpoint.moving.cells import (
     Progress,
     ReadCell,
     Trouble,
-    all_threads,
     open_cells,
+    told,
     why,
 )
 from langgraph_once.checkpoint.moving.migrate import reading
@@ -32,7 +32,7 @@ from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Verdict", "verify"]
+__all__ = ["Spread", "Verdict", "Verifier", "verify"]
 
 
 @dataclass
@@ -46,29 +46,78 @@ class Verdict:
     pieces: int = 0
     troubles: list[Trouble] = field(default_factory=list)
 
+    def add(self, other: Verdict) -> None:
+        """Take what was found in another thread."""
+        self.threads += other.threads
+        self.checkpoints += other.checkpoints
+        self.cells += other.cells
+        self.pieces += other.pieces
+        self.troubles += other.troubles
 
-def verify(saver: OnceSaver, serde: OnceSerializer, *, progress: Progress | None = None) -> Verdict:
+
+Spread = Callable[[Callable[[str], Verdict], list[str]], Iterable[Verdict]]
+"""Calls a function for each of many threads; gives what it returns, in their order."""
+
+
+class Verifier:
+    """Checks threads.
+
+    Args:
+        saver: The database, as `open_to_read` opens it.
+        serde: Reads what is stored.
+
+    Raises:
+        StorageError: The database cannot be read.
+    """
+
+    def __init__(self, saver: OnceSaver, serde: OnceSerializer) -> None:
+        self._engine = saver.engine
+        self._threads = Threads(saver.tables_with(Values(reading(serde))))
+        self._has_own = self._engine.run(self._threads.tables.has_own(), writes=False)
+
+    def thread_ids(self) -> list[str]:
+        """The threads of the database, sorted.
+
+        Raises:
+            StorageError: They cannot be listed.
+        """
+        return self._engine.run(self._threads.tables.thread_ids(), writes=False)
+
+    def thread(self, thread_id: str) -> Verdict:
+        """What is found in a thread; that it cannot be read is a finding, too."""
+        verdict = Verdict(threads=1)
+        check = _Check(self._threads, thread_id, verdict, has_own=self._has_own)
+        try:
+            for part in (check.checkpoints, check.cells, check.pieces):
+                self._engine.run(part(), writes=False)
+        except StorageError as error:
+            verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
+        return verdict
+
+
+def verify(
+    saver: OnceSaver,
+    serde: OnceSerializer,
+    *,
+    spread: Spread = map,
+    progress: Progress | None = None,
+) -> Verdict:
     """Check all threads of a database.
 
     Args:
         saver: The database, as `open_to_read` opens it.
         serde: Reads what is stored.
+        spread: Checks the threads; `by_processes` does it with several.
         progress: Is told how far it is.
 
     Raises:
         StorageError: The threads cannot even be listed.
     """
+    verifier = Verifier(saver, serde)
+    ids = verifier.thread_ids()
     verdict = Verdict()
-    threads = Threads(saver.tables_with(Values(reading(serde))))
-    has_own = saver.engine.run(threads.tables.has_own(), writes=False)
-    for thread_id in all_threads(saver, threads, progress):
-        verdict.threads += 1
-        check = _Check(threads, thread_id, verdict, has_own=has_own)
-        try:
-            for part in (check.checkpoints, check.cells, check.pieces):
-                saver.engine.run(part(), writes=False)
-        except StorageError as error:
-            verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
+    for found in told(spread(verifier.thread, ids), len(ids), progress):
+        verdict.add(found)
     return verdict
 
 
