@@ -32,6 +32,8 @@ class Ask(NamedTuple):
     """Whether it is to be run for each of `values`; it gives no rows then."""
     has_rows: bool = True
     """Whether it gives rows. What gives none may be sent together with what follows."""
+    is_alone: bool = False
+    """Whether it needs no transaction around it: what comes first, and depends on nothing else."""
 
 
 Program: TypeAlias = Generator[Ask, list[Row], T]

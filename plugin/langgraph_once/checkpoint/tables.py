@@ -85,6 +85,10 @@ class Tables(ABC):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
 
+    def at_once(self, thread_id: str, asks: Sequence[Ask]) -> Ask | None:
+        """Statements that insert rows of a thread, and its lock, as one; none if they cannot be."""
+        return None
+
     @abstractmethod
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""

@@ -271,6 +271,10 @@ class Threads:
 
     def store(self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]) -> Program[None]:
         """Store the pieces of values that a thread lacks, then what refers to them."""
+        asked = [*asks]
+        if not cuts and (whole := self.tables.at_once(thread_id, asked)) is not None:
+            yield whole
+            return
         yield from each(self.tables.lock(thread_id, alone=False))
         missing = Missing(cuts)
         while missing.wanted:
@@ -280,7 +284,7 @@ class Threads:
             found = sorted(missing.found.items())
             pieces = [(name, self.values.piece(data)) for name, data in found]
             yield self.tables.add_pieces(thread_id, pieces)
-        yield from each(asks)
+        yield from each(asked)
 
     def collect(
         self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly

@@ -4,6 +4,7 @@ saver.py        the saver, and how its pool is opened
 engine.py       runs the statements, in as few round trips as they take
 schema.py       makes the tables, upstream's and ours
 tables.py       the statements that only PostgreSQL has
+at_once.py      what one operation stores, as one statement
 moves.py        what migrate and verify ask of PostgreSQL alone
 json_values.py  what JSONB returns as it went in
 driver.py       psycopg, and how it is asked

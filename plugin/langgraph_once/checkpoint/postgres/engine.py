@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.database import Ask, Engine, Program, UnderWay
+from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, UnderWay
 from langgraph_once.checkpoint.postgres.driver import (
     Asking,
     Connection,
@@ -126,12 +126,45 @@ class PostgresEngine(Engine):
     def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
         with self._connection() as conn:
             try:
-                with _transaction(conn, writes=writes) as ask:
-                    self._adjust(ask)
+                with self._transaction(conn, writes=writes) as ask:
                     return under_way.go_on(ask)
             except psycopg.OperationalError:
                 under_way.may_move = conn.closed and not under_way.is_answered
                 raise
+
+    @contextlib.contextmanager
+    def _transaction(self, conn: Connection, *, writes: bool) -> Iterator[Asking]:
+        ask = asking(conn)
+        if not is_idle(conn):  # it is the user's, who ends it
+            with transaction(conn):
+                self._adjust(ask)
+                yield ask
+            return
+        needs_none = conn.autocommit and self._schema is None and self._timeout_s is None
+        begun = contextlib.ExitStack()
+        has_begun = False
+
+        def ask_within(asked: Ask) -> list[Row]:
+            nonlocal has_begun
+            if not has_begun and not (asked.is_alone and needs_none):
+                has_begun = True
+                begun.enter_context(_pipeline(conn))
+                if conn.autocommit:
+                    ask(_BEGIN if writes else _BEGIN_READING)
+                elif not writes:
+                    ask(_SNAPSHOT)
+                self._adjust(ask)
+            return ask(asked)
+
+        try:
+            with begun:
+                yield ask_within
+                if has_begun:
+                    ask(_COMMIT)
+        except BaseException:
+            with contextlib.suppress(psycopg.Error):
+                conn.rollback()
+            raise
 
     def _adjust(self, ask: Asking) -> None:
         enter_schema(ask, self._schema)
@@ -159,27 +192,6 @@ class PostgresEngine(Engine):
             yield
         except (psycopg.Error, NewerSchemaError) as error:
             raise storage_error(self.name, error) from error
-
-
-@contextlib.contextmanager
-def _transaction(conn: Connection, *, writes: bool) -> Iterator[Asking]:
-    ask = asking(conn)
-    if not is_idle(conn):  # it is the user's, who ends it
-        with transaction(conn):
-            yield ask
-        return
-    try:
-        with _pipeline(conn):
-            if conn.autocommit:
-                ask(_BEGIN if writes else _BEGIN_READING)
-            elif not writes:
-                ask(_SNAPSHOT)
-            yield ask
-            ask(_COMMIT)
-    except BaseException:
-        with contextlib.suppress(psycopg.Error):
-            conn.rollback()
-        raise
 
 
 def _pipeline(conn: Connection) -> contextlib.AbstractContextManager[object]:

@@ -16,6 +16,7 @@ from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.postgres.at_once import LOCKS, at_once
 from langgraph_once.checkpoint.postgres.json_values import (
     is_kept,
     json_text,
@@ -38,8 +39,6 @@ RUN_ID: Final = "COALESCE(once_run_id, metadata ->> 'run_id')"
 
 _MOST_INLINE: Final = 1024
 """Characters: longer text stands once in a row of its own, not in each checkpoint."""
-_LOCKS: Final = 8_317_140_011_327_529_207
-"""Seed of the numbers of our advisory locks: those of others are others."""
 
 _INLINE: Final = frozenset({type(None), bool, int, str})
 
@@ -176,8 +175,12 @@ class PostgresTables(PostgresMoves):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
         function = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
-        sql = f"SELECT {function}(hashtextextended(?, {_LOCKS}))"
+        sql = f"SELECT {function}(hashtextextended(?, {LOCKS}))"
         yield Ask(sql, [thread_id], has_rows=False)
+
+    def at_once(self, thread_id: str, asks: Sequence[Ask]) -> Ask | None:
+        """Statements that insert rows of a thread, and its lock, as one; none if they cannot be."""
+        return at_once(thread_id, asks)
 
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
