@@ -12,6 +12,7 @@ except ImportError:
 from langgraph_once.commands.check import check_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.reference import env_command, schema_command
+from langgraph_once.commands.store import store_command
 from langgraph_once.commands.types import types_command
 from langgraph_once.commands.verify import verify_command
 from langgraph_once.errors import OnceError
@@ -30,6 +31,7 @@ for _command in (
     types_command,
     migrate_command,
     verify_command,
+    store_command,
     schema_command,
     env_command,
 ):

@@ -37,6 +37,7 @@ __all__ = [
     "HttpConfig",
     "RemoteConfig",
     "SerdeConfig",
+    "StoreConfig",
     "wrong_pattern",
 ]
 
@@ -228,6 +229,19 @@ class CheckpointConfig:
 
     statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
     """PostgreSQL: after how many seconds the server gives up a statement; 0 is as it is set up."""
+
+
+@config
+class StoreConfig:
+    """Where long-term memory is kept. Its values are encrypted with the keys of `serde`."""
+
+    path: Annotated[str, AfterValidator(_without_password)] = ""
+    """SQLite database file, or the URL of a database, as ONCE_CHECKPOINT__PATH. If empty, beside
+    the threads: in the same PostgreSQL, or in store.sqlite in the folder of their file."""
+
+    allow_vectors: bool = False
+    """Keep the vectors of `store.index` although `require_encryption` is set. They are not
+    encrypted, and tell something of the values that they were made of."""
 
 
 def wrong_pattern(patterns: Iterable[str]) -> str | None:

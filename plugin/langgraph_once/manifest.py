@@ -1,7 +1,7 @@
 """What `langgraph.json` says about our components, read and checked for its shape.
 
 Each component has its settings in a sub-key `"once"` beside its path. The server hands the
-sub-keys to its process unchanged, as JSON in three variables (measured with langgraph-api
+sub-keys to its process unchanged, as JSON in four variables (measured with langgraph-api
 0.16.7; `TestWiring` in the tests of the server notices when that changes).
 """
 
@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from langgraph_once.errors import ConfigError
 
@@ -21,6 +21,7 @@ __all__ = [
     "GRAPHS_MODULE",
     "SAVER",
     "SECRETS",
+    "STORE",
     "VARIABLES",
     "GraphEntry",
     "Manifest",
@@ -38,7 +39,10 @@ SAVER = "langgraph_once.platform.checkpointer.saver"
 APP = "langgraph_once.platform.app:app"
 """What `http.app` says where the app is ours."""
 
-VARIABLES = ("LANGGRAPH_CHECKPOINTER", "LANGGRAPH_HTTP", "LANGSERVE_GRAPHS")
+STORE = "langgraph_once.platform.store.store"
+"""What `store.path` says where the store is ours."""
+
+VARIABLES = ("LANGGRAPH_CHECKPOINTER", "LANGGRAPH_HTTP", "LANGSERVE_GRAPHS", "LANGGRAPH_STORE")
 
 SECRETS = frozenset({("serde", "encryption_keys")})
 """Settings, as (section, key), that no file may hold."""
@@ -47,6 +51,7 @@ SECTION_AT = {
     "checkpoint": "checkpointer.once",
     "serde": "checkpointer.once.serde",
     "http": "http.once",
+    "store": "store.once",
 }
 
 KEYS_BESIDE_OURS = ("path", "app", "ttl", "serde", "cors", "description")
@@ -75,6 +80,7 @@ class Manifest:
     checkpointer: Any = None
     http: Any = None
     graphs: Any = None
+    store: Any = None
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Manifest:
@@ -84,15 +90,24 @@ class Manifest:
     @classmethod
     def from_json(cls, parsed: Mapping[str, Any]) -> Manifest:
         """The parts of a `langgraph.json` that was read."""
-        return cls(*(parsed.get(key) for key in ("checkpointer", "http", "graphs")))
+        return cls(*(parsed.get(key) for key in ("checkpointer", "http", "graphs", "store")))
 
     @property
     def has_our_saver(self) -> bool:
         """Whether the checkpointer is ours."""
         return isinstance(self.checkpointer, dict) and self.checkpointer.get("path") == SAVER
 
+    @property
+    def has_our_store(self) -> bool:
+        """Whether the store is ours."""
+        return isinstance(self.store, dict) and self.store.get("path") == STORE
+
+    def store_option(self, name: Literal["index", "ttl"]) -> Any:
+        """What upstream's store shall do; None if it is not asked for."""
+        return self.store.get(name) if isinstance(self.store, dict) else None
+
     def sections(self) -> dict[str, dict[str, Any]]:
-        """The sub-keys of checkpointer and http, by the sections of `Settings`.
+        """The sub-keys of checkpointer, http and store, by the sections of `Settings`.
 
         Raises:
             ConfigError: A sub-key is no object, holds a secret, or would have no effect.
@@ -145,8 +160,13 @@ class Manifest:
             problems += _misspelt_once(self.checkpointer, "checkpointer")
         if isinstance(self.http, dict) and self.http.get("app") == APP:
             problems += _misspelt_once(self.http, "http")
-        sections: dict[str, dict[str, Any]] = {"checkpoint": {}, "serde": {}, "http": {}}
+        if self.has_our_store:
+            problems += _misspelt_once(self.store, "store")
+        sections: dict[str, dict[str, Any]] = {
+            section: {} for section in ("checkpoint", "serde", "http", "store")
+        }
         try:
+            sections["store"] = dict(_once(self.store, "store"))
             sections["http"] = dict(_once(self.http, "http"))
             sections["checkpoint"] = dict(_once(self.checkpointer, "checkpointer"))
             serde = sections["checkpoint"].pop("serde", {})

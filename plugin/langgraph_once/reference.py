@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 from pydantic import SecretStr, TypeAdapter
 
-from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, SerdeConfig
+from langgraph_once.config import (
+    CheckpointConfig,
+    DedupConfig,
+    HttpConfig,
+    SerdeConfig,
+    StoreConfig,
+)
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
@@ -23,6 +29,7 @@ SECTIONS: dict[str, Any] = {
     "serde": SerdeConfig,
     "dedup": DedupConfig,
     "http": HttpConfig,
+    "store": StoreConfig,
 }
 
 
@@ -71,6 +78,7 @@ def json_schema() -> dict[str, Any]:
         "properties": {
             "checkpointer": _holding(checkpointer),
             "http": _holding(_section_schema("http")),
+            "store": _holding(_section_schema("store")),
             "graphs": {"type": "object", "additionalProperties": _holding(graph)},
         },
     }

@@ -24,7 +24,13 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from langgraph_once.config import CheckpointConfig, DedupConfig, HttpConfig, SerdeConfig
+from langgraph_once.config import (
+    CheckpointConfig,
+    DedupConfig,
+    HttpConfig,
+    SerdeConfig,
+    StoreConfig,
+)
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import VARIABLES, Manifest, misspelt, setting_at, unknown_key
 from langgraph_once.redaction import shown
@@ -70,6 +76,7 @@ class Settings(BaseSettings):
     checkpoint: CheckpointConfig = CheckpointConfig()
     dedup: DedupConfig = DedupConfig()
     http: HttpConfig = HttpConfig()
+    store: StoreConfig = StoreConfig()
 
     model: Annotated[str, AfterValidator(_model_name)] = "scripted"
     """Chat model of the sample graphs: "scripted" needs no key; else "openai:…", "anthropic:…"."""

@@ -211,6 +211,16 @@ PRIVATE: Final = (
         _LANGGRAPH,
         "test_types",
     ),
+    *(
+        Private(
+            f"langgraph.store.{database}.aio",
+            f"Async{name}Store._prepare_batch_PUT_queries",
+            "what is embedded of a value, which is not what is stored of it",
+            _CHECKPOINT,
+            "test_store",
+        )
+        for database, name in (("sqlite", "Sqlite"), ("postgres", "Postgres"))
+    ),
     # Values
     Private(
         "pydantic._internal._model_construction",

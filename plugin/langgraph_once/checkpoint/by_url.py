@@ -13,7 +13,14 @@ from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlit
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
-__all__ = ["ask_database", "check_database", "is_postgres", "open_saver", "open_to_read"]
+__all__ = [
+    "ask_database",
+    "check_database",
+    "is_postgres",
+    "open_saver",
+    "open_to_read",
+    "sqlite_path",
+]
 
 _SQLITE = "sqlite:///"
 _LIBPQ = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
@@ -35,7 +42,7 @@ def open_saver(
         StorageError: On entering: the database cannot be opened or written.
     """
     if not is_postgres(database):
-        return open_sqlite_saver(_path(database), serde=serde, store_once=config.store_once)
+        return open_sqlite_saver(sqlite_path(database), serde=serde, store_once=config.store_once)
     from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
 
     return open_postgres_saver(
@@ -67,7 +74,7 @@ def open_to_read(
         StorageError: On entering: the database is not there, or cannot be read.
     """
     if not is_postgres(database):
-        return open_sqlite_to_read(_path(database), serde=serde)
+        return open_sqlite_to_read(sqlite_path(database), serde=serde)
     from langgraph_once.checkpoint.postgres.saver import open_postgres_to_read
 
     return open_postgres_to_read(database, serde=serde, schema=config.schema or None)
@@ -86,7 +93,7 @@ def check_database(database: str) -> None:
     if is_postgres(database):
         ask_database(database)
     else:
-        check_sqlite_path(_path(database))
+        check_sqlite_path(sqlite_path(database))
 
 
 def ask_database(database: str) -> None:
@@ -99,7 +106,7 @@ def ask_database(database: str) -> None:
         from langgraph_once.checkpoint.postgres.saver import ask_postgres
 
         ask_postgres(database)
-    elif (path := _path(database)) != ":memory:":
+    elif (path := sqlite_path(database)) != ":memory:":
         ask_sqlite(path)
 
 
@@ -108,7 +115,12 @@ def is_postgres(database: str) -> bool:
     return database.startswith(_POSTGRES)
 
 
-def _path(database: str) -> str:
+def sqlite_path(database: str) -> str:
+    """The path of a file of SQLite, or ":memory:".
+
+    Raises:
+        ConfigError: A URL of another database.
+    """
     if "://" not in database:
         if _LIBPQ.search(database):
             problem = "write the database of PostgreSQL as postgresql://user@host/database"

@@ -2,6 +2,7 @@
 
 graphs.<id>.path    langgraph_once.platform.graphs:<id>
 checkpointer.path   langgraph_once.platform.checkpointer.saver
+store.path          langgraph_once.platform.store.store
 http.app            langgraph_once.platform.app:app
 
 startup.py         settings checked when the server starts; a user's mistake in one line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +12,19 @@ from typing import Final
 
 from langgraph_once.checkpoint import check_database
 from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings, written_at
+from langgraph_once.store import check_index, default_database
 
-__all__ = ["check_settings", "serializer_for", "user_mistakes_stop_the_server"]
+__all__ = [
+    "check_settings",
+    "check_store",
+    "serializer_for",
+    "store_database",
+    "user_mistakes_stop_the_server",
+]
 
 _FIELD: Final = re.compile(
     r"(?:SerdeConfig\.)?(adapters|(?<=\.)\w+)(\[.*\])?(?:\.(.+))?", re.DOTALL
@@ -43,15 +52,38 @@ def serializer_for(settings: Settings) -> OnceSerializer:
         raise ConfigError(where, ": ".join(filter(None, [inner, error.problem]))) from None
 
 
-def check_settings(settings: Settings) -> None:
+def check_settings(settings: Settings, manifest: Manifest | None = None) -> None:
     """Find what would fail once the server runs: keys that do not fit, a database out of reach.
 
+    Args:
+        settings: What is in force.
+        manifest: As `load_settings`.
+
     Raises:
-        ConfigError: As `serializer_for`.
-        StorageError: The database cannot be opened or made.
+        ConfigError: As `serializer_for` and `check_store`.
+        StorageError: A database cannot be opened or made.
     """
     serializer_for(settings)
     check_database(settings.database)
+    manifest = manifest or Manifest.from_environment(os.environ)
+    if manifest.has_our_store:
+        check_store(settings, manifest)
+        check_database(store_database(settings))
+
+
+def check_store(settings: Settings, manifest: Manifest) -> None:
+    """Find what the store would not do as the settings say.
+
+    Raises:
+        ConfigError: Vectors, where everything must be encrypted.
+    """
+    must_encrypt = settings.serde.require_encryption
+    check_index(manifest.store_option("index"), settings.store, must_encrypt=must_encrypt)
+
+
+def store_database(settings: Settings) -> str:
+    """The path or URL of the database of the store, with its password."""
+    return settings.store.path or default_database(settings.database)
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from tests.postgres_server import postgres_server
 
 NOBODY = 65534
 
@@ -25,13 +24,6 @@ Fill = Callable[..., Awaitable[list[RunnableConfig]]]
 @pytest.fixture
 def serde() -> SerializerProtocol:
     return JsonPlusSerializer()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server."""
-    with postgres_server() as address:
-        yield address
 
 
 _numbers = itertools.count()

@@ -16,6 +16,7 @@ from langgraph_once.errors import StorageError
 
 __all__ = [
     "OncePostgresSaver",
+    "address_of",
     "ask_postgres",
     "open_postgres_saver",
     "open_postgres_to_read",
@@ -63,7 +64,7 @@ class OncePostgresSaver(OnceSaver):
         else:
             dsn = conn.conninfo
             workers = conn.max_size
-        name = _name(dsn) if isinstance(dsn, str) else "of the given pool"
+        name = address_of(dsn) if isinstance(dsn, str) else "of the given pool"
         engine = PostgresEngine(
             conn,
             name,
@@ -127,7 +128,7 @@ def open_postgres_saver(
     """
 
     def opened() -> OncePostgresSaver:
-        name = _name(url)
+        name = address_of(url)
         settings = {"autocommit": True, "prepare_threshold": None if is_pooler else _PREPARE}
         try:
             # The pool would try for long, and only say that it waited in vain.
@@ -172,7 +173,7 @@ def open_postgres_to_read(
     """
 
     def opened() -> OncePostgresSaver:
-        name = _name(url)
+        name = address_of(url)
         try:
             conn = psycopg.connect(url, autocommit=True)
             conn.execute("SET default_transaction_read_only = on")
@@ -189,7 +190,7 @@ def ask_postgres(url: str) -> None:
     Raises:
         StorageError: It does not, within ten seconds.
     """
-    name = _name(url)
+    name = address_of(url)
     try:
         with psycopg.connect(url, connect_timeout=10) as conn:
             conn.execute("SELECT 1")
@@ -197,7 +198,7 @@ def ask_postgres(url: str) -> None:
         raise storage_error(name, error) from error
 
 
-def _name(url: str) -> str:
+def address_of(url: str) -> str:
     """The server and the database that a connection string names, without user and password."""
     try:
         known = psycopg.conninfo.conninfo_to_dict(url)

@@ -1,0 +1,52 @@
+"""`langgraph-once store`: all values of the store, encrypted or made plain."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import click
+
+from langgraph_once.commands.database import database_option
+from langgraph_once.commands.project import config_option, load_if_there
+from langgraph_once.errors import ConfigError
+from langgraph_once.platform.startup import serializer_for, store_database
+from langgraph_once.store import rewrite
+
+__all__ = ["store_command"]
+
+
+@click.command("store")
+@click.option("--to", type=click.Choice(["encrypted", "plain"]), required=True)
+@database_option
+@click.option("--dry-run", is_flag=True, help="Write nothing; tell what would be done.")
+@config_option
+def store_command(to: str, database: str | None, dry_run: bool, config: str) -> None:
+    """Rewrite all values of the store. A server may be running.
+
+    "--to encrypted" encrypts them with the newest key: plain ones, and those of older keys. "--to
+    plain" is the way out: LangGraph's own stores read every value afterwards; servers must not
+    have the keys by then, or they encrypt what they write. It can be stopped and started again.
+    What cannot be read stays as it is; the exit code is 1 then.
+    """
+    settings, _ = load_if_there(config)
+    serde = replace(settings.serde, require_encryption=False)
+    if not serde.encryption_keys:
+        raise ConfigError("ONCE_SERDE__ENCRYPTION_KEYS", "there is no key to do this with")
+    reading = serializer_for(settings.model_copy(update={"serde": serde}))
+    writing = reading.with_config(replace(serde, encryption_keys={})) if to == "plain" else reading
+    done = rewrite(
+        database or store_database(settings),
+        reading=reading,
+        writing=writing,
+        schema=settings.checkpoint.schema,
+        is_dry=dry_run,
+    )
+    verb = "would be rewritten" if dry_run else "rewritten"
+    click.echo(f"{done.items} items, {done.rows} {verb}")
+    for trouble in done.troubles:
+        click.echo(f"left as it is: {trouble}", err=True)
+    if done.changed:
+        click.echo(f"{done.changed} changed meanwhile; run this again", err=True)
+    if done.troubles or done.changed:
+        sys.exit(1)

@@ -1,0 +1,24 @@
+"""Long-term memory: upstream's store for SQLite and PostgreSQL, its values encrypted at rest.
+
+In: the operations of a `BaseStore`. Out: rows of upstream's tables.
+
+opening.py    from a path or a URL to a store
+store.py      what LangGraph calls
+matching.py   which values a filter means, where the database cannot read them
+sqlite.py, postgres.py  upstream's stores, opened
+rewriting.py  all rows of a database, encrypted or made plain
+sealing.py    a value to a row and back; json_form.py: as which JSON
+"""
+
+from langgraph_once.store.opening import check_index, default_database, open_store
+from langgraph_once.store.rewriting import Rewritten, rewrite
+from langgraph_once.store.store import OnceStore
+
+__all__ = [
+    "OnceStore",
+    "Rewritten",
+    "check_index",
+    "default_database",
+    "open_store",
+    "rewrite",
+]

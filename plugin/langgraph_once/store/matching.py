@@ -1,0 +1,73 @@
+"""Which values a filter of a search means, where the database cannot read them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+__all__ = ["matches"]
+
+_ORDER: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+
+
+def matches(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a value has all that a filter asks for.
+
+    A key of the filter is a key of the value; what it asks for is a value, which is compared as
+    LangGraph's `InMemoryStore` does, or operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.
+    `$and` with a list of filters is what the server makes of a filter and one of `auth`.
+
+    Raises:
+        ValueError: An operator that is not known.
+    """
+    return all(
+        all(matches(value, each) for each in asked) if key == "$and" else _is(value.get(key), asked)
+        for key, asked in wanted.items()
+    )
+
+
+def _is(found: Any, asked: Any) -> bool:
+    if isinstance(asked, Mapping):
+        if any(str(key).startswith("$") for key in asked):
+            return all(_compares(found, name, other) for name, other in asked.items())
+        return isinstance(found, Mapping) and all(
+            _is(found.get(key), other) for key, other in asked.items()
+        )
+    if isinstance(asked, list | tuple):
+        return isinstance(found, list) and len(found) == len(asked) and all(map(_is, found, asked))
+    return _equal(found, asked)
+
+
+def _compares(found: Any, name: str, other: Any) -> bool:
+    if name == "$eq":
+        return _equal(found, other)
+    if name == "$ne":
+        return not _equal(found, other)
+    if name not in _ORDER:
+        raise ValueError(f"Unsupported operator: {name}")
+    if isinstance(found, str) and isinstance(other, str):
+        return _ORDER[name](found, other)
+    if _is_number(found) and _is_number(other):
+        return _ORDER[name](found, other)
+    return False
+
+
+def _equal(found: Any, other: Any) -> bool:
+    """JSON's equality: true is not 1, at any depth."""
+    if isinstance(found, bool) or isinstance(other, bool):
+        return found is other
+    if isinstance(found, Mapping) and isinstance(other, Mapping):
+        return found.keys() == other.keys() and all(_equal(found[key], other[key]) for key in found)
+    if isinstance(found, list | tuple) and isinstance(other, list | tuple):
+        return len(found) == len(other) and all(map(_equal, found, other))
+    return bool(found == other)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

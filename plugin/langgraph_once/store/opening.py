@@ -1,0 +1,96 @@
+"""From a path or a URL to a store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.config import CheckpointConfig, StoreConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.store.json_form import json_of
+from langgraph_once.store.sealing import Sealing
+from langgraph_once.store.store import OnceStore
+
+__all__ = ["check_index", "default_database", "open_store"]
+
+_FILE: Final = "store.sqlite"
+_IN_MEMORY: Final = ":memory:"
+
+
+@asynccontextmanager
+async def open_store(
+    database: str,
+    *,
+    serde: OnceSerializer,
+    config: CheckpointConfig | None = None,
+    index: Any = None,
+    ttl: Any = None,
+) -> AsyncIterator[OnceStore]:
+    """Open the store in a database, and close it at the end.
+
+    Expired items are deleted meanwhile, where `ttl` says that there are any.
+
+    Args:
+        database: A path of SQLite, "sqlite:///path" or "postgresql://user@host/database".
+        serde: Encrypts values, if it has keys.
+        config: How PostgreSQL is connected to.
+        index: Of upstream's store: which vectors it has, for semantic search.
+        ttl: Of upstream's store: when items expire.
+
+    Raises:
+        ConfigError: A URL of another database, or settings that do not go together.
+        StorageError: The database cannot be opened or written.
+    """
+    config = config or CheckpointConfig()
+    async with AsyncExitStack() as stack:
+        rows: Any
+        if is_postgres(database):
+            from langgraph_once.store.postgres import address_of, open_postgres
+
+            name = address_of(database)
+            opening = open_postgres(database, config=config, index=index, ttl=ttl)
+            rows = await stack.enter_async_context(opening)
+        else:
+            from langgraph_once.store.sqlite import open_sqlite
+
+            name = sqlite_path(database)
+            rows = await stack.enter_async_context(open_sqlite(name, index=index, ttl=ttl))
+        if ttl:
+            await rows.start_ttl_sweeper()
+            stack.push_async_callback(rows.stop_ttl_sweeper)
+        yield OnceStore(rows, Sealing(serde, json_of(database)), name)
+
+
+def default_database(threads: str) -> str:
+    """Where the store is, beside the database of threads: a file of the same folder, or in it.
+
+    Args:
+        threads: A path or a URL.
+    """
+    if is_postgres(threads) or sqlite_path(threads) == _IN_MEMORY:
+        return threads
+    folder = max(threads.rfind("/"), threads.rfind("\\")) + 1
+    return threads[:folder] + _FILE
+
+
+def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:
+    """Refuse vectors, which are not encrypted, where everything must be.
+
+    Args:
+        index: As `open_store`.
+        config: Whether they are allowed all the same.
+        must_encrypt: Whether everything must be encrypted.
+
+    Raises:
+        ConfigError: They are not.
+    """
+    if index and must_encrypt and not config.allow_vectors:
+        raise ConfigError(
+            "langgraph.json: store.index",
+            "the vectors of values are stored unencrypted, and tell something of them, which "
+            "`require_encryption` forbids; remove the index, or allow it: "
+            "ONCE_STORE__ALLOW_VECTORS=true",
+        )

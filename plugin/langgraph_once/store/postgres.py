@@ -1,0 +1,102 @@
+"""Upstream's store for PostgreSQL, opened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
+from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.saver import address_of, ask_postgres
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.errors import ConfigError
+from langgraph_once.store.embedding import Puts, Queries, with_embeddings_of_values
+from langgraph_once.store.racing import set_up
+
+# After `driver`, which says which packages are missing.
+from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip
+from psycopg.rows import dict_row  # isort: skip
+
+__all__ = ["address_of", "open_postgres"]
+
+_RACES = (
+    psycopg.errors.UniqueViolation,
+    psycopg.errors.DuplicateTable,
+    psycopg.errors.DuplicateColumn,
+    psycopg.errors.DuplicateObject,
+    psycopg.errors.DeadlockDetected,
+)
+
+
+class _PostgresStore(AsyncPostgresStore):
+    def _prepare_batch_PUT_queries(self, put_ops: Puts) -> Queries:  # noqa: N802  # upstream's
+        return with_embeddings_of_values(super()._prepare_batch_PUT_queries, put_ops)
+
+
+@asynccontextmanager
+async def open_postgres(
+    url: str, *, config: CheckpointConfig, index: Any, ttl: Any
+) -> AsyncIterator[AsyncPostgresStore]:
+    """Open a pool of connections, with the store's tables made where they are missing.
+
+    Raises:
+        ConfigError: A schema or a timeout of statements, behind a transaction pooler.
+        StorageError: The database cannot be reached or written.
+    """
+    if config.transaction_pooler and (config.schema or config.statement_timeout_s):
+        raise ConfigError(
+            "ONCE_CHECKPOINT__TRANSACTION_POOLER",
+            "upstream's store sets no schema and no timeout for each transaction; set both for "
+            "the role: ALTER ROLE … SET search_path = …",
+        )
+
+    async def configure(conn: psycopg.AsyncConnection[Any]) -> None:
+        if config.schema:
+            # What else was looked at may have the type of vectors.
+            await conn.execute(
+                "SELECT set_config('search_path', "
+                "quote_ident(%s) || ', ' || current_setting('search_path'), false)",
+                [config.schema],
+            )
+        if config.statement_timeout_s:
+            limit = f"{max(1, round(config.statement_timeout_s * 1000))}ms"
+            await conn.execute("SELECT set_config('statement_timeout', %s, false)", [limit])
+
+    async with AsyncExitStack() as stack:
+        try:
+            await asyncio.to_thread(ask_postgres, url)  # the pool would try for long
+            pool = await stack.enter_async_context(
+                psycopg_pool.AsyncConnectionPool(
+                    url,
+                    kwargs={
+                        "autocommit": True,
+                        "prepare_threshold": None if config.transaction_pooler else 0,
+                        "row_factory": dict_row,
+                    },
+                    min_size=config.pool_min_size,
+                    max_size=max(config.pool_min_size, config.pool_max_size),
+                    max_lifetime=config.pool_max_lifetime_s,
+                    check=_check if config.check_connections else None,
+                    configure=configure,
+                    open=False,
+                    name="langgraph-once-store",
+                )
+            )
+            store = _PostgresStore(pool, index=index, ttl=ttl)
+            await set_up(lambda: _set_up(store, pool, config.schema), _RACES)
+        except psycopg.Error as error:
+            raise storage_error(address_of(url), error) from error
+        yield store
+
+
+_check = psycopg_pool.AsyncConnectionPool.check_connection
+
+
+async def _set_up(store: AsyncPostgresStore, pool: Any, schema: str) -> None:
+    if schema:
+        name = psycopg.sql.Identifier(schema)
+        async with pool.connection() as conn:
+            await conn.execute(psycopg.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+    await store.setup()

@@ -1,0 +1,140 @@
+"""All rows of a store, encrypted as the settings say, or made plain. A server may be running."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened
+from langgraph_once.errors import OnceError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.store.json_form import json_of
+from langgraph_once.store.sealing import Sealing
+
+__all__ = ["Rewritten", "rewrite"]
+
+_SELECT: Final = (
+    "SELECT prefix, key, value{text} FROM store WHERE (prefix, key) > (?, ?) "
+    "ORDER BY prefix, key LIMIT 200"
+)
+_UPDATE: Final = "UPDATE store SET value = ?{json} WHERE prefix = ? AND key = ? AND value = ?{json}"
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """What was done.
+
+    Attributes:
+        items: How many items there are.
+        rows: How many of them were rewritten.
+        changed: How many others changed meanwhile; they are as their writer's settings say.
+        troubles: What is wrong with each that could not be read, and stays as it is.
+    """
+
+    items: int = 0
+    rows: int = 0
+    changed: int = 0
+    troubles: list[str] = field(default_factory=list)
+
+
+def rewrite(
+    database: str,
+    *,
+    reading: OnceSerializer,
+    writing: OnceSerializer,
+    schema: str = "",
+    is_dry: bool = False,
+) -> Rewritten:
+    """Rewrite what is not stored as `writing` would store it.
+
+    Times, vectors and what expires stay as they are. It may be stopped and started again.
+
+    Args:
+        database: As `open_store` takes it.
+        reading: Has the keys of all that is there.
+        writing: Has the keys of how it shall be, or none.
+        schema: PostgreSQL: where the tables are; if empty, where the connection looks.
+        is_dry: Whether nothing is written.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: The database cannot be opened, read or written.
+    """
+    done, after = Rewritten(), ("", "")
+    old, new = (Sealing(serde, json_of(database)) for serde in (reading, writing))
+    is_postgresql = is_postgres(database)
+    select = _SELECT.format(text="::text" if is_postgresql else "")
+    update = _UPDATE.format(json="::jsonb" if is_postgresql else "")
+    with _postgres(database, schema) if is_postgresql else _sqlite(database) as execute:
+        while rows := execute(select, after).fetchall():
+            changes = [*_changes(rows, old, new, done)]
+            done.rows += len(changes)
+            if changes and not is_dry:
+                execute("BEGIN", ())
+                missed = sum(not execute(update, change).rowcount for change in changes)
+                execute("COMMIT", ())
+                done.rows -= missed
+                done.changed += missed
+            after = rows[-1][:2]
+    return done
+
+
+def _changes(
+    rows: list[Any], reading: Sealing, writing: Sealing, done: Rewritten
+) -> Iterator[tuple[Any, str, str, Any]]:
+    """Yield what to store, where, and in whose place."""
+    for prefix, key, stored in rows:
+        done.items += 1
+        try:
+            new = _rewritten(tuple(prefix.split(".")), key, stored, reading, writing)
+        except OnceError as error:
+            done.troubles.append(f"{prefix}: {error}")
+        else:
+            if new is not None:
+                yield new, prefix, key, stored
+
+
+def _rewritten(
+    namespace: tuple[str, ...], key: str, stored: str | bytes, reading: Sealing, writing: Sealing
+) -> Any:
+    """What is to be stored instead; None if it is right."""
+    row = json.loads(stored)
+    if writing.is_sealed_as_now(row):
+        return None
+    made = writing.row(namespace, key, reading.value(namespace, key, row))
+    text = json.dumps(made)
+    return text.encode() if isinstance(stored, bytes) else text
+
+
+@contextmanager
+def _sqlite(database: str) -> Iterator[Any]:
+    path = Path(sqlite_path(database)).expanduser().absolute()
+    try:
+        uri = f"{path.as_uri()}?mode=rw"
+        conn = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        with contextlib.closing(conn):
+            yield conn.execute
+    except sqlite3.Error as error:
+        raise not_opened(path, error) from error
+
+
+@contextmanager
+def _postgres(database: str, schema: str) -> Iterator[Any]:
+    from langgraph_once.checkpoint.postgres.driver import psycopg
+    from langgraph_once.checkpoint.postgres.failures import storage_error
+    from langgraph_once.checkpoint.postgres.saver import address_of
+
+    try:
+        with psycopg.connect(database, autocommit=True) as conn:
+            if schema:
+                conn.execute("SELECT set_config('search_path', quote_ident(%s), false)", [schema])
+            yield lambda sql, values: conn.execute(sql.replace("?", "%s"), values)
+    except psycopg.Error as error:
+        raise storage_error(address_of(database), error) from error

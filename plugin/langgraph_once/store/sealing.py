@@ -1,0 +1,108 @@
+"""A value of a store to the row that is stored, and back.
+
+    {"__once__": "json.zstd.aesgcm", "sealed": "<base64>"}
+
+Inside are the namespace and the key as well, so that a row that was copied to another place does
+not open. Without keys a row is the value, as upstream's stores write it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from langgraph_once.errors import EncodeError, EncryptionError, PayloadError
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.layers.tag import Tag
+
+__all__ = ["Sealed", "Sealing"]
+
+_TAG: Final = "__once__"
+_DATA: Final = "sealed"
+_JSON: Final = Tag.parse("json")
+
+Namespace = tuple[str, ...]
+
+
+class Sealed(dict[str, Any]):
+    """What is stored of a value; the value is at hand for its embeddings."""
+
+    def __init__(self, row: dict[str, Any], value: Mapping[str, Any]) -> None:
+        super().__init__(row)
+        self.value = value
+
+
+class Sealing:
+    """Encrypts and decrypts values, each bound to its namespace and key. Thread-safe.
+
+    Args:
+        serde: Compresses and encrypts, and has the keys.
+        dumps: How the database's own store writes JSON, so that it takes the same values.
+    """
+
+    def __init__(self, serde: OnceSerializer, dumps: Callable[[Any], bytes]) -> None:
+        self._serde = serde
+        self._dumps = dumps
+        self.is_on = bool(serde.config.encryption_keys)
+        self._is_required = serde.config.require_encryption
+
+    def row(self, namespace: Namespace, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+        """What is stored of a value.
+
+        Raises:
+            EncodeError: There are no keys, and the value looks as though it were encrypted.
+        """
+        if not self.is_on:
+            if self.is_sealed(value):
+                raise EncodeError(
+                    f"a value of just {_TAG!r} and {_DATA!r} is not stored unencrypted"
+                )
+            return dict(value)
+        data = self._dumps([namespace, key, dict(value)])
+        tag, sealed = self._serde.wrapped(_JSON, data)
+        return Sealed({_TAG: tag, _DATA: base64.b64encode(sealed).decode()}, value)
+
+    def value(self, namespace: Namespace, key: str, row: dict[str, Any]) -> dict[str, Any]:
+        """What a row holds.
+
+        Raises:
+            EncryptionError: The key is missing, the row was changed or is of another place, or it
+                is plain and must not be.
+            PayloadError: The row is damaged.
+        """
+        if not self.is_sealed(row):
+            if self._is_required:
+                raise EncryptionError(
+                    f"the item {key!r} of the store is not encrypted, and must be; encrypt what "
+                    "is stored with `langgraph-once store --to encrypted`"
+                )
+            return row
+        tag, data = row[_TAG], _bytes(row[_DATA])
+        *place, value = json.loads(self._serde.unwrapped((tag, data))[1])
+        if place != [[*namespace], key]:
+            raise EncryptionError(
+                f"the item {key!r} of the store was written under another namespace or key", tag=tag
+            )
+        return dict(value)
+
+    def is_sealed_as_now(self, row: dict[str, Any]) -> bool:
+        """Whether `row` would encrypt under this key, or not at all, as this is."""
+        if not self.is_sealed(row):
+            return not self.is_on
+        return self._serde.is_sealed_as_now((row[_TAG], _bytes(row[_DATA])))
+
+    @staticmethod
+    def is_sealed(row: Mapping[str, Any]) -> bool:
+        """Whether a row is of ours, encrypted."""
+        return row.keys() == {_TAG, _DATA} and all(isinstance(row[key], str) for key in row)
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        pass
+    raise PayloadError("an encrypted item of the store is damaged: not base64")

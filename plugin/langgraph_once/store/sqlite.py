@@ -1,0 +1,55 @@
+"""Upstream's store for SQLite, opened."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import aiosqlite
+from langgraph.store.sqlite.aio import AsyncSqliteStore
+
+from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
+from langgraph_once.errors import ConfigError
+from langgraph_once.store.embedding import Puts, Queries, with_embeddings_of_values
+from langgraph_once.store.racing import set_up
+
+__all__ = ["open_sqlite"]
+
+_RACES = (sqlite3.IntegrityError, sqlite3.OperationalError)
+
+
+class _SqliteStore(AsyncSqliteStore):
+    def _prepare_batch_PUT_queries(self, put_ops: Puts) -> Queries:  # noqa: N802  # upstream's
+        return with_embeddings_of_values(super()._prepare_batch_PUT_queries, put_ops)
+
+
+@asynccontextmanager
+async def open_sqlite(path: str, *, index: Any, ttl: Any) -> AsyncIterator[AsyncSqliteStore]:
+    """Open a database file, with the store's tables made where they are missing.
+
+    Raises:
+        ConfigError: Vectors, which this Python's SQLite cannot have.
+        StorageError: It cannot be opened or written.
+    """
+    if index and not hasattr(sqlite3.Connection, "enable_load_extension"):
+        raise ConfigError(
+            "langgraph.json: store.index",
+            "the SQLite of this Python loads no extensions, which vectors need; take another "
+            "Python, or PostgreSQL",
+        )
+    async with AsyncExitStack() as stack:
+        try:
+            file = await asyncio.to_thread(prepare, path)
+            conn = await stack.enter_async_context(
+                aiosqlite.connect(file, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            )
+            # Else the vectors of an item stay when it is deleted.
+            await conn.execute("PRAGMA foreign_keys = ON")
+            store = _SqliteStore(conn, index=index, ttl=ttl)
+            await set_up(store.setup, _RACES)
+        except (OSError, sqlite3.Error) as error:
+            raise not_opened(path, error) from error
+        yield store

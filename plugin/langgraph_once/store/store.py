@@ -1,0 +1,157 @@
+"""The store that LangGraph calls: upstream's, of which each value is encrypted and decrypted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+)
+from langgraph.store.base.batch import AsyncBatchedBaseStore
+
+from langgraph_once.store.matching import matches
+from langgraph_once.store.sealing import Sealing
+
+__all__ = ["OnceStore"]
+
+_FIRST_WINDOW: Final = 128
+
+
+class OnceStore(BaseStore):
+    """A store whose rows are upstream's, with values that are encrypted where there are keys.
+
+    Namespaces, keys, times and vectors stay readable. Of plain rows, filters are the database's;
+    of encrypted ones they are applied here, to what was decrypted.
+
+    Args:
+        rows: Upstream's store, of the running event loop.
+        sealing: Makes rows of values, and values of rows.
+        name: Where it is, for a log.
+    """
+
+    supports_ttl = True
+
+    def __init__(self, rows: AsyncBatchedBaseStore, sealing: Sealing, name: str = "") -> None:
+        self._rows = rows
+        self._sealing = sealing
+        self.name = name
+        self._loop = asyncio.get_running_loop()
+        self.ttl_config = rows.ttl_config
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do operations from a thread without an event loop.
+
+        Raises:
+            InvalidStateError: Within the store's event loop, which would wait for itself.
+            SerdeError: As `Sealing.row` and `Sealing.value`.
+        """
+        try:
+            is_within = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            is_within = False
+        if is_within:
+            raise asyncio.InvalidStateError(
+                "a synchronous call within the event loop of the store would wait for itself: "
+                "use `await store.aget(…)` and its like"
+            )
+        return asyncio.run_coroutine_threadsafe(self.abatch(ops), self._loop).result()
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do operations; those of all callers at a time are one batch of upstream's store.
+
+        Raises:
+            SerdeError: As `Sealing.row` and `Sealing.value`.
+        """
+        return await asyncio.gather(*map(self._do, ops))
+
+    async def _do(self, op: Op) -> Result:
+        match op:
+            case GetOp(namespace, key, refresh):
+                found = await self._rows.aget(namespace, key, refresh_ttl=refresh)
+                return found and self._item(found)
+            case PutOp(namespace, key, value, index, ttl):
+                if value is None:
+                    await self._rows.adelete(namespace, key)
+                else:
+                    row = self._sealing.row(namespace, key, value)
+                    await self._rows.aput(namespace, key, row, index, ttl=ttl)
+                return None
+            case SearchOp():
+                return await self._search(op)
+            case ListNamespacesOp():
+                return (await self._rows.abatch([op]))[0]
+
+    async def _search(self, op: SearchOp) -> list[SearchItem]:
+        if not (self._sealing.is_on and op.filter):
+            return [*map(self._search_item, await self._found(op))]
+        found = await self._matching(op, op.filter)
+        if op.refresh_ttl:
+            await self._rows.abatch([GetOp(each.namespace, each.key) for each in found])
+        return found
+
+    async def _matching(self, op: SearchOp, wanted: dict[str, Any]) -> list[SearchItem]:
+        """Those that match, from `offset` on, in the database's order.
+
+        It looks through more and more of what is stored, each time from the first: among items of
+        one moment the order is another for each page.
+        """
+        end, window = op.offset + op.limit, max(_FIRST_WINDOW, 4 * (op.offset + op.limit))
+        while True:
+            asked = op._replace(filter=None, limit=window, offset=0, refresh_ttl=False)
+            rows = await self._found(asked)
+            items = await asyncio.to_thread(self._chosen, rows, wanted, end)
+            if len(items) >= end or len(rows) < window:
+                return items[op.offset : end]
+            window *= 4
+
+    def _chosen(
+        self, rows: Sequence[SearchItem], wanted: dict[str, Any], end: int
+    ) -> list[SearchItem]:
+        chosen: list[SearchItem] = []
+        for row in rows:
+            if len(chosen) == end:
+                break
+            item = self._search_item(row)
+            if matches(item.value, wanted):
+                chosen.append(item)
+        return chosen
+
+    async def _found(self, op: SearchOp) -> list[SearchItem]:
+        return await self._rows.asearch(
+            op.namespace_prefix,
+            query=op.query,
+            filter=op.filter,
+            limit=op.limit,
+            offset=op.offset,
+            refresh_ttl=op.refresh_ttl,
+        )
+
+    def _item(self, row: Item) -> Item:
+        """A new one: upstream's store gives one row to all who ask for it at a time."""
+        return Item(
+            value=self._sealing.value(row.namespace, row.key, row.value),
+            key=row.key,
+            namespace=row.namespace,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+    def _search_item(self, row: SearchItem) -> SearchItem:
+        return SearchItem(
+            namespace=row.namespace,
+            key=row.key,
+            value=self._sealing.value(row.namespace, row.key, row.value),
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            score=row.score,
+        )

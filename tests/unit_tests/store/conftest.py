@@ -1,0 +1,112 @@
+"""A store in either database, and what lies in its rows."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import sqlite3
+from base64 import b64encode
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from langgraph_once.config import CheckpointConfig, SerdeConfig
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.store import OnceStore, Rewritten, open_store, rewrite
+
+_numbers = itertools.count()
+
+KEYS = {name: SecretStr(b64encode(name.encode() * 8).decode()) for name in ("2025", "2026")}
+OLD = {"2025": KEYS["2025"]}
+
+
+def serializer(keys: dict[str, SecretStr] = KEYS, **settings: Any) -> OnceSerializer:
+    return OnceSerializer(SerdeConfig(encryption_keys=keys, **settings))
+
+
+@dataclass
+class Place:
+    """A database of its own."""
+
+    database: str
+    config: CheckpointConfig
+
+    def opened(
+        self, keys: dict[str, SecretStr] = KEYS, *, index: Any = None, ttl: Any = None, **serde: Any
+    ) -> AbstractAsyncContextManager[OnceStore]:
+        """Open the store."""
+        serde = {"serde": serializer(keys, **serde)}
+        return open_store(self.database, config=self.config, index=index, ttl=ttl, **serde)
+
+    def rewritten(
+        self,
+        keys: dict[str, SecretStr] = KEYS,
+        to: dict[str, SecretStr] = KEYS,
+        *,
+        is_dry: bool = False,
+    ) -> Rewritten:
+        """Rewrite all rows: read with `keys`, write with `to`."""
+        return rewrite(
+            self.database,
+            reading=serializer(keys),
+            writing=serializer(to),
+            schema=self.config.schema,
+            is_dry=is_dry,
+        )
+
+    def execute(self, sql: str, *values: Any) -> list[Any]:
+        """Ask the database past the store."""
+        if self.config.schema:
+            psycopg = importlib.import_module("psycopg")
+            with psycopg.connect(self.database) as conn:
+                conn.execute(f"SET search_path = {self.config.schema}")
+                done = conn.execute(sql.replace("?", "%s"), values)
+                return [*done.fetchall()] if done.description else []
+        with sqlite3.connect(self.database) as conn:
+            rows = conn.execute(sql, values).fetchall()
+        conn.close()
+        return rows
+
+    def rows(self) -> str:
+        """All that is stored, vectors too, as text."""
+        tables = ["store", *(["store_vectors"] if self._has_vectors() else [])]
+        return repr([self.execute(f"SELECT * FROM {table}") for table in tables])
+
+    def _has_vectors(self) -> bool:
+        try:
+            self.execute("SELECT 1 FROM store_vectors")
+        except Exception:
+            return False
+        return True
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    if request.param == "sqlite":
+        return Place(str(tmp_path / "store.sqlite"), CheckpointConfig())
+    schema = f"store_{next(_numbers)}"
+    return Place(request.getfixturevalue("postgres"), CheckpointConfig(schema=schema))
+
+
+Embed = Callable[[list[str]], list[list[float]]]
+
+
+@pytest.fixture
+def index(request: pytest.FixtureRequest) -> dict[str, Any] | None:
+    """Vectors that count the letters a, b and c; none where SQLite can have none."""
+    if "place" in request.fixturenames:
+        place: Place = request.getfixturevalue("place")
+        if not (place.config.schema or hasattr(sqlite3.Connection, "enable_load_extension")):
+            return None
+        with suppress(Exception):
+            place.execute("CREATE EXTENSION vector SCHEMA public")
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        return [[1.0 + text.count(letter) for letter in "abc"] for text in texts]
+
+    return {"dims": 3, "embed": embed, "fields": ["text"]}

@@ -1,0 +1,285 @@
+"""What a store keeps, encrypted and not, in both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
+from langgraph.store.memory import InMemoryStore
+
+from langgraph_once.config import StoreConfig
+from langgraph_once.errors import ConfigError, EncodeError, EncryptionError, StorageError
+from langgraph_once.store import check_index, default_database, open_store
+from tests.unit_tests.store.conftest import KEYS, OLD, Place, serializer
+
+ADA = ("memories", "ada")
+SECRET = "the tea is in the third drawer"
+VALUE: dict[str, Any] = {"text": SECRET, "n": 3, "deep": {"list": [1, 2.5, None, True, "ü"]}}
+
+
+async def test_what_is_put_comes_back_and_is_not_in_the_rows(place: Place) -> None:
+    async with place.opened() as store:
+        await store.aput(ADA, "tea", VALUE)
+        await store.aput((*ADA, "more"), "cake", {"text": SECRET})
+        found = await store.aget(ADA, "tea")
+        assert found is not None
+        assert (found.namespace, found.key, found.value) == (ADA, "tea", VALUE)
+    rows = place.rows()
+    assert "drawer" not in rows
+    assert "__once__" in rows
+    assert "ada" in rows  # namespaces and keys are not encrypted
+    async with place.opened(require_encryption=True) as store:
+        assert [each.value for each in await store.asearch(ADA)] in (
+            [VALUE, {"text": SECRET}],
+            [{"text": SECRET}, VALUE],
+        )
+        assert await store.alist_namespaces(prefix=("memories",)) == [ADA, (*ADA, "more")]
+        await store.adelete(ADA, "tea")
+        assert await store.aget(ADA, "tea") is None
+
+
+async def test_without_keys_rows_are_those_of_the_stock_store(place: Place) -> None:
+    async with place.opened({}) as store:
+        await store.aput(ADA, "tea", VALUE)
+        await store.aput(ADA, "cake", {"text": "b", "n": 1})
+        found = await store.asearch(ADA, filter={"n": {"$gt": 2}})
+        assert [each.value for each in found] == [VALUE]
+    ((stored,),) = place.execute("SELECT value FROM store WHERE key = ?", "tea")
+    assert (stored if isinstance(stored, dict) else json.loads(stored)) == VALUE
+    # With keys it is read all the same, beside what is encrypted.
+    async with place.opened() as store:
+        await store.aput(ADA, "milk", {"n": 5})
+        assert len(await store.asearch(ADA)) == 3
+        assert len(await store.asearch(ADA, filter={"n": {"$gt": 2}})) == 2
+    async with place.opened(require_encryption=True) as store:
+        with pytest.raises(EncryptionError, match="langgraph-once store --to encrypted"):
+            await store.aget(ADA, "tea")
+
+
+async def test_without_its_key_nothing_opens_nor_looks_like_a_value(place: Place) -> None:
+    async with place.opened() as store:
+        await store.aput(ADA, "tea", VALUE)
+    for keys in ({}, OLD):
+        async with place.opened(keys) as store:
+            with pytest.raises(EncryptionError, match="2026"):
+                await store.aget(ADA, "tea")
+    async with place.opened({}) as store:
+        (looks_sealed,) = await store._rows.asearch(ADA)
+        with pytest.raises(EncodeError):
+            await store.aput(ADA, "fake", looks_sealed.value)
+
+
+@pytest.mark.parametrize("column", ["key", "prefix"])
+async def test_rows_cannot_be_swapped(place: Place, column: str) -> None:
+    async with place.opened() as store:
+        await store.aput(ADA, "tea", VALUE)
+        place.execute(f"UPDATE store SET {column} = 'other'")
+        (namespace,) = await store.alist_namespaces()
+        with pytest.raises(EncryptionError):
+            await store.aget(namespace, "other" if column == "key" else "tea")
+
+
+async def test_who_asks_for_a_damaged_item_harms_nobody_who_asks_at_the_same_time(
+    place: Place,
+) -> None:
+    async with place.opened() as store:
+        for key in ("one", "two", "three"):
+            await store.aput(ADA, key, VALUE)
+        place.execute("UPDATE store SET key = 'moved' WHERE key = 'one'")
+        asked = (store.aget(ADA, key) for key in ("moved", "two", "three", "two"))
+        damaged, *found = await asyncio.gather(*asked, return_exceptions=True)
+    assert isinstance(damaged, EncryptionError)
+    values: list[Any] = found
+    assert [each.value for each in values] == [VALUE] * 3
+    assert values[0].value is not values[2].value
+
+
+async def test_threads_and_batches_do_as_upstreams_store(place: Place) -> None:
+    async with place.opened() as store:
+        ops = [PutOp(ADA, str(n), {"n": n}) for n in range(3)]
+        assert await asyncio.to_thread(store.batch, ops) == [None] * 3
+        search = SearchOp(ADA, filter={"n": {"$gte": 1}}, limit=5)
+        answers = await store.abatch(
+            [GetOp(ADA, "2"), search, ListNamespacesOp(), GetOp(ADA, "nothing")]
+        )
+        item, found, namespaces, nothing = answers
+        assert item is not None
+        assert item.value == {"n": 2}  # type: ignore[union-attr]
+        assert len(found) == 2  # type: ignore[arg-type]
+        assert namespaces == [ADA]
+        assert nothing is None
+        got = await asyncio.to_thread(store.get, ADA, "0")
+        assert got is not None
+        with pytest.raises(asyncio.InvalidStateError, match="aget"):
+            store.get(ADA, "0")
+
+
+FILTERS: list[dict[str, Any]] = [
+    {"kind": "a"},
+    {"kind": "a", "n": 4},
+    {"n": {"$gt": 3}},
+    {"n": {"$gte": 3, "$lt": 6}},
+    {"n": {"$lte": 2}},
+    {"n": {"$ne": 3}},
+    {"n": {"$eq": 3}},
+    {"tags": ["x", 1]},
+    {"deep": {"yes": True}},
+    {"kind": "nothing of it"},
+]
+
+
+@pytest.mark.parametrize("wanted", FILTERS, ids=json.dumps)
+async def test_filters_choose_as_the_stock_store_in_memory(wanted: dict[str, Any]) -> None:
+    stock = InMemoryStore()
+    items = {
+        str(n): {"kind": "ab"[n % 2], "n": n, "tags": ["x", n], "deep": {"yes": n > 4, "n": n}}
+        for n in range(8)
+    }
+    async with open_store(":memory:", serde=serializer()) as store:
+        for key, value in items.items():
+            stock.put(ADA, key, value)
+            await store.aput(ADA, key, value)
+        found = await store.asearch(ADA, filter=wanted, limit=20)
+    expected = stock.search(ADA, filter=wanted, limit=20)
+    assert {each.key for each in found} == {each.key for each in expected}
+
+
+async def test_a_filter_of_the_server_and_one_of_its_auth_both_hold() -> None:
+    async with open_store(":memory:", serde=serializer()) as store:
+        for number in range(4):
+            owner = "ada" if number % 2 else "eve"
+            await store.aput(ADA, str(number), {"owner": owner, "flag": bool(number), "n": number})
+        both = {"$and": [{"n": {"$gt": 0}}, {"owner": "ada"}]}
+        assert {each.key for each in await store.asearch(ADA, filter=both)} == {"1", "3"}
+        assert await store.asearch(ADA, filter={"flag": 1}) == []
+        with pytest.raises(ValueError, match="Unsupported operator"):
+            await store.asearch(ADA, filter={"n": {"$near": 1}})
+
+
+async def test_pages_of_a_filtered_search_are_whole(place: Place) -> None:
+    """Rows of one moment, of which each page has another order."""
+    async with place.opened() as store:
+        await store.abatch([PutOp(ADA, str(n), {"n": n}) for n in range(700)])
+        seen: list[int] = []
+        for offset in range(0, 60, 10):
+            wanted = {"n": {"$gte": 650}}
+            found = await store.asearch(ADA, filter=wanted, limit=10, offset=offset)
+            seen += [each.value["n"] for each in found]
+    assert sorted(seen) == [*range(650, 700)]
+
+
+async def test_semantic_search_is_of_what_was_encrypted(place: Place, index: Any) -> None:
+    if index is None:
+        with pytest.raises(ConfigError, match="another Python, or PostgreSQL"):
+            async with place.opened(index={"dims": 3}):
+                pass
+        return
+    async with place.opened(index=index) as store:
+        await store.aput(ADA, "a", {"text": "aaaa", "n": 1})
+        await store.aput(ADA, "b", {"text": "bbbb", "n": 2})
+        await store.aput(ADA, "c", {"text": "cccc", "n": 3}, index=False)
+        await store.aput(ADA, "d", {"text": "", "title": "bbb", "n": 4}, index=["title"])
+        found = await store.asearch(ADA, query="bbbb", limit=2)
+        assert [each.key for each in found] == ["b", "d"]
+        assert found[0].score is not None
+        found = await store.asearch(ADA, query="bb", filter={"n": {"$ne": 2}}, limit=1)
+        assert [each.value for each in found] == [{"text": "", "title": "bbb", "n": 4}]
+        assert "bbb" not in place.rows()
+        for key in "abcd":
+            await store.adelete(ADA, key)
+        assert place.execute("SELECT * FROM store_vectors") == []
+
+
+async def test_items_expire(place: Place) -> None:
+    ttl: Any = {"default_ttl": 5, "refresh_on_read": True, "sweep_interval_minutes": 1 / 1200}
+    async with place.opened(ttl=ttl) as store:
+        await store.aput(ADA, "old", {"n": 1}, ttl=1)
+        await store.aput(ADA, "new", {"n": 1})
+        await store.asearch(ADA, filter={"n": 2}, refresh_ttl=True)
+        place.execute("UPDATE store SET expires_at = '2020-01-01' WHERE key = 'old'")
+        ends = time.monotonic() + 10
+        while await store.aget(ADA, "old", refresh_ttl=False) is not None:
+            assert time.monotonic() < ends
+        assert await store.aget(ADA, "new") is not None
+
+
+async def test_a_filtered_search_keeps_alive_what_it_found_alone(place: Place) -> None:
+    async with place.opened(ttl={"refresh_on_read": True}) as store:
+        for key in ("found", "other"):
+            await store.aput(ADA, key, {"key": key}, ttl=5)
+        place.execute("UPDATE store SET expires_at = '2020-01-01'")
+        assert len(await store.asearch(ADA, filter={"key": "found"})) == 1
+        assert place.execute("SELECT key FROM store WHERE expires_at > '2021-01-01'") == [
+            ("found",)
+        ]
+
+
+async def test_many_may_open_a_new_database_at_once(place: Place) -> None:
+    async with AsyncExitStack() as stack:
+        opening = (stack.enter_async_context(place.opened()) for _ in range(6))
+        one, *_, last = await asyncio.gather(*opening)
+        await one.aput(ADA, "tea", VALUE)
+        found = await last.aget(ADA, "tea")
+        assert found is not None
+
+
+async def test_a_database_out_of_reach_is_one_line() -> None:
+    for database in ("/etc/hostname/store.sqlite", "postgresql://u:geheim@127.0.0.1:1/x"):
+        with pytest.raises(StorageError) as caught:
+            async with open_store(database, serde=serializer()):
+                pass
+        assert "geheim" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("threads", "store"),
+    [
+        (".langgraph_once/checkpoints.sqlite", ".langgraph_once/store.sqlite"),
+        ("sqlite:////data/threads.sqlite", "sqlite:////data/store.sqlite"),
+        ("sqlite:///threads.sqlite", "sqlite:///store.sqlite"),
+        ("threads.sqlite", "store.sqlite"),
+        (":memory:", ":memory:"),
+        ("postgresql://u@h/db", "postgresql://u@h/db"),
+    ],
+)
+def test_the_store_is_beside_the_threads(threads: str, store: str) -> None:
+    assert default_database(threads) == store
+
+
+def test_vectors_are_refused_where_everything_must_be_encrypted(index: Any) -> None:
+    check_index(None, StoreConfig(), must_encrypt=True)
+    check_index(index, StoreConfig(), must_encrypt=False)
+    check_index(index, StoreConfig(allow_vectors=True), must_encrypt=True)
+    with pytest.raises(ConfigError, match="ONCE_STORE__ALLOW_VECTORS"):
+        check_index(index, StoreConfig(), must_encrypt=True)
+
+
+async def test_all_rows_are_encrypted_or_made_plain_in_place(place: Place, index: Any) -> None:
+    async with place.opened({}, index=index) as store:
+        for n in range(450):
+            await store.aput(ADA, str(n), {"text": f"drawer {n}"}, ttl=1000)
+    before = place.execute("SELECT key, created_at, expires_at FROM store ORDER BY key")
+    dry = place.rewritten(is_dry=True)
+    assert (dry.items, dry.rows, dry.troubles) == (450, 450, [])
+    assert "drawer 7" in place.rows()
+    done = place.rewritten({}, OLD)
+    assert (done.rows, done.changed) == (450, 0)
+    assert "drawer" not in place.rows()
+    assert place.rewritten(KEYS, KEYS).rows == 450  # the newest key
+    assert place.rewritten(KEYS, KEYS).rows == 0
+    async with place.opened(index=index, require_encryption=True) as store:
+        query = index and "drawer"
+        found = await store.asearch(ADA, query=query, limit=1000, refresh_ttl=False)
+        assert len(found) == 450
+    assert place.rewritten({}, {}).troubles[0].startswith("memories.ada: the value needs the key")
+    assert place.rewritten(KEYS, {}).rows == 450
+    async with place.opened({}, index=index) as store:
+        found = await store.asearch(ADA, filter={"text": "drawer 7"}, refresh_ttl=False)
+        assert [each.key for each in found] == ["7"]
+    assert place.execute("SELECT key, created_at, expires_at FROM store ORDER BY key") == before
