@@ -31,21 +31,21 @@ def unread_keys(parsed: Mapping[str, Any]) -> Iterator[Finding]:
     checkpointer, http, store, graph = map(_keys_of, _HOLDERS)
     yield from _almost(parsed.get("checkpointer"), "checkpointer", {*checkpointer, _ONCE})
     yield from _almost(parsed.get("http"), "http", {*http, _ONCE})
-    yield from _almost(parsed.get("store"), "store", store)
+    yield from _almost(parsed.get("store"), "store", {*store, "path", _ONCE})
     graphs = parsed.get("graphs")
     for graph_id, entry in graphs.items() if isinstance(graphs, dict) else ():
         yield from _almost(entry, f"graphs.{graph_id}", {*graph, _ONCE})
-    for key in ("store", "auth", "env"):
+    for key in ("auth", "env"):
         if isinstance(parsed.get(key), dict) and _ONCE in parsed[key]:
             yield finding("ignored", _at(f"{key}.{_ONCE}"), _NO_PLACE)
     yield from _without_path(parsed)
 
 
-_NO_PLACE = "has no effect here; `once` belongs in checkpointer, http or a graph"
+_NO_PLACE = "has no effect here; `once` belongs in checkpointer, store, http or a graph"
 
 
 def _without_path(parsed: Mapping[str, Any]) -> Iterator[Finding]:
-    for key, path in (("checkpointer", "path"), ("http", "app")):
+    for key, path in (("checkpointer", "path"), ("store", "path"), ("http", "app")):
         component = parsed.get(key)
         if isinstance(component, dict) and _ONCE in component and not component.get(path):
             yield finding("ignored", _at(f"{key}.{_ONCE}"), f"has no effect without {key}.{path}")

@@ -13,7 +13,7 @@ from langgraph_once.platform.check.graphs import check_graphs
 from langgraph_once.platform.check.keys import unread_keys
 from langgraph_once.platform.check.named_types import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
-from langgraph_once.platform.startup import serializer_for
+from langgraph_once.platform.startup import check_store, serializer_for, store_database
 from langgraph_once.settings import Settings, load_settings, setting_problems
 
 __all__ = ["check_project"]
@@ -35,13 +35,13 @@ def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
     found += check_sockets(manifest)
     found += check_graphs(manifest)
     if are_settings_right:  # last: the types may be in files that graphs are named by
-        found += _check_settings(load_settings(manifest))
+        found += _check_settings(load_settings(manifest), manifest)
     named = {each.where for each in found}
     found += (each for each in unread_keys(parsed) if each.where not in named)
     return list(dict.fromkeys(found))
 
 
-def _check_settings(settings: Settings) -> list[Finding]:
+def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
     types = [*check_named_types(settings.serde)]
     extras = [*missing_extras(settings)]
     found = [*types, *extras]
@@ -51,4 +51,8 @@ def _check_settings(settings: Settings) -> list[Finding]:
     if not any(each.effect == "stops" for each in extras):
         with findings_of(found, ""):
             check_database(settings.database)
+        if manifest.has_our_store:
+            with findings_of(found, ""):
+                check_store(settings, manifest)
+                check_database(store_database(settings))
     return found

@@ -1,4 +1,4 @@
-"""What `checkpointer.path` and `http.app` name, loaded as langgraph-api 0.16.7 loads it."""
+"""What `checkpointer.path`, `store.path` and `http.app` name, as langgraph-api 0.16.7 loads it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,27 @@ from types import ModuleType
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.store.base import BaseStore
 
 from langgraph_once.errors import ConfigError
-from langgraph_once.manifest import APP, SAVER, Manifest, misspelt
+from langgraph_once.manifest import APP, SAVER, STORE, Manifest, misspelt
 from langgraph_once.platform.check.finding import Finding, finding, findings_of
 from langgraph_once.platform.targets import load_file, load_module, load_name
 
 __all__ = ["check_sockets"]
 
 _CHECKPOINTER = "langgraph.json: checkpointer.path"
+_STORE = "langgraph.json: store.path"
 _APP = "langgraph.json: http.app"
+_MADE = {_CHECKPOINTER: ("saver", BaseCheckpointSaver), _STORE: ("store", BaseStore)}
 
 
 def check_sockets(manifest: Manifest) -> Iterator[Finding]:
-    """Yield what is wrong with the checkpointer and the app."""
-    for check, component, key, ours in (
-        (_checkpointer, manifest.checkpointer, "path", SAVER),
-        (_app, manifest.http, "app", APP),
+    """Yield what is wrong with the checkpointer, the store and the app."""
+    for where, component, key, ours in (
+        (_CHECKPOINTER, manifest.checkpointer, "path", SAVER),
+        (_STORE, manifest.store, "path", STORE),
+        (_APP, manifest.http, "app", APP),
     ):
         path = component.get(key) if isinstance(component, dict) else None
         if path is None or path == ours:
@@ -34,38 +38,38 @@ def check_sockets(manifest: Manifest) -> Iterator[Finding]:
         if key == "app" and find_spec("starlette") is None:
             continue  # `missing_server` says so
         found: list[Finding] = []
-        where = _APP if key == "app" else _CHECKPOINTER
         with findings_of(found, where):
             if not isinstance(path, str):
                 raise ConfigError(where, f"must be a text, got a {type(path).__name__}")
             if path.replace(":", ".") == ours.replace(":", "."):
                 raise ConfigError(where, f"must be written as {ours!r}, got {path!r}")
-            module = check(path, ours)
+            module = _app(path, ours) if where == _APP else _maker(path, ours, where)
             if "once" in component and not _is_using_ours(module):
                 problem = f"has no effect beside this path; ours is {ours!r}"
                 found.append(finding("ignored", where.replace(key, "once"), problem))
         yield from found
 
 
-def _checkpointer(path: str, ours: str) -> ModuleType:
+def _maker(path: str, ours: str, where: str) -> ModuleType:
     if "/" in path or ".py:" in path:
         file, colon, name = path.rpartition(":")
         if not colon:
-            raise ConfigError(_CHECKPOINTER, f"must be as './file.py:name', got {path!r}")
-        module = load_file(file, _CHECKPOINTER)
+            raise ConfigError(where, f"must be as './file.py:name', got {path!r}")
+        module = load_file(file, where)
     else:
         name = path.rpartition(".")[2]
         if ":" in path or name == path:
             problem = f"must be as 'package.module.name' or './file.py:name', got {path!r}"
-            raise ConfigError(_CHECKPOINTER, problem)
-        module = _module(path.rpartition(".")[0], path, ours, _CHECKPOINTER)
-    _must_make_saver(load_name(module, name, _CHECKPOINTER))
+            raise ConfigError(where, problem)
+        module = _module(path.rpartition(".")[0], path, ours, where)
+    _must_make(load_name(module, name, where), where)
     return module
 
 
-def _must_make_saver(value: Any, made_by: str = "") -> None:
-    """Check that the server gets a saver from `value`; nothing is entered or awaited."""
-    if isinstance(value, BaseCheckpointSaver):
+def _must_make(value: Any, where: str, made_by: str = "") -> None:
+    """Check that the server gets what it wants from `value`; nothing is entered or awaited."""
+    noun, kind = _MADE[where]
+    if isinstance(value, kind):
         return None
     if hasattr(value, "__aenter__") or hasattr(value, "__enter__"):
         return None
@@ -73,15 +77,15 @@ def _must_make_saver(value: Any, made_by: str = "") -> None:
         return value.close()
     if not callable(value):
         got = f"{made_by}{type(value).__name__}"
-        problem = f"must be a saver, or a factory or context manager that makes one, got {got}"
-        raise ConfigError(_CHECKPOINTER, problem)
+        problem = f"must be a {noun}, or a factory or context manager that makes one, got {got}"
+        raise ConfigError(where, problem)
     try:
         inspect.signature(value).bind()
     except TypeError as error:
         problem = f"is called without arguments, and cannot be: {error}"
     else:
-        return _must_make_saver(value(), "a factory that makes ")
-    raise ConfigError(_CHECKPOINTER, problem)
+        return _must_make(value(), where, "a factory that makes ")
+    raise ConfigError(where, problem)
 
 
 def _app(path: str, ours: str) -> ModuleType:

@@ -1,0 +1,120 @@
+"""`store.path`: what stops it and `check` in one line, and the command that rewrites its values."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+from base64 import b64encode
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langgraph_once.errors import EncryptionError
+from langgraph_once.manifest import STORE
+from langgraph_once.platform.store import store
+from tests.command import run_once
+
+ADA = ("notes", "ada")
+KEYS = json.dumps({"2026": b64encode(b"k" * 32).decode()})
+MUST = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__REQUIRE_ENCRYPTION": "true"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    name(tmp_path, monkeypatch, path=STORE)
+    return tmp_path
+
+
+def name(project: Path, env: pytest.MonkeyPatch, **entry: Any) -> None:
+    """Name the store, as `langgraph.json` does and as the server hands it on."""
+    env.setenv("LANGGRAPH_STORE", json.dumps(entry))
+    (project / "langgraph.json").write_text(json.dumps({"store": entry}))
+
+
+def once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return run_once(*arguments, cwd=cwd, env={**os.environ, **env})
+
+
+def values(project: Path) -> list[str]:
+    with closing(sqlite3.connect(project / ".langgraph_once" / "store.sqlite")) as conn:
+        return [bytes(value).decode() for (value,) in conn.execute("SELECT value FROM store")]
+
+
+async def test_values_are_encrypted_by_one_command_and_made_plain_by_another(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with store() as opened:
+        await opened.aput(ADA, "old", {"text": "tea"})
+    assert values(project) == ['{"text":"tea"}']
+    for variable, value in MUST.items():
+        monkeypatch.setenv(variable, value)
+    async with store() as opened:
+        with pytest.raises(EncryptionError, match="langgraph-once store --to encrypted"):
+            await opened.aget(ADA, "old")
+        told = [
+            await asyncio.to_thread(once, "store", "--to", "encrypted", *more, cwd=project)
+            for more in (["--dry-run"], [], [])
+        ]
+        assert [(each.returncode, each.stdout, each.stderr) for each in told] == [
+            (0, "1 items, 1 would be rewritten\n", ""),
+            (0, "1 items, 1 rewritten\n", ""),
+            (0, "1 items, 0 rewritten\n", ""),
+        ]
+        found = await opened.aget(ADA, "old")
+        assert found is not None
+        assert found.value == {"text": "tea"}
+        assert "tea" not in values(project)[0]
+    wrong = json.dumps({"2026": b64encode(b"w" * 32).decode()})
+    left = once("store", "--to", "plain", cwd=project, ONCE_SERDE__ENCRYPTION_KEYS=wrong)
+    assert (left.returncode, left.stdout) == (1, "1 items, 0 rewritten\n")
+    assert "left as it is: notes.ada: the value does not open" in left.stderr
+    assert once("store", "--to", "plain", cwd=project).returncode == 0
+    assert json.loads(values(project)[0]) == {"text": "tea"}
+
+
+def test_the_command_needs_a_key(project: Path) -> None:
+    run = once("store", "--to", "plain", cwd=project)
+    assert (run.returncode, "there is no key" in run.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("entry", "line"),
+    [
+        ({"once": {"allow_vector": True}}, "store.once.allow_vector: unknown key; did you mean"),
+        ({"index": {"dims": 3, "embed": "x:y"}}, "store.index: the vectors of values are stored"),
+        ({"once": {"path": "/etc/hostname/x.sqlite"}}, "'/etc/hostname/x.sqlite'"),
+        ({"once": {"path": "postgresql://u:p@h/d"}}, "store.once.path: holds a password"),
+    ],
+)
+async def test_a_wrong_setting_stops_check_and_the_server_in_one_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch, entry: dict[str, Any], line: str
+) -> None:
+    name(project, monkeypatch, path=STORE, **entry)
+    for variable, value in MUST.items():
+        monkeypatch.setenv(variable, value)
+    run = await asyncio.to_thread(once, "check", cwd=project)
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1)
+    with pytest.raises(SystemExit) as caught:
+        async with store():
+            pass
+    for told in (run.stderr, str(caught.value)):
+        assert line in told
+
+
+@pytest.mark.parametrize(
+    ("path", "once_key"),
+    [("myapp.store:make", {"path": "x"}), ("langgraph_once.platform.store:store", None)],
+)
+def test_what_would_have_no_effect_or_not_be_found_is_told(
+    project: Path, monkeypatch: pytest.MonkeyPatch, path: str, once_key: Any
+) -> None:
+    name(project, monkeypatch, path=path, **({"once": once_key} if once_key else {}))
+    run = once("check", cwd=project)
+    assert run.returncode == 1
+    assert f"use {STORE}" in run.stderr
