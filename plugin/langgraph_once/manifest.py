@@ -42,7 +42,13 @@ APP = "langgraph_once.platform.app:app"
 STORE = "langgraph_once.platform.store.store"
 """What `store.path` says where the store is ours."""
 
-VARIABLES = ("LANGGRAPH_CHECKPOINTER", "LANGGRAPH_HTTP", "LANGSERVE_GRAPHS", "LANGGRAPH_STORE")
+VARIABLES = {
+    "LANGGRAPH_CHECKPOINTER": "checkpointer",
+    "LANGGRAPH_HTTP": "http",
+    "LANGSERVE_GRAPHS": "graphs",
+    "LANGGRAPH_STORE": "store",
+}
+"""In which variable the server hands over which key."""
 
 SECRETS = frozenset({("serde", "encryption_keys")})
 """Settings, as (section, key), that no file may hold."""
@@ -90,7 +96,7 @@ class Manifest:
     @classmethod
     def from_json(cls, parsed: Mapping[str, Any]) -> Manifest:
         """The parts of a `langgraph.json` that was read."""
-        return cls(*(parsed.get(key) for key in ("checkpointer", "http", "graphs", "store")))
+        return cls(*(parsed.get(key) for key in VARIABLES.values()))
 
     @property
     def has_our_saver(self) -> bool:

@@ -202,7 +202,7 @@ def take_environment(parsed: Mapping[str, Any]) -> None:
     env = parsed.get("env", {})
     values = dotenv_values(env) if isinstance(env, str) else env
     os.environ.update({name: str(value) for name, value in values.items() if value is not None})
-    for name, key in zip(VARIABLES, ("checkpointer", "http", "graphs"), strict=True):
+    for name, key in VARIABLES.items():
         if parsed.get(key):
             os.environ[name] = json.dumps(parsed[key])
 

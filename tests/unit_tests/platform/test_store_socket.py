@@ -107,14 +107,29 @@ async def test_a_wrong_setting_stops_check_and_the_server_in_one_line(
         assert line in told
 
 
+MINE = "from langgraph.store.memory import InMemoryStore\nmake = InMemoryStore\nnone = 3"
+
+
 @pytest.mark.parametrize(
-    ("path", "once_key"),
-    [("myapp.store:make", {"path": "x"}), ("langgraph_once.platform.store:store", None)],
+    ("entry", "line"),
+    [
+        ({"path": "./mine.py:make", "once": {"path": "x"}}, f"store.once: has no effect {STORE}"),
+        ({"path": "./mine.py:none"}, "store.path: must be a store, or a factory"),
+        ({"path": "langgraph_once.platform.store:store"}, f"must be written as '{STORE}'"),
+        ({"path": STORE, "onec": {"path": "x"}}, "store.onec: unknown key"),
+        ({"once": {"path": "x"}}, "store.once: has no effect without store.path"),
+    ],
 )
-def test_what_would_have_no_effect_or_not_be_found_is_told(
-    project: Path, monkeypatch: pytest.MonkeyPatch, path: str, once_key: Any
+def test_check_finds_what_would_have_no_effect_or_be_no_store(
+    project: Path, monkeypatch: pytest.MonkeyPatch, entry: dict[str, Any], line: str
 ) -> None:
-    name(project, monkeypatch, path=path, **({"once": once_key} if once_key else {}))
+    (project / "mine.py").write_text(MINE)
+    name(project, monkeypatch, **entry)
     run = once("check", cwd=project)
-    assert run.returncode == 1
-    assert f"use {STORE}" in run.stderr
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1)
+    for part in line.split(" has no effect "):
+        assert part in run.stderr
+
+
+def test_check_finds_a_sound_store_fine(project: Path) -> None:
+    assert once("check", cwd=project).returncode == 0
