@@ -10,6 +10,7 @@ except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
 from langgraph_once.commands.check import check_command
+from langgraph_once.commands.init import init_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.reference import env_command, schema_command
 from langgraph_once.commands.store import store_command
@@ -23,10 +24,17 @@ __all__ = ["main"]
 @click.group()
 @click.version_option(package_name="langgraph-once")
 def commands() -> None:
-    """Exactly-once streams and type-true checkpoints for LangGraph Platform."""
+    """Exactly-once streams and type-true checkpoints for LangGraph Platform.
+
+    \b
+    Examples:
+      langgraph-once init     wire the project in this folder
+      langgraph-once check    find what would stop the server
+    """
 
 
 for _command in (
+    init_command,
     check_command,
     types_command,
     migrate_command,

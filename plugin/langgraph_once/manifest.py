@@ -22,6 +22,7 @@ __all__ = [
     "SAVER",
     "SECRETS",
     "STORE",
+    "TARGET",
     "VARIABLES",
     "GraphEntry",
     "Manifest",

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from langgraph_once.cli import commands
 from langgraph_once.manifest import SAVER
 from langgraph_once.reference import env_example, json_schema
 from tests.command import run_once
@@ -110,3 +112,16 @@ def test_the_reference_is_printed() -> None:
     assert once("env").stdout == env_example()
     command = [sys.executable, "-m", "langgraph_once", "schema"]
     assert json.loads(subprocess.check_output(command)) == json_schema()
+
+
+def test_every_command_has_an_example_and_no_help_is_cut() -> None:
+    told = CliRunner().invoke(commands, ["--help"], terminal_width=80).output
+    for name, command in commands.commands.items():
+        assert f"\n  {name} " in told
+        helped = CliRunner().invoke(commands, [name, "--help"], terminal_width=80).output
+        assert f"\n    langgraph-once {name}" in helped
+        assert command.short_help
+        assert command.short_help in told
+        told += helped
+    assert not [line for line in told.splitlines() if "..." in line and "Usage:" not in line]
+    assert max(map(len, told.splitlines())) <= 80

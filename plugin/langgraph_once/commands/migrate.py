@@ -18,7 +18,7 @@ from langgraph_once.errors import ConfigError
 __all__ = ["migrate_command"]
 
 
-@click.command("migrate")
+@click.command("migrate", short_help="Rewrite all rows, or copy all threads.")
 @click.option("--to", type=click.Choice(["msgpack", "once1"]), help="Rewrite all rows.")
 @click.option("--into", metavar="URL", help="Copy all threads into this database.")
 @database_option
@@ -39,6 +39,11 @@ def migrate_command(
     once1" rewrites all as the settings write now: codec, keys, pieces. Either can be stopped
     and started again. What cannot be rewritten leaves its thread as it is; the exit code is 1
     then.
+
+    \b
+    Examples:
+      langgraph-once migrate --to msgpack --dry-run
+      langgraph-once migrate --into postgresql://user@host/threads
     """
     if (to is None) == (into is None):
         raise click.UsageError("give either --to or --into")

@@ -11,13 +11,23 @@ from langgraph_once.reference import env_example, json_schema
 __all__ = ["env_command", "schema_command"]
 
 
-@click.command("schema")
+@click.command("schema", short_help="Print the JSON schema of our settings.")
 def schema_command() -> None:
-    """Print the JSON schema of the `once` sub-keys of langgraph.json."""
+    """Print the JSON schema of the `once` sub-keys of langgraph.json, for editors.
+
+    \b
+    Example:
+      langgraph-once schema > once.schema.json
+    """
     click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
-@click.command("env")
+@click.command("env", short_help="Print all settings as a .env file.")
 def env_command() -> None:
-    """Print every environment variable with its default and meaning, as a .env file."""
+    """Print every environment variable with its default and meaning, as a .env file.
+
+    \b
+    Example:
+      langgraph-once env > .env.example
+    """
     click.echo(env_example(), nl=False)

@@ -16,8 +16,13 @@ from langgraph_once.store import rewrite
 __all__ = ["store_command"]
 
 
-@click.command("store")
-@click.option("--to", type=click.Choice(["encrypted", "plain"]), required=True)
+@click.command("store", short_help="Encrypt all values of the store, or make them plain.")
+@click.option(
+    "--to",
+    type=click.Choice(["encrypted", "plain"]),
+    required=True,
+    help="What they are to be.",
+)
 @database_option
 @click.option("--dry-run", is_flag=True, help="Write nothing; tell what would be done.")
 @config_option

@@ -13,7 +13,7 @@ from langgraph_once.platform.types import as_json, as_text, report_types
 __all__ = ["types_command"]
 
 
-@click.command("types")
+@click.command("types", short_help="List the types that are stored, and what they need.")
 @config_option
 @click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
 @click.option("--check", "strictly", is_flag=True, help="Exit with 1 if a type needs a line.")
@@ -21,6 +21,11 @@ def types_command(config: str, for_machines: bool, strictly: bool) -> None:
     """Tell which types the database and the graphs hold, and print the setting they need.
 
     Nothing is written, and no value or key is printed; the server may be running.
+
+    \b
+    Examples:
+      langgraph-once types
+      langgraph-once types --check
     """
     settings, manifest = load(config)
     found = report_types(settings, manifest, config=Path(config))

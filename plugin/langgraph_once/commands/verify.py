@@ -23,7 +23,7 @@ from langgraph_once.commands.project import config_option
 __all__ = ["verify_command"]
 
 
-@click.command("verify")
+@click.command("verify", short_help="Check all that a database holds.")
 @database_option
 @click.option(
     "--jobs",
@@ -36,6 +36,11 @@ def verify_command(database: str | None, jobs: int | None, for_machines: bool, c
     """Check all that a database holds; exit code 1 if something is damaged.
 
     Nothing is written, and no value or key is printed; the server may be running.
+
+    \b
+    Examples:
+      langgraph-once verify
+      langgraph-once verify --database threads.sqlite --json
     """
     place = place_of(config, database)
     spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)

@@ -1,0 +1,16 @@
+"""A user's `langgraph.json`, wired to this package: in comes its text, out comes a plan.
+
+| file | question |
+|---|---|
+| `plan.py` | what changes, and what is left as it is? |
+| `find_graphs.py` | which graphs are in the project? |
+| `module_names.py` | by which name is a file imported? |
+| `trial.py` | would a server start with it? |
+| `json_text.py` | how is a text changed and all else kept? |
+"""
+
+from langgraph_once.platform.wiring.find_graphs import find_graphs
+from langgraph_once.platform.wiring.plan import Plan, make_plan, new_manifest
+from langgraph_once.platform.wiring.trial import troubles
+
+__all__ = ["Plan", "find_graphs", "make_plan", "new_manifest", "troubles"]

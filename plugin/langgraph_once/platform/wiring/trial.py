@@ -1,0 +1,59 @@
+"""A `langgraph.json` tried in a process of its own: what would stop a server with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from langgraph_once.errors import ConfigError
+
+__all__ = ["Trouble", "troubles"]
+
+Trouble = tuple[str, str]
+"""The setting, and what is wrong with it."""
+
+_TIMEOUT_S = 120
+
+
+def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
+    """Return what `langgraph-once check` finds, but for hints.
+
+    Args:
+        text: The `langgraph.json` of the project in the working directory.
+        environ: Variables to set besides those of this process.
+
+    Raises:
+        ConfigError: The check itself failed.
+    """
+    number, name = tempfile.mkstemp(prefix=".langgraph-", suffix=".json", dir=Path.cwd())
+    try:
+        with os.fdopen(number, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        command = [sys.executable, "-m", "langgraph_once", "check", "--json", "--config", name]
+        run = subprocess.run(  # noqa: S603  # ourselves
+            command,
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    finally:
+        Path(name).unlink()
+    try:
+        findings = json.loads(run.stdout)["findings"]
+    except ValueError:
+        last = (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
+        problem = f"could not be tried: {last}"
+    else:
+        return {
+            (each["where"], ": ".join(filter(None, [each["place"], each["problem"]])))
+            for each in findings
+            if each["effect"] != "hint"
+        }
+    raise ConfigError("langgraph.json", problem)

@@ -1,0 +1,226 @@
+"""`langgraph-once init` wires a project, never makes it worse, and can be undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER
+from tests.command import run_once
+
+TEMPLATE = """\
+{
+    "$schema": "https://langgra.ph/schema.json",
+    "dependencies": ["."],
+    "graphs": {
+        "agent": "./src/agent/graph.py:graph"
+    },
+    "env": ".env",
+    "image_distro": "wolfi"
+}
+"""
+"""As `langgraph new` writes it, but for the indent."""
+
+WIRED = """\
+{
+    "$schema": "https://langgra.ph/schema.json",
+    "dependencies": ["."],
+    "graphs": {
+        "agent": {
+            "path": "langgraph_once.platform.graphs:agent",
+            "once": {"target": "agent.graph:graph"}
+        }
+    },
+    "env": ".env",
+    "image_distro": "wolfi",
+    "checkpointer": {
+        "path": "langgraph_once.platform.checkpointer.saver",
+        "once": {"path": ".langgraph_once/checkpoints.sqlite"}
+    },
+    "http": {
+        "app": "langgraph_once.platform.app:app"
+    }
+}
+"""
+
+GRAPH = """\
+from langgraph.graph import START, MessagesState, StateGraph
+builder = StateGraph(MessagesState).add_node("n", lambda _: {}).add_edge(START, "n")
+graph = builder.compile(name="New Graph")
+"""
+
+MANY = (
+    GRAPH
+    + """\
+from contextlib import asynccontextmanager
+from langgraph.checkpoint.memory import InMemorySaver
+from starlette.applications import Starlette
+web = Starlette()
+with_saver = builder.compile(checkpointer=InMemorySaver())
+def asks(config): return {"a": graph}[config["configurable"]["user"]]
+@asynccontextmanager
+async def made(config):
+    yield graph
+"""
+)
+
+
+def init(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("ONCE_")}
+    return run_once("init", *arguments, cwd=folder, env=clean | env)
+
+
+def template(folder: Path) -> Path:
+    package = folder / "src" / "agent"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from agent.graph import graph\n")
+    (package / "graph.py").write_text(GRAPH)
+    (folder / "pyproject.toml").write_text('[project]\nname = "agent"\n')
+    (folder / "langgraph.json").write_text(TEMPLATE)
+    return folder / "langgraph.json"
+
+
+def test_a_project_of_a_template_is_wired_and_undone(tmp_path: Path) -> None:
+    file = template(tmp_path)
+    file.chmod(0o600)
+    installed = {"PYTHONPATH": str(tmp_path / "src")}
+    asked = init(tmp_path, **installed)
+    assert (asked.returncode, file.read_text()) == (1, TEMPLATE)
+    assert "`--yes` writes without asking" in asked.stderr
+    assert '+            "once": {"target": "agent.graph:graph"}' in asked.stdout
+    assert '-        "agent": "./src/agent/graph.py:graph"' in asked.stdout
+
+    run = init(tmp_path, "--yes", **installed)
+    assert (run.returncode, run.stderr, file.read_text()) == (0, "", WIRED)
+    assert "`langgraph-once init --undo` takes it back" in run.stdout
+    assert "pyproject" not in run.stdout
+    assert file.stat().st_mode & 0o777 == 0o600
+    again = init(tmp_path, "--yes", **installed)
+    assert (again.returncode, "nothing to change" in again.stdout) == (0, True)
+    assert file.read_text() == WIRED
+
+    undone = init(tmp_path, "--undo", "--yes", **installed)
+    assert (undone.returncode, file.read_text()) == (0, TEMPLATE)
+    assert "nothing to undo" in init(tmp_path, "--undo", "--yes").stderr
+    assert {each.name for each in tmp_path.iterdir()} == {
+        *("src", "pyproject.toml", "langgraph.json", ".langgraph_once")
+    }
+    assert not list((tmp_path / ".langgraph_once").iterdir())
+
+
+def test_a_graph_that_import_does_not_find_is_left_until_it_is_installed(tmp_path: Path) -> None:
+    file = template(tmp_path)
+    run = init(tmp_path, "--yes")
+    assert run.returncode == 0
+    assert "graphs.agent: left as it is;" in run.stdout
+    assert "`pip install -e .`" in run.stdout
+    assert json.loads(file.read_text())["graphs"] == json.loads(TEMPLATE)["graphs"]
+    init(tmp_path, "--yes", PYTHONPATH=str(tmp_path / "src"))
+    assert file.read_text() == WIRED
+    init(tmp_path, "--undo", "--yes")
+    assert file.read_text() == TEMPLATE, "both are undone"
+
+
+def test_what_it_does_not_understand_or_would_break_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "many.py").write_text(MANY)
+    (tmp_path / "raises.py").write_text("raise RuntimeError('no key')\n")
+    extra = "def stream_transformers(): return []\n"
+    (tmp_path / "transformed.py").write_text(GRAPH + extra)
+    left: dict[str, Any] = {
+        "raises": "./raises.py:graph",
+        "with_saver": "./many.py:with_saver",
+        "transformed": "transformed:graph",
+        "gone": "./gone.py:graph",
+        "script": "./agent.ts:graph",
+        "ours": {"path": f"{GRAPHS_MODULE}:ours", "once": {"target": "many:graph"}},
+        "odd": {"path": "many:graph", "once": {}},
+    }
+    wired: dict[str, Any] = {
+        "made": {"path": "./many.py:made", "description": "A factory."},
+        "asks": "many:asks",
+        "builder": "./many.py:builder",
+    }
+    before = {
+        "dependencies": ["."],
+        "graphs": left | wired,
+        "checkpointer": {"ttl": {"default_ttl": 5}},
+        "http": {"cors": {"allow_origins": ["*"]}},
+    }
+    (tmp_path / "langgraph.json").write_text(json.dumps(before))
+    run = init(tmp_path, "--yes")
+    after = json.loads((tmp_path / "langgraph.json").read_text())
+    assert run.returncode == 0, run.stderr
+    for key in left:
+        assert after["graphs"][key] == left[key]
+        assert (f"graphs.{key}: left as it is" in run.stdout) is (key != "ours")
+    assert after["graphs"]["made"] == {
+        "path": f"{GRAPHS_MODULE}:made",
+        "description": "A factory.",
+        "once": {"target": "many:made"},
+    }
+    assert after["graphs"]["asks"]["once"] == {"target": "many:asks"}
+    assert after["graphs"]["builder"]["once"] == {"target": "many:builder"}
+    assert after["checkpointer"] == before["checkpointer"]
+    assert after["http"] == {"cors": {"allow_origins": ["*"]}, "app": APP}
+    assert "\n" not in (tmp_path / "langgraph.json").read_text()
+    assert "RuntimeError: no key" in run.stdout
+    assert "add a pyproject.toml" in run.stdout
+
+
+def test_a_project_without_langgraph_json_gets_one(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(GRAPH)
+    (tmp_path / ".env").write_text("")
+    run = init(tmp_path, "--yes", "--database", "threads.sqlite")
+    assert run.returncode == 0, run.stderr
+    file = tmp_path / "langgraph.json"
+    assert json.loads(file.read_text()) == {
+        "dependencies": ["."],
+        "graphs": {"agent": {"path": f"{GRAPHS_MODULE}:agent", "once": {"target": "agent:graph"}}},
+        "env": ".env",
+        "checkpointer": {"path": SAVER, "once": {"path": "threads.sqlite"}},
+        "http": {"app": APP},
+    }
+    file.write_text(file.read_text().replace("threads.", "others."))
+    changed = init(tmp_path, "--undo", "--yes")
+    assert changed.returncode == 1
+    assert "take these lines back by hand" in changed.stderr
+    assert '-    "once": {"path": "threads.sqlite"}' in changed.stdout
+    file.write_text(file.read_text().replace("others.", "threads."))
+    assert init(tmp_path, "--undo", "--yes").returncode == 0
+    assert not file.exists()
+
+
+def test_a_password_is_not_written_and_a_database_out_of_reach_stops_it(tmp_path: Path) -> None:
+    file = template(tmp_path)
+    url = "postgresql://user:hush@127.0.0.1:1/threads"
+    run = init(tmp_path, "--yes", "--database", url)
+    assert run.returncode == 1
+    assert "nothing is written, since the server would not start" in run.stderr
+    assert "hush" not in run.stdout + run.stderr
+    assert file.read_text() == TEMPLATE
+
+
+def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
+    def told(*arguments: str) -> str:
+        run = init(tmp_path, "--yes", *arguments)
+        assert run.returncode in (1, 2)
+        assert "Traceback" not in run.stderr
+        return run.stderr
+
+    assert "no graph was found in this folder" in told()
+    assert "--graph is written as ID=PATH, got 'agent'" in told("--graph", "agent")
+    assert "nothing to undo" in told("--undo")
+    assert not list(tmp_path.iterdir())
+    file = tmp_path / "langgraph.json"
+    for text, words in {
+        "{": "is not valid JSON",
+        "[]": "must be a JSON object",
+        '{"graphs": {"a": 1, "a": 2}}': "has the key 'a' twice",
+    }.items():
+        file.write_text(text)
+        assert words in told()
+        assert file.read_text() == text
+    assert "there is one" in told("--graph", "agent=agent.py:graph")
