@@ -33,6 +33,11 @@ def store_command(to: str, database: str | None, dry_run: bool, config: str) -> 
     plain" is the way out: LangGraph's own stores read every value afterwards; servers must not
     have the keys by then, or they encrypt what they write. It can be stopped and started again.
     What cannot be read stays as it is; the exit code is 1 then.
+
+    \b
+    Examples:
+      langgraph-once store --to encrypted --dry-run
+      langgraph-once store --to plain
     """
     settings, _ = load_if_there(config)
     serde = replace(settings.serde, require_encryption=False)
