@@ -373,9 +373,10 @@ class HttpConfig:
     """What `http.app` adds to the server: routes, and how it sends its event streams."""
 
     expose_config: bool | Literal["auto"] = "auto"
-    """Answer `GET /once/config` with the settings in force, without secrets: to all, or, if
-    false, to nobody, which is a 404. "auto": to who the server has authenticated
-    (`http.enable_custom_route_auth`), and to this machine where it authenticates nobody."""
+    """Answer `GET /once/config` with the settings in force, without secrets, paths and names of
+    keys: to all, or, if false, to nobody, which is a 404. "auto": to who the server has
+    authenticated (`http.enable_custom_route_auth`), and to this machine, asked for as localhost,
+    where it authenticates nobody."""
 
     sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
     """Encodings of event streams that a client may ask for, best first, so that a token takes a

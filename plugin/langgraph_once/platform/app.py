@@ -9,11 +9,9 @@ value of a thread. It reads what follows `---` in a docstring as OpenAPI.
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -21,44 +19,59 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from langgraph_once.checkpoint import ask_database
-from langgraph_once.errors import StorageError
 from langgraph_once.manifest import Manifest
+from langgraph_once.platform.database_health import DatabaseHealth
+from langgraph_once.platform.graph_health import graph_health
 from langgraph_once.platform.sse import SseCompression, SseDeduplication
-from langgraph_once.platform.startup import check_settings, user_mistakes_stop_the_server
+from langgraph_once.platform.startup import (
+    check_settings,
+    store_database,
+    user_mistakes_stop_the_server,
+)
 from langgraph_once.settings import Settings, has_auth, load_graph_targets, load_settings
 
 __all__ = ["app"]
 
-logger = logging.getLogger(__name__)
-
-LOCAL = frozenset({"127.0.0.1", "::1"})
+VERSION: Final = version("langgraph-once")
+LOCAL: Final = frozenset({"127.0.0.1", "::1"})
+LOCAL_NAMES: Final = LOCAL | {"localhost"}
 
 
 async def health(_: Request) -> JSONResponse:
-    """Say that this package serves, and its version; or that the database of threads does not.
+    """Say that the process lives, its version, and what is wrong.
+
+    A restart would mend neither a database nor a graph, so it answers 200 in any case.
 
     ---
     summary: Health of langgraph-once
     responses:
       '200':
-        description: It serves, and the database answers; the version of the package.
-      '503':
-        description: The database of threads does not answer; the log of the server says why.
+        description: It lives. `ok` tells whether all is well, `problems` what is not.
     """
-    said: dict[str, Any] = {"ok": True, "version": version("langgraph-once")}
-    try:
-        if Manifest.from_environment(os.environ).has_our_saver:
-            await asyncio.to_thread(ask_database, load_settings().database)
-    except StorageError as error:
-        # Everybody may ask: which database, and why, is for who reads the log.
-        logger.warning("%s", error)
-        said |= {"ok": False, "problem": "the database of threads does not answer"}
-    return JSONResponse(said, status_code=200 if said["ok"] else 503)
+    problems = [*await databases.problems(), *graph_health.problems()]
+    return JSONResponse({"ok": not problems, "version": VERSION, "problems": problems})
+
+
+async def ready(_: Request) -> JSONResponse:
+    """Say whether runs can be served: the databases answer, and graphs can be made.
+
+    ---
+    summary: Readiness of langgraph-once
+    responses:
+      '200':
+        description: Runs can be served.
+      '503':
+        description: They cannot. `problems` tells what is wrong, the log of the server why.
+    """
+    problems = await databases.problems()
+    if graph_health.keeps_from_serving():
+        problems += graph_health.problems()
+    said = {"ready": not problems, "problems": problems}
+    return JSONResponse(said, status_code=503 if problems else 200)
 
 
 async def config(request: Request) -> JSONResponse:
-    """Show the settings in force, without secrets.
+    """Show the settings in force, without secrets, paths and names of keys.
 
     ---
     summary: Settings of langgraph-once
@@ -76,18 +89,38 @@ async def config(request: Request) -> JSONResponse:
         found.graph_id: {"target": found.target, "dedup": {"state": found.dedup.state}}
         for found in load_graph_targets()
     }
-    return JSONResponse({**settings.public(), "graphs": graphs})
+    return JSONResponse({**_without_places(settings.public()), "graphs": graphs})
 
 
 def _may_see_config(request: Request) -> bool:
     """Whether the server has authenticated this client, or authenticates nobody but is local.
 
-    Behind a proxy on this machine the server knows the client by `X-Forwarded-For`.
+    Behind a proxy on this machine the server knows the client by `X-Forwarded-For`, or else by
+    the name that it was asked for: a proxy's, or that of a page which had it lead here.
     """
     user = request.scope.get("user")
     if getattr(user, "is_authenticated", False):
         return True
-    return not has_auth() and request.client is not None and request.client.host in LOCAL
+    is_near = request.client is not None and request.client.host in LOCAL
+    return not has_auth() and is_near and request.url.hostname in LOCAL_NAMES
+
+
+def _without_places(public: dict[str, Any]) -> dict[str, Any]:
+    """The settings without where on this machine things are, and under which keys."""
+    for section, key in (("checkpoint", "path"), ("store", "path"), ("serde", "source")):
+        del public[section][key]
+    public["serde"]["encryption_keys"] = len(public["serde"]["encryption_keys"])
+    return public
+
+
+def _databases(settings: Settings) -> dict[str, str]:
+    """The databases that the server keeps anything of ours in, by what that is."""
+    manifest, found = Manifest.from_environment(os.environ), {}
+    if manifest.has_our_saver:
+        found["threads"] = settings.database
+    if manifest.has_our_store and store_database(settings) not in found.values():
+        found["the store"] = store_database(settings)
+    return found
 
 
 def stream_middleware(settings: Settings) -> list[Middleware]:
@@ -103,7 +136,12 @@ with user_mistakes_stop_the_server():
     # The server imports this before anything else of ours, and before it starts to start.
     loaded = load_settings()
     check_settings(loaded)
+    databases = DatabaseHealth(_databases(loaded))
     app = Starlette(
-        routes=[Route("/once/health", health), Route("/once/config", config)],
+        routes=[
+            Route("/once/health", health),
+            Route("/once/ready", ready),
+            Route("/once/config", config),
+        ],
         middleware=stream_middleware(loaded),
     )

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
     asynccontextmanager,
     contextmanager,
 )
@@ -23,6 +25,7 @@ from langgraph.pregel import Pregel
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import misspelt
+from langgraph_once.platform.graph_health import graph_health
 from langgraph_once.settings import GraphTarget
 from langgraph_once.stream import once
 
@@ -47,7 +50,7 @@ def wrap(graph_target: GraphTarget) -> Any:
     if wrapped is not None:
         return wrapped
     if callable(target):
-        return _wrap_factory(target, graph_target.dedup, where)
+        return _wrap_factory(target, graph_target, where)
     raise ConfigError(where, _not_a_graph(target))
 
 
@@ -151,13 +154,17 @@ def _wrap_graph(value: Any, config: DedupConfig) -> Pregel[Any, Any, Any, Any] |
 
 
 def _wrap_factory(
-    factory: Callable[..., Any], config: DedupConfig, where: str
+    factory: Callable[..., Any], graph_target: GraphTarget, where: str
 ) -> Callable[..., Any]:
     """A factory that wraps what `factory` makes; the server reads its signature through it."""
 
+    graph_id = graph_target.graph_id
+    watching = functools.partial(graph_health.watching, graph_id, factory)
+
     def made(value: Any) -> Any:
-        wrapped = _wrap_graph(value, config)
+        wrapped = _wrap_graph(value, graph_target.dedup)
         if wrapped is not None:
+            graph_health.made(graph_id)
             return wrapped
         if isinstance(value, AbstractAsyncContextManager):
             return _entered_async(value)
@@ -169,20 +176,26 @@ def _wrap_factory(
 
     @asynccontextmanager
     async def _entered_async(manager: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
-        async with manager as value:
-            yield made(value)
+        async with AsyncExitStack() as stack:
+            with watching():
+                graph = made(await stack.enter_async_context(manager))
+            yield graph
 
     @contextmanager
     def _entered(manager: AbstractContextManager[Any]) -> Iterator[Any]:
-        with manager as value:
-            yield made(value)
+        with ExitStack() as stack:
+            with watching():
+                graph = made(stack.enter_context(manager))
+            yield graph
 
     async def _awaited(value: Awaitable[Any]) -> Any:
-        return made(await value)
+        with watching():
+            return made(await value)
 
     @functools.wraps(factory)
     def wrapped_factory(*args: Any, **kwargs: Any) -> Any:
-        return made(factory(*args, **kwargs))
+        with watching():
+            return made(factory(*args, **kwargs))
 
     return wrapped_factory
 

@@ -18,17 +18,23 @@ def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ONCE_CHECKPOINT__PATH", str(tmp_path / "threads.sqlite"))
 
 
-def status(client: tuple[str, int], user: Any = None) -> int:
+def status(client: tuple[str, int], user: Any = None, host: str = "localhost:2024") -> int:
     app = importlib.import_module("langgraph_once.platform.app").app
 
     async def serving(scope: Any, receive: Any, send: Any) -> None:
         await app({**scope, "user": user} if user else scope, receive, send)
 
-    return TestClient(serving, client=client).get("/once/config").status_code
+    return TestClient(serving, f"http://{host}", client=client).get("/once/config").status_code
 
 
 def test_this_machine_may_where_the_server_asks_nobody_who_he_is() -> None:
     assert (status(LOCAL), status(FAR)) == (200, 404)
+    assert [status(LOCAL, host=host) for host in ("127.0.0.1", "[::1]:80")] == [200, 200]
+
+
+def test_nobody_comes_by_way_of_a_name_that_leads_to_this_machine() -> None:
+    """A proxy that does not say for whom it asks, or a page whose name leads here."""
+    assert status(LOCAL, host="agents.example") == 404
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import logging
+import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from starlette.testclient import TestClient
 from langgraph_once.errors import ConfigError, TypeNotAllowedError
 from langgraph_once.manifest import SAVER
 from langgraph_once.platform.checkpointer import saver
+from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.startup import user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.stream.graph import OnceStreams
@@ -103,12 +107,14 @@ def test_the_app_shows_no_secret_and_can_be_told_to_show_nothing(
     environ: pytest.MonkeyPatch,
 ) -> None:
     environ.setenv("ONCE_SERDE__ENCRYPTION_KEYS", json.dumps({"2026": KEY}))
-    client = TestClient(fresh("app").app, client=("127.0.0.1", 5000))
+    app = fresh("app").app
+    client = TestClient(app, "http://localhost", client=("127.0.0.1", 5000))
     assert client.get("/once/health").json()["ok"] is True
     shown = client.get("/once/config")
     assert shown.json()["graphs"]["agent"]["dedup"] == {"state": "full"}
-    assert "2026" in shown.json()["serde"]["encryption_keys"]
-    assert KEY not in shown.text
+    assert shown.json()["serde"]["encryption_keys"] == 1
+    for hidden in (KEY, "2026", "threads.sqlite"):
+        assert hidden not in shown.text
     environ.setenv("ONCE_HTTP__EXPOSE_CONFIG", "false")
     assert client.get("/once/config").status_code == 404
 
@@ -119,12 +125,28 @@ async def test_health_tells_whether_the_database_answers(
     environ.setenv("LANGGRAPH_CHECKPOINTER", json.dumps({"path": SAVER}))
     client = TestClient(fresh("app").app)
     async with saver():
-        assert client.get("/once/health").status_code == 200
+        assert client.get("/once/ready").json() == {"ready": True, "problems": []}
     (tmp_path / "data" / "threads.sqlite").unlink()
-    answer = client.get("/once/health")
-    assert answer.status_code == 503
-    assert answer.json()["ok"] is False
-    assert str(tmp_path) not in answer.text
+    health, ready = client.get("/once/health"), client.get("/once/ready")
+    assert (health.status_code, ready.status_code) == (200, 503)  # it lives
+    assert (health.json()["ok"], ready.json()["ready"]) == (False, False)
+    for answer in (health, ready):
+        assert answer.json()["problems"] == ["the database of threads does not answer"]
+        assert str(tmp_path) not in answer.text
+
+
+async def test_a_database_that_hangs_holds_no_probe(environ: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        probe = DatabaseHealth({"threads": f"postgresql://u@127.0.0.1:{port}/x"})
+        began = time.monotonic()
+        told = await asyncio.gather(*(probe.problems() for _ in range(20)))
+        assert time.monotonic() - began < 5  # of its ten seconds
+        assert told == [["the database of threads does not answer in time"]] * 20
+        silent.settimeout(0.2)
+        silent.accept()[0].close()
+        with pytest.raises(TimeoutError):  # they asked together
+            silent.accept()
 
 
 def test_a_logged_traceback_of_our_mistake_is_cut_to_its_line(
