@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from langgraph_sdk.client import SyncLangGraphClient
 from demo.dev_server import DevServer
 
 MANIFEST = Path(__file__).parents[2] / "langgraph.json"
+AS_MAKE_DEV = ["--n-jobs-per-worker", "10"]
 
 
 @pytest.fixture(scope="session")
@@ -27,8 +29,12 @@ def database(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def server(folder: Path, database: Path) -> Iterator[DevServer]:
+    manifest = json.loads(MANIFEST.read_text())
+    manifest["graphs"]["relay_stock"] = "tests.samples.stock_relay:graph"
+    config = folder / MANIFEST.name
+    config.write_text(json.dumps({**manifest, "env": {}}))
     env = {"ONCE_CHECKPOINT__PATH": str(database), "ONCE_MODEL": "scripted"}
-    with DevServer(MANIFEST, cwd=folder, env=env) as running:
+    with DevServer(config, cwd=folder, env=env, options=AS_MAKE_DEV) as running:
         yield running
 
 

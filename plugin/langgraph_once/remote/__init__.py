@@ -4,6 +4,7 @@ graph.py       `OnceRemoteGraph`: stream, invoke, v3
 threads.py     its part that reads and writes states
 recipients.py  who gets a part: the caller of `stream`, and the graphs around a node
 node.py        a remote graph as a node of a local graph
+own_server.py  a node that asks the server that runs it
 runs.py        `stream_run` and `join_run`, with a user's own SDK client
 run_stream.py  what these return: an iterator that knows its position
 v3.py          v3 runs, with our channel

@@ -236,6 +236,7 @@ class OnceRemoteGraph(RemoteThreads):
     ) -> Generator[Part]:
         """The parts of a run, as a local graph has them; they go to the graphs around as well."""
         caller = Caller.of(config, self.dedup)
+        config = self._apart(config)
         if caller is not None and caller.is_resuming:
             input = caller.resumed(input, self._state_now(config))
         reading = Recipients(wanted, caller)
@@ -252,6 +253,7 @@ class OnceRemoteGraph(RemoteThreads):
     ) -> AsyncGenerator[Part]:
         """`_parts`, async."""
         caller = Caller.of(config, self.dedup)
+        config = await self._aapart(config)
         if caller is not None and caller.is_resuming:
             input = caller.resumed(input, await self._astate_now(config))
         reading = Recipients(wanted, caller)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+import httpx
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.pregel.remote import RemoteGraph
 from langgraph.types import StateSnapshot
-from langgraph_sdk.errors import NotFoundError
+from langgraph_sdk.errors import APIError, NotFoundError
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
+from langgraph_once.remote.own_server import METRICS, check_room, in_own_thread, served_run
 from langgraph_once.remote.shapes.request import sent
 from langgraph_once.remote.shapes.snapshots import Pages, as_config, snapshot
 from langgraph_once.remote.signatures import shows_options
@@ -83,6 +86,47 @@ class RemoteThreads(RemoteGraph):
 
     def _get_config(self, checkpoint: Checkpoint) -> RunnableConfig:
         return as_config(checkpoint) or {}
+
+    _is_own_server: bool | None = None
+    """Whether the server runs the graphs around, too; None until it was asked."""
+
+    def _apart(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        """The config to run with: on the server that runs the node, in a thread of its own."""
+        run = served_run(config)
+        if config is None or run is None or self._is_own_server is False:
+            return config
+        client = self._validate_sync_client()
+        if self._is_own_server is None:
+            try:
+                client.runs.get(*run)
+            except (APIError, httpx.HTTPError) as error:
+                return self._elsewhere(config, error)
+            with suppress(APIError, httpx.HTTPError):
+                check_room(client.http.get(METRICS), self.assistant_id)
+            self._is_own_server = True
+        return in_own_thread(config, run, self.assistant_id)
+
+    async def _aapart(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        """`_apart`, async."""
+        run = served_run(config)
+        if config is None or run is None or self._is_own_server is False:
+            return config
+        client = self._validate_client()
+        if self._is_own_server is None:
+            try:
+                await client.runs.get(*run)
+            except (APIError, httpx.HTTPError) as error:
+                return self._elsewhere(config, error)
+            with suppress(APIError, httpx.HTTPError):
+                check_room(await client.http.get(METRICS), self.assistant_id)
+            self._is_own_server = True
+        return in_own_thread(config, run, self.assistant_id)
+
+    def _elsewhere(self, config: RunnableConfig, error: Exception) -> RunnableConfig:
+        """The config as it is: the server does not know the run, or does not answer."""
+        if isinstance(error, NotFoundError):
+            self._is_own_server = False
+        return config
 
     def _state_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
         """The state of the thread that a task runs this graph in; empty if there is none."""

@@ -1,0 +1,1 @@
+"""A graph that asks another graph of the same server."""
