@@ -1,0 +1,47 @@
+"""docs/quick-start.md: every command of it runs, and prints what the page says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from demo.dev_server import DevServer
+from tests.docs.snippets import snippets
+
+PAGE = "docs/quick-start.md"
+COMMANDS = [
+    'pip install "langgraph-once[server,cli]"',  # `test_distribution` does
+    "langgraph-once init",
+    "langgraph-once check",
+    "langgraph dev",
+    "langgraph-once init --undo",
+]
+
+
+def once(folder: Path, *arguments: str) -> str:
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("ONCE_")}
+    command = [sys.executable, "-m", "langgraph_once", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=clean, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_reader_who_does_what_the_page_says_sees_what_it_says(tmp_path: Path) -> None:
+    assert [each.text.strip() for each in snippets(PAGE, "sh")] == COMMANDS
+    agent, ask = (each.text for each in snippets(PAGE, "python"))
+    ((_, shown),) = snippets(PAGE, "diff")
+    ((_, printed),) = snippets(PAGE, "text")
+    (tmp_path / "agent.py").write_text(agent)
+
+    assert shown in once(tmp_path, "init", "--yes")
+    assert "are fine" in once(tmp_path, "check")
+    with DevServer(tmp_path / "langgraph.json", cwd=tmp_path) as server:
+        (tmp_path / "ask.py").write_text(ask.replace("http://127.0.0.1:2024", server.url))
+        asked = subprocess.check_output([sys.executable, "ask.py"], cwd=tmp_path, text=True)
+    assert asked == printed
+    once(tmp_path, "init", "--undo", "--yes")
+    assert not (tmp_path / "langgraph.json").exists()
