@@ -59,8 +59,7 @@ header does not get there unless `http.configurable_headers` of the server inclu
 key begins with `__`, it is in no metadata of messages and checkpoints. The
 JavaScript server takes it, and drops it (2.0.0)."""
 
-TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]
-"""A type as `module:QualifiedName`."""
+TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]  # `module:QualifiedName`
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -378,10 +377,14 @@ class HttpConfig:
     authenticated (`http.enable_custom_route_auth`), and to this machine, asked for as localhost,
     where it authenticates nobody."""
 
+    page: Literal["auto", "on", "off"] = "auto"
+    """Serve the page at `/once`, which runs graphs by the server's API as the user of the browser.
+    "auto": to who the server has authenticated, and to this machine."""
+
     sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
-    """Encodings of event streams that a client may ask for, best first, so that a token takes a
-    thirtieth of its bytes; none turns compression off. "br" needs the package brotli. Turn it off
-    where cookies authenticate and streams hold secrets: sizes tell who listens about both."""
+    """Encodings of event streams, best first; a token takes a thirtieth of its bytes. "br" needs
+    the package brotli. None turns it off, for where cookies authenticate and streams hold secrets:
+    sizes tell who listens about both."""
 
     sse_dedup: bool = False
     """Leave out of event streams what their reader has, also of graphs that are not wrapped. The
@@ -393,8 +396,7 @@ class RemoteConfig:
     """How a client reads the runs of a server, over as many connections as that takes."""
 
     max_retries: Annotated[int, Field(ge=0)] = 10
-    """How often in a row to connect again without getting anything new, before giving up. A
-    connection that was open for `max_backoff_s` counts as good, however silent it was."""
+    """How often in a row to connect again in vain. One open for `max_backoff_s` was not in vain."""
 
     backoff_s: Annotated[float, Field(ge=0)] = 0.1
     """How long to wait before the first of those; twice as long before each next; in seconds.
@@ -405,10 +407,9 @@ class RemoteConfig:
 
     idle_timeout_s: Annotated[float, Field(gt=0)] | None = 15
     """After how long without a byte an event stream counts as cut; in seconds. Servers send a
-    heartbeat every five seconds, so 15 notices a dead connection soon, and a server that sends
-    none is asked again for what it keeps, of which nothing is lost. It holds for streams that
-    the server offers to resume; for all else the client's own read timeout does, which is 300
-    seconds unless you gave another. None: that one alone."""
+    heartbeat every five, so 15 notices a dead connection soon; one that sends none is asked again,
+    and nothing is lost. It holds for streams that the server offers to resume; for all else the
+    client's own read timeout does, by default 300 seconds. None: that one alone."""
 
     max_frame_bytes: Annotated[int, Field(ge=1024)] = 32 * 1024 * 1024
     """The longest event to take; in bytes."""

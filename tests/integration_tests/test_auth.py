@@ -36,4 +36,23 @@ def test_strangers_are_told_nothing_of_ours(tmp_path: Path, guards_routes: bool)
             http.get("/once/config", headers=headers).status_code
             for headers in ({}, {"Authorization": TOKEN})
         ]
+        page = [
+            http.get("/once", headers=headers).status_code
+            for headers in ({}, {"Authorization": TOKEN})
+        ]
+        ends = [watched(http, headers) for headers in ({}, {"Authorization": TOKEN})]
     assert shown == ([401, 200] if guards_routes else [404, 404])
+    assert page == ([401, 200] if guards_routes else [200, 200])  # it holds nothing of anybody
+    assert ends == [None if guards_routes else "failed", "finished"]
+
+
+def watched(http: httpx.Client, headers: dict[str, str]) -> str | None:
+    """How a run ends that the page begins with these headers; None if it may not ask at all."""
+    asked = {"input": {"messages": [{"role": "user", "content": "Hello?"}]}}
+    body = {"graph": "agent", "sides": [{"side": "once", "start": asked}]}
+    answer = http.post("/once/watch", json=body, headers=headers, timeout=60)
+    if answer.status_code != 200:
+        return None
+    lines = [line[6:] for line in answer.text.splitlines() if line.startswith('data: {"op"')]
+    status: str = json.loads(lines[-1])["status"]
+    return status

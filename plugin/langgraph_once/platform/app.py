@@ -20,8 +20,10 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from langgraph_once.manifest import Manifest
+from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
+from langgraph_once.platform.page import page_routes
 from langgraph_once.platform.sse import SseCompression, SseDeduplication
 from langgraph_once.platform.startup import (
     check_settings,
@@ -33,8 +35,6 @@ from langgraph_once.settings import Settings, has_auth, load_graph_targets, load
 __all__ = ["app"]
 
 VERSION: Final = version("langgraph-once")
-LOCAL: Final = frozenset({"127.0.0.1", "::1"})
-LOCAL_NAMES: Final = LOCAL | {"localhost"}
 
 
 async def health(_: Request) -> JSONResponse:
@@ -93,16 +93,8 @@ async def config(request: Request) -> JSONResponse:
 
 
 def _may_see_config(request: Request) -> bool:
-    """Whether the server has authenticated this client, or authenticates nobody but is local.
-
-    Behind a proxy on this machine the server knows the client by `X-Forwarded-For`, or else by
-    the name that it was asked for: a proxy's, or that of a page which had it lead here.
-    """
-    user = request.scope.get("user")
-    if getattr(user, "is_authenticated", False):
-        return True
-    is_near = request.client is not None and request.client.host in LOCAL
-    return not has_auth() and is_near and request.url.hostname in LOCAL_NAMES
+    """Whether the server has authenticated this client, or authenticates nobody but is local."""
+    return is_known(request) or (not has_auth() and is_local(request))
 
 
 def _without_places(public: dict[str, Any]) -> dict[str, Any]:
@@ -142,6 +134,7 @@ with user_mistakes_stop_the_server():
             Route("/once/health", health),
             Route("/once/ready", ready),
             Route("/once/config", config),
+            *page_routes(loaded.http.page),
         ],
         middleware=stream_middleware(loaded),
     )

@@ -86,21 +86,15 @@ class Follower:
     def begin(self, thread_id: str | None = None, run_id: str | None = None) -> Iterator[ViewEvent]:
         """A run begins, or is joined."""
         self._start()
+        yield Began(side=self._side, thread_id=thread_id, run_id=run_id)
         for item in self._interrupts:
             yield Changed(side=self._side, item=item, status="answered")
         self._interrupts.clear()
-        yield Began(side=self._side, thread_id=thread_id, run_id=run_id)
         yield from self._items.lane(())
 
-    def received(self, size_bytes: int, unpacked_bytes: int | None = None) -> None:
-        """Count bytes of the event stream; they are told with the next part.
-
-        Args:
-            size_bytes: As they were sent.
-            unpacked_bytes: Before they were compressed; by default as many.
-        """
+    def received(self, size_bytes: int) -> None:
+        """Count bytes of the event stream, as they were sent; they are told with the next part."""
         self._counts.bytes += size_bytes
-        self._counts.unpacked += size_bytes if unpacked_bytes is None else unpacked_bytes
 
     def feed(self, part: Part) -> Iterator[ViewEvent]:
         """What to tell of a part."""
@@ -183,6 +177,7 @@ class Follower:
         key = (event.namespace, event.message_id, event.index)
         if key not in self._calls or isinstance(event, ToolCallStartedEvent):
             self._calls[key], told = self._open(event, "tool_call", event.name, None)
+            self._messages.add_call(event.namespace, event.message_id, self._calls[key])
             yield from told
         item = self._calls[key]
         if event.tool_call_id:

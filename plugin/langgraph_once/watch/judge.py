@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
 
 from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.stream.part.messages_within import found_in_update
@@ -35,6 +35,7 @@ class Judge:
         self._counts = counts
         self._states: dict[Namespace, dict[str, str]] = {}
         self._claimed: set[str] = set()
+        self._last: dict[Namespace, list[BaseMessage]] = {}
         self._known: set[str] = set()
         self._begun: set[Namespace] = set()
 
@@ -55,7 +56,7 @@ class Judge:
             data: Its state.
             waits: A task of the step waits for an answer, so the step is not over.
         """
-        messages = _messages_in(data)
+        messages = self._last[namespace] = _messages_in(data)
         self._take(namespace, messages)
         if namespace not in self._begun:
             self._begun.add(namespace)
@@ -64,6 +65,7 @@ class Judge:
         if waits:
             return
         yield from self._void(namespace)
+        yield from self._void(namespace)  # what is void may show that its graph has died
         yield from self._lost(namespace, messages)
 
     def _take(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> None:
@@ -75,6 +77,7 @@ class Judge:
     def _void(self, namespace: Namespace) -> Iterator[ViewEvent]:
         """What was said in this graph, or inside it, and came into no state."""
         size, everything = len(namespace), self._messages.shown
+        self._drop_abandoned(namespace)
         new = [s for s in everything if not s.is_judged and s.namespace[:size] == namespace]
         if not any(shown.id in self._around(shown) for shown in everything):
             return  # states that come without the messages that were told prove nothing
@@ -84,6 +87,28 @@ class Judge:
             if not (shown.is_void or self._is_in_state(shown, named)):
                 repeats = any(_repeats(shown, other) for other in everything)
                 yield from self._messages.mark(shown, "cut" if repeats else "draft")
+
+    def _drop_abandoned(self, namespace: Namespace) -> None:
+        """Forget the states of graphs that a failed attempt ran, and that its task ran anew.
+
+        A node may also run a graph twice because it wants to; then the first run has ended.
+        """
+        size, states = len(namespace), [*self._states]
+        for at, ns in enumerate(states):
+            is_inside = len(ns) > size and ns[:size] == namespace
+            ran_anew = any(_task(later) == _task(ns) for later in states[at + 1 :])
+            if is_inside and ran_anew and self._has_died(ns):
+                del self._states[ns]
+                for shown in self._messages.shown:
+                    shown.is_judged = shown.is_judged and not akin(shown.namespace, ns)
+
+    def _has_died(self, namespace: Namespace) -> bool:
+        """Whether a graph has stopped amid its work, as far as its messages tell."""
+        messages = self._last.get(namespace, [])
+        asked = {call["id"] for m in messages if isinstance(m, AIMessage) for call in m.tool_calls}
+        answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
+        said = [shown for shown in self._messages.shown if shown.namespace == namespace]
+        return bool(asked - answered) or any(shown.mark in ("cut", "draft") for shown in said)
 
     def _is_in_state(self, shown: Shown, named: set[str | None]) -> bool:
         """Whether a state holds it, under its id or another that no other message bears."""
@@ -112,6 +137,11 @@ class Judge:
             item, opened = self._items.open(namespace, "message", name=message.type, mark="lost")
             yield from opened
             yield Said(side=self._items.side, item=item, text=text, mark="lost")
+
+
+def _task(namespace: Namespace) -> Namespace:
+    """A graph without the count of the times that its task ran it."""
+    return tuple(part for part in namespace if not part.isdecimal())
 
 
 def _repeats(shown: Shown, other: Shown) -> bool:

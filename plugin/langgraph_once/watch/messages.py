@@ -65,6 +65,7 @@ class MessageItems:
         self._obeys = obeys
         self._open: dict[tuple[Namespace, str], Shown] = {}
         self.shown: list[Shown] = []
+        self._calls: dict[tuple[Namespace, str | None], list[int]] = {}
 
     def feed(self, part: Part, decided: Sequence[Part]) -> Iterator[ViewEvent]:
         """What to tell of a part.
@@ -151,6 +152,18 @@ class MessageItems:
             else:
                 self._count(mark)
             yield Changed(side=self._items.side, item=shown.item, mark=mark)
+            if mark != "taken_back":
+                yield from self._mark_calls(shown.namespace, shown.id, mark)
+
+    def add_call(self, namespace: Namespace, message_id: str | None, item: int) -> None:
+        """Note the item of a tool call: what becomes of its message becomes of it."""
+        self._calls.setdefault((namespace, message_id), []).append(item)
+
+    def _mark_calls(
+        self, namespace: Namespace, message_id: str | None, mark: Mark
+    ) -> Iterator[ViewEvent]:
+        for item in self._calls.pop((namespace, message_id), ()):
+            yield Changed(side=self._items.side, item=item, mark=mark)
 
     def _drafted(self, part: Part) -> Iterator[ViewEvent]:
         known = self._open.get(_key(part))
@@ -165,6 +178,13 @@ class MessageItems:
                 del self._open[key]
                 if known.item >= 0:
                     yield from self.mark(known, "taken_back")
+        note: Mapping[str, Any] = annotation_of(part.meta) or {}
+        if note.get("source") not in ("retry", "resume"):
+            return  # what takes its place may make the same calls
+        for namespace, message_id in list(self._calls):
+            is_named = part.data.id in (REMOVE_ALL_MESSAGES, message_id)
+            if is_named and akin(namespace, part.ns):
+                yield from self._mark_calls(namespace, message_id, "taken_back")
 
     def _shown(self, part: Part) -> Shown:
         key = _key(part)

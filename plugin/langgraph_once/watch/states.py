@@ -42,10 +42,10 @@ class StateItems:
                 continue
             messages = found_in_update({key: value}, lambda _: False).messages
             if messages:
-                changed[key] = f"{len(messages)} messages"
+                changed[key] = _number(len(messages), "message")
             elif _is_list_of_objects(value):
                 yield from self._artifacts(part.ns, key, value)
-                changed[key] = f"{len(value)} elements"
+                changed[key] = _number(len(value), "element")
             elif value not in (None, "", [], {}):
                 changed[key] = preview(value)
         if changed:
@@ -57,6 +57,10 @@ class StateItems:
         for artifact in tracker.values(value):
             data = preview(artifact.data)
             yield from self._items.open(namespace, "artifact", name=key, value=data)[1]
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -151,8 +151,6 @@ class Counts:
     """Texts of which something missing was filled in."""
     bytes: int = 0
     """Of the event stream, as it was sent."""
-    unpacked: int = 0
-    """Of the event stream, before it was compressed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,6 +143,35 @@ class TestJudge:
         assert marks(seen)[-1] == ("Over to you.", "lost", ["lost"])
         assert seen.counts.lost == 1
 
+    @pytest.mark.parametrize("has_died", [True, False])
+    def test_a_graph_that_died_and_ran_anew_was_shown_again(self, has_died: bool) -> None:
+        """A node may also run a graph twice because it wants to."""
+        call: Any = {"name": "search", "args": {}, "id": "c1", "type": "tool_call"}
+
+        def ran(ns: tuple[str, ...], id: str, *, stops: bool) -> list[Part]:
+            answer = AIMessage("I look.", id=id, tool_calls=[call])
+            end = [] if stops else [ToolMessage("found", tool_call_id="c1", id=f"{id} tool")]
+            told = [said(each, META, ns) for each in (answer, *end)]
+            return [
+                Part(ns, "values", {"messages": []}),
+                *told,
+                Part(ns, "values", {"messages": [answer, *end]}),
+            ]
+
+        first, second = ("search:1",), ("search:1", "1")
+        seen = followed(
+            "stock",
+            values(self.asked),
+            *ran(first, "a", stops=has_died),
+            *ran(second, "b", stops=False),
+            values(self.asked),
+        )
+        items = [item for item in seen.items if item.lane == 1 and item.name != "tool"]
+        found = [(item.kind, item.mark) for item in items if item.kind != "state"]
+        mark = "cut" if has_died else "kept"
+        assert found == [("message", mark), ("tool_call", mark)]
+        assert seen.counts.again == has_died
+
     def test_what_the_run_was_given_is_not_lost(self) -> None:
         old = AIMessage("From before.", id="old")
         seen = followed("stock", values(old, self.asked), values(old, self.asked))
@@ -210,11 +239,11 @@ class TestTheRest:
 
     def test_bytes_are_counted(self) -> None:
         follower, view = Follower("once"), View()
-        follower.received(100, 700)
+        follower.received(100)
         for event in follower.feed(chunks("Hi")[0]):
             view.apply(event)
         counts = view.sides["once"].counts
-        assert (counts.bytes, counts.unpacked, counts.parts, counts.texts) == (100, 700, 1, 1)
+        assert (counts.bytes, counts.parts, counts.texts) == (100, 1, 1)
 
     def test_ledgers_last_over_runs(self) -> None:
         follower, view = Follower("stock"), View()

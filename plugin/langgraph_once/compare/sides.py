@@ -1,0 +1,113 @@
+"""One consumer's runs on a server, as view events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langgraph_once.compare.client import Counting
+from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
+from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.shapes.request import wire_mode
+from langgraph_once.remote.wire.reconnect import aread_run
+from langgraph_once.stream import GAP_MODE
+from langgraph_once.stream.dedup.stock import PLAIN_READER
+from langgraph_once.watch import MODES, Follower, Side, ViewEvent
+
+__all__ = ["Asked", "followed"]
+
+PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}
+STOCK_HEADERS: Final = {"Accept-Encoding": "identity", "X-Once": "0"}
+"""LangGraph's server compresses no event stream; ours is told to leave this one alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one consumer asks for: to join runs, and perhaps to begin one."""
+
+    side: Side
+    graph: str
+    """The assistant, or the name of a graph."""
+    thread_id: str | None = None
+    """None makes one."""
+    run_ids: tuple[str, ...] = ()
+    """Runs of the thread to join, each from its beginning, in order."""
+    start: Mapping[str, Any] | None = None
+    """A run to begin after those: `{"input": …}`, or `{"resume": …}` to answer an interrupt.
+    None begins none."""
+
+
+async def followed(asked: Asked, counting: Counting) -> AsyncGenerator[ViewEvent]:
+    """What a consumer is sent, as view events. An error is told as the end of a run.
+
+    Args:
+        asked: What it asks for.
+        counting: Its own client, from `counting_client`.
+    """
+    follower = Follower(asked.side)
+    runs = _runs(asked, counting)
+    async with aclosing(runs):
+        try:
+            async for thread_id, run_id in runs:
+                for event in follower.begin(thread_id, run_id):
+                    yield event
+                events = _read(asked, counting, follower, thread_id, run_id)
+                async with aclosing(events):
+                    async for event in events:
+                        yield event
+        except Exception as error:  # of the server: who watches is to see it
+            for event in (*follower.begin(asked.thread_id), *follower.end(error)):
+                yield event
+
+
+async def _runs(asked: Asked, counting: Counting) -> AsyncGenerator[tuple[str, str]]:
+    """The runs to read, one after the other."""
+    client, thread_id = counting.client, asked.thread_id
+    if thread_id is not None:
+        for run_id in asked.run_ids:
+            yield thread_id, run_id
+    if asked.start is None:
+        return
+    if thread_id is None:
+        thread_id = (await client.threads.create())["thread_id"]
+    is_answer = "resume" in asked.start
+    run = await client.runs.create(
+        thread_id,
+        asked.graph,
+        input=None if is_answer else asked.start.get("input"),
+        command={"resume": asked.start["resume"]} if is_answer else None,
+        stream_mode=[wire_mode(mode) for mode in MODES],  # type: ignore[misc]  # text to the SDK
+        stream_subgraphs=True,
+        stream_resumable=True,
+        checkpoint=PLAIN if asked.side == "stock" else READER_CHECKPOINT,
+    )
+    yield thread_id, run["run_id"]
+
+
+async def _read(
+    asked: Asked, counting: Counting, follower: Follower, thread_id: str, run_id: str
+) -> AsyncGenerator[ViewEvent]:
+    reader = RunReader(
+        RemoteConfig(),
+        thread_id=thread_id,
+        run_id=run_id,
+        modes=[wire_mode(mode) for mode in MODES],
+        subgraphs=True,
+    )
+    headers = STOCK_HEADERS if asked.side == "stock" else None
+    parts = aread_run(counting.client, reader, None, headers)
+    failed: Exception | None = None
+    try:
+        async with aclosing(parts):
+            async for part in parts:
+                follower.received(counting.taken())
+                if part.mode in MODES or part.mode == GAP_MODE:
+                    for event in follower.feed(part):
+                        yield event
+    except Exception as error:  # the run failed, or cannot be read to its end
+        failed = error
+    follower.received(counting.taken())
+    for event in follower.end(failed):
+        yield event

@@ -1,0 +1,230 @@
+// The page: asks for both streams, folds what comes, shows it.
+
+import { Answer, resumeOf } from "./answer.js";
+import { byId } from "./dom.js";
+import { Input } from "./graphs.js";
+import { SideRenderer } from "./render.js";
+import { Replay } from "./replay.js";
+import { freshSides, hasRuns, readSession, writeSession } from "./session.js";
+import { ask, hasHeader, useHeader, watch } from "./stream.js";
+import { themeSwitch } from "./theme.js";
+import { SIDES, apply, emptyView } from "./view.js";
+
+const RETRY_MS = 1000;
+const MAX_RETRIES = 5;
+
+const input = new Input();
+const renderers = new Map(
+  [...document.querySelectorAll(".side")].map((section) => [section.dataset.side, new SideRenderer(section)]),
+);
+const replay = new Replay(() => redraw());
+const answer = new Answer((value) => begin((side) => ({ resume: resumeOf(view[side], value) })));
+
+let session = readSession();
+let view = emptyView();
+let changed = new Set();
+let isDrawn = true;
+let aborts = null; // of the stream that is read
+
+// Begins a run on each side, `start` being what of; without one, joins those that are known.
+async function begin(start = () => null) {
+  aborts?.abort();
+  aborts = new AbortController();
+  const { signal } = aborts;
+  problem(null);
+  busy(true);
+  let tries = 0;
+  let begins = start;
+  while (!signal.aborted) {
+    try {
+      await follow(begins, signal, () => (tries = 0));
+      break;
+    } catch (error) {
+      if (signal.aborted) return;
+      const isCut = error.status === undefined;
+      if (!isCut || tries >= MAX_RETRIES || !hasRuns(session)) {
+        problem(error);
+        break;
+      }
+      tries += 1;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS * tries));
+      begins = () => null; // what was to begin has begun
+      clear();
+    }
+  }
+  if (signal.aborted) return;
+  aborts = null;
+  busy(false);
+  draw();
+}
+
+// Reads one answer of the server. What it repeats of runs that are shown is passed over.
+async function follow(start, signal, onEvents) {
+  const known = new Set(replay.events.map((event) => event.run_id).filter(Boolean));
+  const isNew = Object.fromEntries(SIDES.map((side) => [side, known.size === 0]));
+  const sides = SIDES.map((side) => ({ side, ...session.sides[side], start: start(side) }));
+  for await (const events of watch({ graph: session.graph, sides }, signal)) {
+    const fresh = events.filter((event) => {
+      if (event.op === "began") {
+        isNew[event.side] = !event.run_id || !known.has(event.run_id);
+        note(event);
+      }
+      return isNew[event.side];
+    });
+    if (fresh.length) onEvents();
+    add(fresh);
+  }
+}
+
+// Notes a run in the address.
+function note({ side, thread_id, run_id }) {
+  const known = session.sides[side];
+  if (thread_id) known.thread_id = thread_id;
+  if (run_id && !known.run_ids.includes(run_id)) known.run_ids.push(run_id);
+  writeSession(session);
+}
+
+function add(events) {
+  replay.add(events);
+  if (replay.isLive) for (const event of events) changed.add(apply(view, event));
+  later();
+}
+
+function later() {
+  if (!isDrawn) return;
+  isDrawn = false;
+  requestAnimationFrame(draw);
+}
+
+function draw() {
+  isDrawn = true;
+  for (const [name, renderer] of renderers) renderer.show(view[name], changed);
+  changed.clear();
+  replay.show();
+  byId("empty").hidden = replay.events.length > 0;
+  status();
+  if (answer.show(view, aborts === null && replay.isLive)) {
+    const at = document.activeElement; // whoever reads elsewhere is not called away
+    if (at === document.body || byId("ask").contains(at)) byId("answer-text").focus();
+  }
+}
+
+// Draws anew what had come where the cursor is.
+function redraw() {
+  view = emptyView();
+  for (const event of replay.events.slice(0, replay.end)) apply(view, event);
+  for (const [name, renderer] of renderers) {
+    renderer.clear();
+    renderer.show(view[name], null);
+  }
+  changed.clear();
+  answer.show(view, aborts === null && replay.isLive);
+}
+
+function clear() {
+  replay.clear();
+  view = emptyView();
+  changed = new Set();
+  for (const renderer of renderers.values()) renderer.clear();
+}
+
+function busy(isBusy) {
+  byId("run").disabled = isBusy;
+  byId("stop").hidden = !isBusy;
+  byId("more").hidden = isBusy || !hasRuns(session) || SIDES.some((side) => view[side].status === "interrupted");
+  status();
+}
+
+// Says in words what the colours show.
+function status() {
+  const { stock, once } = view;
+  let said = "";
+  if (aborts) said = "Running …";
+  else if (SIDES.some((side) => view[side].status === "interrupted")) said = "The graph waits for your answer.";
+  else if (replay.events.length) said = "Done.";
+  if (said && !aborts) {
+    const count = ({ counts }) => `${counts.again ?? 0} said again, ${counts.lost ?? 0} never said`;
+    said += ` LangGraph: ${count(stock)}. With once: ${count(once)}.`;
+  }
+  if (byId("status").textContent !== said) byId("status").textContent = said;
+}
+
+function problem(error) {
+  byId("problem").hidden = error === null;
+  byId("problem").textContent = error ? error.message : "";
+  if (error && (error.status === 401 || error.status === 403)) byId("account").open = true;
+}
+
+function valueOrProblem() {
+  try {
+    return input.value();
+  } catch (error) {
+    problem(new Error(`The input is no JSON: ${error.message}`));
+    return undefined;
+  }
+}
+
+byId("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const value = valueOrProblem();
+  if (value === undefined) return;
+  clear();
+  session = { graph: input.graph, sides: freshSides() };
+  begin(() => ({ input: value }));
+});
+
+byId("more").addEventListener("click", () => {
+  const value = valueOrProblem();
+  if (value !== undefined) begin(() => ({ input: value }));
+});
+
+byId("stop").addEventListener("click", () => {
+  for (const side of SIDES) {
+    const { thread_id, run_ids } = session.sides[side];
+    const run_id = run_ids.at(-1);
+    if (run_id && view[side].status === "running") {
+      ask(`threads/${thread_id}/runs/${run_id}/cancel`, {}).catch(problem);
+    }
+  }
+});
+
+byId("input").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !byId("as-json").checked) {
+    event.preventDefault();
+    if (!byId("run").disabled) byId("ask").requestSubmit();
+  }
+});
+
+byId("header-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  useHeader(byId("header-name").value.trim(), byId("header-value").value);
+  byId("header-value").value = "";
+  byId("account").open = false;
+  open();
+});
+
+for (const button of document.querySelectorAll("[data-show]")) {
+  button.addEventListener("click", () => {
+    document.querySelector(".sides").dataset.shown = button.dataset.show;
+    for (const each of document.querySelectorAll("[data-show]")) {
+      each.setAttribute("aria-pressed", String(each === button));
+    }
+  });
+}
+
+// Asks for the graphs, and goes on with the runs that the address names.
+async function open() {
+  problem(null);
+  byId("account").querySelector("summary").textContent = hasHeader() ? "Signed in" : "Sign in";
+  try {
+    await input.load(session.graph);
+  } catch (error) {
+    problem(error);
+    return;
+  }
+  if (hasRuns(session)) begin();
+}
+
+themeSwitch(byId("theme"));
+draw();
+open();

@@ -1,0 +1,73 @@
+"""Two consumers of one graph on a real server, as view events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from demo.dev_server import DevServer
+from langgraph_once.compare import Asked, counting_client, followed
+from langgraph_once.watch import Side, SideView, View
+from tests.integration_tests.served import HELLO
+
+INPUT: Any = {"input": {"messages": [{"role": "user", "content": "Hello?"}]}}
+
+
+async def seen(server: DevServer, side: Side, graph: str, **asked: Any) -> SideView:
+    view = View()
+    async with counting_client(server.url) as counting:
+        wanted = Asked(side=side, graph=graph, **{"start": INPUT, **asked})
+        async for event in followed(wanted, counting):
+            view.apply(event)
+    return view.sides[side]
+
+
+async def test_a_wrapped_graph_is_seen_as_stock_and_as_once(server: DevServer) -> None:
+    stock = await seen(server, "stock", "copying")
+    once = await seen(server, "once", "copying")
+    plain = await seen(server, "stock", "copying_plain")
+    assert [it.text for it in stock.items if it.kind == "message"] == [HELLO, HELLO]
+    assert [it.text for it in plain.items if it.kind == "message"] == [HELLO, HELLO]
+    assert [it.text for it in once.items if it.kind == "message"] == [HELLO]
+    assert (stock.counts.again, plain.counts.again, once.counts.again) == (1, 1, 0)
+    assert 0 < once.counts.bytes < stock.counts.bytes
+
+
+async def test_of_a_plain_graph_the_client_cuts_what_is_repeated(server: DevServer) -> None:
+    once = await seen(server, "once", "copying_plain")
+    marks = [piece.mark for item in once.items for piece in item.pieces]
+    assert marks == ["kept", "cut"]
+    assert (once.counts.again, once.counts.cut) == (0, 1)
+
+
+async def test_a_run_is_joined_from_its_beginning(server: DevServer) -> None:
+    first = await seen(server, "stock", "copying")
+    (run_id,) = first.run_ids
+    again = await seen(
+        server, "stock", "copying", thread_id=first.thread_id, run_ids=(run_id,), start=None
+    )
+    assert again == first
+    more = await seen(server, "stock", "copying", thread_id=first.thread_id, run_ids=(run_id,))
+    assert more.items[: len(first.items)] == first.items
+    assert len(more.run_ids) == 2
+
+
+async def test_an_interrupt_is_answered(server: DevServer) -> None:
+    asked: Any = {"messages": [{"role": "user", "content": "How are streams read once?"}]}
+    waits = await seen(server, "once", "research", start={"input": asked})
+    assert (waits.status, len(waits.waiting)) == ("interrupted", 1)
+    done = await seen(
+        server,
+        "once",
+        "research",
+        thread_id=waits.thread_id,
+        run_ids=tuple(waits.run_ids),
+        start={"resume": "approve"},
+    )
+    assert (done.status, done.waiting) == ("finished", [])
+    assert (done.counts.again, done.counts.lost) == (0, 0)
+
+
+async def test_what_the_server_refuses_is_told(server: DevServer) -> None:
+    refused = await seen(server, "stock", "no_such_graph")
+    assert refused.status == "failed"
+    assert "Invalid assistant: 'no_such_graph'" in str(refused.error)

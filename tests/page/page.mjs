@@ -1,0 +1,203 @@
+// Drives the page at /once as its users do: one server, one browser. Prints, for each step, null or
+// what was wrong.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const { url, executablePath } = JSON.parse(process.argv[2]);
+const FLAGS = [
+  "--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+];
+const WAIT = { timeout: 20_000 };
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const browser = await chromium.launch({ executablePath, args: FLAGS });
+const noise = [];
+const results = {};
+
+async function opened({ width = 1280, height = 900, theme = "light", address = `${url}/once` } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT.timeout);
+  page.on("console", (message) => noise.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (new URL(request.url()).origin !== url) noise.push(`request: ${request.url()}`);
+  });
+  await page.goto(address);
+  await page.waitForFunction(() => document.querySelectorAll("#graph option").length > 0);
+  return page;
+}
+
+async function step(name, run) {
+  try {
+    await run();
+    results[name] = null;
+  } catch (error) {
+    results[name] = String(error.stack ?? error);
+  }
+}
+
+const said = (page, words) =>
+  page.waitForFunction((text) => document.querySelector("#status").textContent.includes(text), words, WAIT);
+
+const counts = (page, side) =>
+  page.$$eval(`[data-side=${side}] .counts div`, (found) =>
+    Object.fromEntries(found.map((each) => [each.dataset.count, each.querySelector("dd").textContent])));
+
+const items = (page, side) =>
+  page.$$eval(`[data-side=${side}] .item`, (found) =>
+    found.map((each) => ({ kind: each.classList[1], mark: each.dataset.mark, text: each.textContent })));
+
+const marked = async (page, side, mark) => (await items(page, side)).filter((item) => item.mark === mark);
+
+async function findings(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(" ")}`);
+}
+
+async function run(page, graph) {
+  await page.selectOption("#graph", graph);
+  await page.waitForFunction(() => !document.querySelector("#as-json").checked);
+  await page.click("#run");
+}
+
+const page = await opened();
+
+await step("explains itself before the first run", async () => {
+  assert.match(await page.textContent("#empty"), /Press Run/);
+  assert.deepEqual(await findings(page), []);
+});
+
+await step("shows both streams, and counts what is wrong with one", async () => {
+  await run(page, "desk");
+  await said(page, "waits for your answer");
+  const stock = await counts(page, "stock");
+  const once = await counts(page, "once");
+  assert.deepEqual([stock.again, stock.lost], ["1", "1"]);
+  assert.deepEqual([once.again, once.lost, once.taken_back], ["0", "0", "1"]);
+  assert.notEqual(stock.bytes, "0 B");
+  assert.match((await marked(page, "stock", "cut"))[0].text, /said again.*I look it up, then I ask you/);
+  assert.match((await marked(page, "stock", "lost"))[0].text, /never said.*The desk hands over/);
+  assert.match((await marked(page, "once", "taken_back"))[0].text, /I look it up, then I ask you/);
+});
+
+await step("shows calls with their arguments, artifacts, states, lanes", async () => {
+  for (const side of ["stock", "once"]) {
+    const found = await items(page, side);
+    const call = found.filter((item) => item.kind === "tool_call" && item.mark === "kept");
+    assert.match(call[0].text, /look_up\{"topic": "streams"\}success.*There is much on streams/);
+    const kinds = new Set(found.map((item) => item.kind));
+    for (const kind of ["message", "artifact", "state", "custom", "interrupt"]) assert.ok(kinds.has(kind), kind);
+    assert.ok(found.some((item) => item.text.startsWith("handing")));
+  }
+});
+
+await step("answers an interrupt on both sides", async () => {
+  assert.match(await page.textContent("#question"), /May it be done/);
+  await page.click("#choices button:has-text('approve')");
+  await said(page, "Done.");
+  for (const side of ["stock", "once"]) {
+    assert.match((await items(page, side)).at(-2).text, /All is done, as you said: approve/);
+    assert.equal(await page.textContent(`[data-side=${side}] [data-status]`), "finished");
+  }
+  assert.ok(await page.isHidden("#answer"));
+});
+
+await step("has no finding of axe after a run, in light and dark", async () => {
+  assert.deepEqual(await findings(page), []);
+  await page.click("#theme");
+  await page.click("#theme");
+  assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+  assert.deepEqual(await findings(page), []);
+});
+
+await step("goes back over what came", async () => {
+  const all = (await items(page, "once")).length;
+  await page.focus("#cursor");
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => document.querySelectorAll(".item").length === 0);
+  await page.$eval("#cursor", (cursor) => {
+    cursor.value = Math.round(cursor.max / 2);
+    cursor.dispatchEvent(new Event("input"));
+  });
+  const half = (await items(page, "once")).length;
+  assert.ok(half > 0 && half < all, `${half} of ${all}`);
+  await page.click("#live");
+  assert.equal((await items(page, "once")).length, all);
+});
+
+await step("shows the same after a reload", async () => {
+  const before = [await items(page, "stock"), await items(page, "once"), await counts(page, "once")];
+  await page.reload();
+  await said(page, "Done.");
+  assert.deepEqual([await items(page, "stock"), await items(page, "once"), await counts(page, "once")], before);
+});
+
+await step("goes on after a reload in the middle of a run", async () => {
+  await run(page, "slow");
+  await page.waitForFunction(() => /word5/.test(document.querySelector("[data-side=once] .items").textContent));
+  await page.reload();
+  await page.waitForFunction(() => /word7 /.test(document.querySelector("[data-side=once] .items").textContent));
+  await said(page, "Done.");
+  for (const side of ["stock", "once"]) {
+    const words = (await items(page, side)).find((item) => item.kind === "message").text.match(/word\d+/g);
+    assert.deepEqual(words, Array.from({ length: 80 }, (_, n) => `word${n}`));
+  }
+  assert.equal((await counts(page, "stock")).again, "0");
+});
+
+await step("can be stopped", async () => {
+  await run(page, "slow");
+  await page.waitForFunction(() => /word2/.test(document.querySelector("[data-side=stock] .items").textContent));
+  await page.click("#stop");
+  await page.waitForSelector("#stop", { state: "hidden" });
+  assert.ok(!(await page.textContent("[data-side=stock] .items")).includes("word79"));
+});
+
+await step("needs nothing but a keyboard", async () => {
+  const keys = await opened({ theme: "dark" });
+  for (let tabs = 0; tabs < 20 && !(await keys.$eval("#input", (it) => it === document.activeElement)); tabs++) {
+    await keys.keyboard.press("Tab");
+  }
+  await keys.selectOption("#graph", "desk");
+  await keys.keyboard.press("Control+A");
+  await keys.keyboard.type("Go on.");
+  await keys.keyboard.press("Enter");
+  await said(keys, "waits for your answer");
+  await keys.waitForFunction(() => document.activeElement.id === "answer-text");
+  await keys.keyboard.type("yes");
+  await keys.keyboard.press("Enter");
+  await said(keys, "Done.");
+  assert.match(await keys.textContent("[data-side=once] .items"), /as you said: yes/);
+  await keys.context().close();
+});
+
+await step("fits a phone", async () => {
+  const phone = await opened({ width: 390, height: 844 });
+  await run(phone, "desk");
+  await said(phone, "waits for your answer");
+  const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `${wide} px`);
+  assert.ok(await phone.isHidden("[data-side=stock]"));
+  await phone.click("[data-show=stock]");
+  assert.ok(await phone.isVisible("[data-side=stock]"));
+  assert.deepEqual(await findings(phone), []);
+  await phone.context().close();
+});
+
+await step("says what is wrong with an input", async () => {
+  await page.check("#as-json");
+  await page.fill("#input", "{");
+  await page.click("#run");
+  assert.match(await page.textContent("#problem"), /no JSON/);
+});
+
+await step("is silent on the console, and asks nobody else", () => assert.deepEqual(noise, []));
+
+await browser.close();
+process.stdout.write(JSON.stringify(results));
