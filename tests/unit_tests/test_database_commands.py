@@ -7,7 +7,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,16 +20,14 @@ from pydantic import SecretStr
 from langgraph_once import SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.serde import OnceSerializer
+from tests.command import run_once
 
 CONFIG: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 
 
 def once(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
-    command = [sys.executable, "-m", "langgraph_once.cli", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env={**clean, **env}, capture_output=True, text=True, check=False
-    )
+    return run_once(*arguments, cwd=cwd, env={**clean, **env})
 
 
 def put(

@@ -6,13 +6,10 @@ import importlib
 import itertools
 import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +23,11 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.stream import StreamAddress
+from tests.forked import Forked
+from tests.unit_tests.checkpoint import writer
 from tests.unit_tests.checkpoint.lives import config, id_at, text
 from tests.unit_tests.checkpoint.writer import THREAD, lines_of
 
-WRITER = Path(__file__).with_name("writer.py")
 DATABASES = ["sqlite", "postgres"]
 
 
@@ -46,25 +44,14 @@ def opened(url: str) -> Any:
     return open_saver(url, config=CheckpointConfig())
 
 
-@contextmanager
-def writing(url: str, name: str) -> Iterator[subprocess.Popen[str]]:
+def writing(url: str, name: str) -> Forked:
     """A process that writes."""
-    process = subprocess.Popen(
-        [sys.executable, str(WRITER), url, name], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+    return Forked("-m", writer.__name__, url, name)
 
 
 def killed(url: str, name: str, delay_s: float) -> list[list[str]]:
     """Let a process write, kill it, and return what it said."""
     with writing(url, name) as process:
-        assert process.stdout is not None
         said = [process.stdout.readline()]
         time.sleep(delay_s)
         process.kill()
@@ -114,8 +101,8 @@ def test_two_processes_on_one_thread(url: str) -> None:
     with writing(url, "one") as one, writing(url, "two") as two:
         said: dict[str, list[list[str]]] = {"one": [], "two": []}
 
-        def listen(name: str, process: subprocess.Popen[str]) -> None:
-            for line in process.stdout or ():
+        def listen(name: str, process: Forked) -> None:
+            for line in process.stdout:
                 said[name].append(line.split())
                 if len(said[name]) >= 60:
                     process.kill()

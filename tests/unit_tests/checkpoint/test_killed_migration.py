@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,8 @@ from typing import Any
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_sqlite_saver
+from tests.command import SCRIPT
+from tests.forked import Forked
 from tests.unit_tests.checkpoint import whole_databases as whole
 
 COUNT = 16
@@ -31,24 +31,23 @@ def test_it_goes_on_after_each_kill(tmp_path: Path) -> None:
                 checkpoint["channel_versions"] = {"channel": "1"}
                 metadata: Any = {"source": "loop", "step": step}
                 at = saver.put(at, checkpoint, metadata, {"channel": "1"})
-    command = [sys.executable, "-m", "langgraph_once.cli", "migrate", "--to", "msgpack"]
     env = {**os.environ, "ONCE_DATABASE_URL": str(path)}
     dice = random.Random(7)
     mixed = 0
     for _ in range(60):
-        run = subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
-        before = count_done(path)
-        while run.poll() is None and count_done(path) <= before:
-            time.sleep(0.005)
-        time.sleep(dice.random() / 20)
-        run.kill()
-        run.communicate()
+        with Forked("-c", SCRIPT, "migrate", "--to", "msgpack", cwd=tmp_path, env=env) as run:
+            before = count_done(path)
+            while run.returncode is None and count_done(path) <= before:
+                time.sleep(0.005)
+            time.sleep(dice.random() / 20)
+            run.kill()
+            ended = run.wait()
         mixed += 0 < count_done(path) < COUNT * 10
         with open_sqlite_saver(path) as saver:
             assert {at: values(saver, at) for at in expected} == expected
-        if run.returncode == 0:
+        if ended.returncode == 0:
             break
-    assert run.returncode == 0
+    assert ended.returncode == 0
     assert mixed >= 3
     with whole.stock(str(path)) as upstream:
         assert {at: values(upstream, at) for at in expected} == expected

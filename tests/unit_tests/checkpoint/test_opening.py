@@ -6,7 +6,7 @@ import tempfile
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
 from langgraph_once.checkpoint.sqlite import file as sqlite_file
 from langgraph_once.errors import StorageError
+from tests.forked import Forked
 
 
 def names(folder: Path) -> list[str]:
@@ -275,12 +276,11 @@ def test_several_processes_share_a_new_file(path: Path) -> None:
 
         asyncio.run(main(*sys.argv[1:]))
     """
-    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
-    processes = [
-        subprocess.Popen([*command, f"thread {n}"], stderr=subprocess.PIPE) for n in range(3)
-    ]
-    errors = [process.communicate(timeout=60)[1] for process in processes]
-    assert [process.returncode for process in processes] == [0, 0, 0], errors
+    with ExitStack() as stack:
+        command = ["-c", textwrap.dedent(script), str(path)]
+        processes = [stack.enter_context(Forked(*command, f"thread {n}")) for n in range(3)]
+        ended = [process.wait() for process in processes]
+    assert [process.returncode for process in ended] == [0, 0, 0], ended
     conn = sqlite3.connect(path)
     assert conn.execute("SELECT count(*) FROM checkpoints").fetchone() == (60,)
     conn.close()

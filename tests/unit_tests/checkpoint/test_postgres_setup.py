@@ -5,7 +5,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import psycopg
@@ -20,6 +20,7 @@ from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import asking
 from langgraph_once.errors import StorageError
+from tests.forked import Forked
 from tests.unit_tests.checkpoint.whole_databases import url
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
@@ -108,21 +109,16 @@ def test_several_processes_start_at_once(
     if has_upstreams:
         with PostgresSaver.from_conn_string(database) as stock:
             stock.setup()
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), database]
-    pipe = subprocess.PIPE
-    processes = [
-        subprocess.Popen([*command, f"thread {n}"], stdin=pipe, stdout=pipe) for n in range(3)
-    ]
-    for process in processes:
-        assert process.stdout
-        process.stdout.readline()
-    for process in processes:
-        assert process.stdin
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-    for process in processes:
-        process.communicate(timeout=100)
-    assert [process.returncode for process in processes] == [0, 0, 0]
+    with ExitStack() as stack:
+        command = ["-c", textwrap.dedent(SCRIPT), database]
+        processes = [stack.enter_context(Forked(*command, f"thread {n}")) for n in range(3)]
+        for process in processes:
+            process.stdout.readline()
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        ended = [process.wait() for process in processes]
+    assert [process.returncode for process in ended] == [0, 0, 0], ended
     assert conn.execute("SELECT count(*) FROM checkpoints").fetchall() == [(15,)]
 
 

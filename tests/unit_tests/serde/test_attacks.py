@@ -7,8 +7,6 @@ import dataclasses
 import ipaddress
 import itertools
 import json
-import subprocess
-import sys
 import time
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -21,6 +19,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
+from tests.forked import run_python
 from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import within
@@ -282,9 +281,7 @@ for case in itertools.product((4, 16, 128), ("thread", "main"), (0, 3)):
 
 def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack() -> None:
     """Each content is within ormsgpack's own limit; a process of its own, as it may end."""
-    done = subprocess.run(
-        [sys.executable, "-c", DEEP_ARRAYS], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = run_python("-c", DEEP_ARRAYS)
     cases = itertools.product((4, 16, 128), ("thread", "main"), (0, 3))
     refused = [f"{place} {levels} {harmless} refused" for levels, place, harmless in cases]
     assert (done.returncode, done.stdout.splitlines()) == (0, refused), done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from langgraph_once import Ledger, once
 from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
+from tests.forked import run_python
 from tests.unit_tests.stream.killed import OPTIONS, SECOND, THREAD, graph_in
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
 
 KINDS: dict[str, Any] = {"AIMessageChunk": AIMessageChunk, "RemoveMessage": RemoveMessage}
-ROOT = Path(__file__).parents[3]
 
 
 class Recorder(InMemoryStreamStateStore):
@@ -92,8 +91,7 @@ def test_saves_within_a_stream_are_not_too_many() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 def test_a_killed_process_loses_the_step_in_flight_alone(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.unit_tests.stream.killed", str(tmp_path)]
-    dead = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    dead = run_python("-m", "tests.unit_tests.stream.killed", str(tmp_path))
     assert dead.returncode == -signal.SIGKILL, dead.stderr
     lines = [json.loads(line) for line in dead.stdout.splitlines()]
     before: Any = [(KINDS[kind](id=id_, content=text), {}) for kind, id_, text in lines]

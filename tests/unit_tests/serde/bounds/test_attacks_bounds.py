@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.forked import run_python
 from tests.unit_tests.serde.bounds.attacks import ATTACKS, Attack
 from tests.unit_tests.serde.cpu import within
 
-ROOT = Path(__file__).parents[4]
 TRIES = 3
 SLOW = (
     *("100,000 slices in each other", "100,000 deques in each other", "a million dates"),
@@ -25,17 +23,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="measures in a f
 
 
 def measure(names: list[str]) -> dict[str, dict[str, Any]]:
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-m",
-        "tests.unit_tests.serde.bounds.attacks",
-        *names,
-    ]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=400
-    )
+    done = run_python("-m", "tests.unit_tests.serde.bounds.attacks", *names)
+    assert done.returncode == 0, done.stderr[-2000:]
     return {facts["name"]: facts for facts in map(json.loads, done.stdout.splitlines())}
 
 

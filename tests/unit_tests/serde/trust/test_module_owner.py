@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
 import sys
 from importlib import metadata
 from types import ModuleType
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from langgraph_once.serde.trust import module_owner as owners
 from langgraph_once.serde.trust.module_owner import owner_of
+from tests.forked import run_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,4 +132,4 @@ def test_nothing_is_looked_up_before_it_is_asked_for() -> None:
         "import langgraph_once.serde, langgraph_once.serde.trust.module_owner as owners;"
         "assert not owners._packages.cache_info().currsize"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert run_python("-c", program).returncode == 0

@@ -5,11 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import struct
-import subprocess
-import sys
 import time
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -19,10 +16,10 @@ import pytest
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde.codecs.once1.types import BUILTIN_FAMILIES
 from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_stream
+from tests.forked import run_python
 from tests.unit_tests.serde.codecs.once1.table import once1
 
 FAMILIES = {family.name: family for family in BUILTIN_FAMILIES}
-ROOT = Path(__file__).parents[5]
 
 
 def stream(table: Any, **options: Any) -> bytes:
@@ -142,22 +139,9 @@ def test_a_schema_of_fields_that_share_their_bytes_is_refused_soon() -> None:
     "seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5))]
 )
 def test_no_damaged_stream_ends_the_process(seed: int) -> None:
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "plugin", ROOT)))}
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.unit_tests.serde.codecs.once1.stream_fuzz",
-            "1000",
-            str(seed),
-        ],
-        env=env | {"RUST_BACKTRACE": "0"},
-        cwd=ROOT,
-        capture_output=True,
-        timeout=120,
-        check=False,
-        text=True,
-    )
+    env = os.environ | {"RUST_BACKTRACE": "0"}
+    fuzz = "tests.unit_tests.serde.codecs.once1.stream_fuzz"
+    done = run_python("-m", fuzz, "1000", str(seed), env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "refused" in done.stdout
 

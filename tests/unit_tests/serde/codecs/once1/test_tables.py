@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,12 +16,12 @@ from hypothesis.extra import numpy as npst
 from hypothesis.extra import pandas as pdst
 
 from tests.examples import examples
+from tests.forked import run_python
 from tests.unit_tests.serde.codecs.once1.rows_packages import GAPS, OVERLAPPING
 from tests.unit_tests.serde.codecs.once1.sameness import difference
 from tests.unit_tests.serde.codecs.once1.table import once1
 
 SERDE = once1()
-ROOT = Path(__file__).parents[5]
 
 
 def back(value: Any) -> Any:
@@ -167,6 +163,7 @@ def test_frames_of_polars_come_back_the_same(frame: pl.DataFrame) -> None:
 
 SCRIPT = """
 import sys
+assert not {{"pandas", "pyarrow", "polars"}} & {{*sys.modules}}
 for name in {missing!r}:
     sys.modules[name] = None
 import pandas as pd
@@ -188,21 +185,14 @@ print(frame.columns.dtype.storage, *there)
     ids=["without pyarrow", "with pyarrow"],
 )
 def test_frames_need_nothing_that_is_not_there(missing: list[str], printed: str) -> None:
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "plugin", ROOT)))}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(missing=missing)],
-        env=env,
-        capture_output=True,
-        timeout=120,
-        check=False,
-        text=True,
-    )
+    done = run_python("-c", SCRIPT.format(missing=missing))
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.strip() == printed
 
 
 READER = """
 import sys
+assert not {{"pyarrow", "polars"}} & {{*sys.modules}}
 for name in ("pyarrow", "polars"):
     sys.modules[name] = None
 from langgraph_once import OnceSerializer, SerdeConfig
@@ -219,13 +209,5 @@ for policy in ("raise", "opaque"):
 
 def test_without_the_package_a_row_is_refused_or_opaque() -> None:
     row = once1().dumps_typed([pa.array([1]), pl.Series([1]), 7])
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "plugin", ROOT)))}
-    done = subprocess.run(
-        [sys.executable, "-c", READER.format(data=row[1].hex())],
-        env=env,
-        capture_output=True,
-        timeout=120,
-        check=False,
-        text=True,
-    )
+    done = run_python("-c", READER.format(data=row[1].hex()))
     assert done.stdout.splitlines() == ["refused True", "Opaque Opaque int"], done.stderr[-2000:]

@@ -1,0 +1,128 @@
+"""Python in processes of their own, forked by one that has imported this package already.
+
+What a test starts so is as far from the test as with `subprocess`, and begins a second sooner.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+__all__ = ["Forked", "run_python"]
+
+_FORKS = multiprocessing.get_context("forkserver")
+# No package that a user may not have: some tests are about those who do not.
+_FORKS.set_forkserver_preload([__name__, "langgraph_once.cli", "langgraph_once.checkpoint.sqlite"])
+
+_TIMEOUT_S = 300
+
+
+class Forked:
+    """A process that does what `python -c TEXT …` or `python -m MODULE …` would do.
+
+    Attributes:
+        stdin: What it reads.
+        stdout: What it writes. Reading it fails after five minutes of silence.
+    """
+
+    def __init__(
+        self, *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> None:
+        self._arguments = arguments
+        self._folder = tempfile.TemporaryDirectory()
+        self._stderr = Path(self._folder.name, "stderr")
+        env = dict(os.environ if env is None else env)
+        mine, its = socket.socketpair()
+        with its:
+            self._process = _FORKS.Process(
+                target=_run, args=(arguments, cwd or Path.cwd(), env, its, self._stderr)
+            )
+            self._process.start()
+        with mine:
+            mine.settimeout(_TIMEOUT_S)
+            self.stdin = mine.makefile("w")
+            self.stdout = mine.makefile("r")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.kill()
+        self.wait()
+        self._process.close()
+        self.stdin.close()
+        self.stdout.close()
+        self._folder.cleanup()
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, minus the number of the signal that ended it, or None while it runs."""
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        """End it at once, if it has not ended."""
+        self._process.kill()
+
+    def wait(self) -> subprocess.CompletedProcess[str]:
+        """Wait until it has ended.
+
+        Returns:
+            Its exit code, the rest of what it wrote, and all that it said of errors.
+
+        Raises:
+            subprocess.TimeoutExpired: It has not, in five minutes.
+        """
+        stdout = self.stdout.read()
+        self._process.join(_TIMEOUT_S)
+        code = self.returncode
+        if code is None:
+            raise subprocess.TimeoutExpired([*self._arguments], _TIMEOUT_S)
+        stderr = self._stderr.read_text() if self._stderr.exists() else ""
+        return subprocess.CompletedProcess(self._arguments, code, stdout, stderr)
+
+
+def run_python(
+    *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Return what `python *arguments` ends with, in this folder and environment."""
+    with Forked(*arguments, cwd=cwd, env=env) as process:
+        return process.wait()
+
+
+def _run(
+    arguments: tuple[str, ...],
+    cwd: Path,
+    env: Mapping[str, str],
+    pipe: socket.socket,
+    stderr: Path,
+) -> None:
+    os.dup2(pipe.fileno(), 0)
+    os.dup2(pipe.fileno(), 1)
+    pipe.close()
+    os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT), 2)
+    sys.stdin = os.fdopen(0, closefd=False)
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    sys.path[:0] = [str(cwd), *env.get("PYTHONPATH", "").split(os.pathsep)]
+    kind, what, *rest = arguments
+    sys.argv = [kind, *rest]
+    if kind == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        names: dict[str, Any] = {"__name__": "__main__"}
+        exec(compile(what, "<string>", "exec"), names)
