@@ -75,7 +75,7 @@ style: $(READY)
 types: $(READY)
 	$(BIN)/mypy plugin graphs demo bench examples tests
 
-demo: $(READY) ## Compare what RemoteGraph delivers with what OnceRemoteGraph delivers
+demo: $(READY) ## Compare what a stock client has of each sample with what ours has
 	@$(BIN)/python -m demo
 
 bench: $(READY) ## Measure, and write docs/benchmarks.md

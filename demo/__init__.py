@@ -1,1 +1,1 @@
-"""`make demo`: what a plain `RemoteGraph` delivers beside what ours delivers."""
+"""`make demo`: what a stock client has of each sample, beside what ours has."""

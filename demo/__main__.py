@@ -1,26 +1,35 @@
-"""Start the samples' server, stream one run through each client, print both tallies."""
+"""Start the samples' server, read each sample with both clients, and print what each has."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from langgraph.pregel.remote import RemoteGraph
-from langgraph.types import Command
+from langgraph_sdk import get_sync_client
 from rich.console import Console
 from rich.table import Table
 
 from demo.dev_server import DevServer, ServerFailedError
-from demo.tally import Tally, message_texts
-from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph
+from demo.reader import Reader
+from demo.samples import SAMPLES, read_once, read_stock
+from demo.survival import survivals
 
 ROOT = Path(__file__).parent.parent
-MODES = ["messages-tuple", "updates", "values"]
-QUESTION = "How do agents deliver each message exactly once?"
+SHOWN = "agent"
+"""The sample of which the demo prints what a reader sees."""
+
+
+class Readers(NamedTuple):
+    """Who read a sample."""
+
+    stock: Reader | None
+    """None where a stock client would wait for ever."""
+    once: Reader
 
 
 def main() -> int:
@@ -29,70 +38,64 @@ def main() -> int:
     console = Console()
     with tempfile.TemporaryDirectory(prefix="langgraph-once-demo-") as folder:
         console.print("Starting `langgraph dev` on the sample graphs …")
-        env = {"ONCE_CHECKPOINT__PATH": str(Path(folder, "checkpoints.sqlite"))}
-        with DevServer(ROOT / "langgraph.json", cwd=Path(folder), env=env) as server:
-            console.print(f"It answers on {server.url}. Streaming {', '.join(MODES)}, subgraphs.")
-            auto = DedupConfig(state="auto")
-            plain = run(RemoteGraph("research_plain", url=server.url))
-            ours = run(OnceRemoteGraph("research", url=server.url), ledger=Ledger())
-            cut = run(OnceRemoteGraph("research", url=server.url, dedup=auto), ledger=Ledger())
-    shown = {"RemoteGraph": plain, "OnceRemoteGraph": ours, 'with state="auto"': cut}
-    console.print(table(shown))
-    repeated = ours.tally.duplicates_in_messages or cut.tally.duplicates
-    return 1 if repeated or ours.lost or cut.lost else 0
+        found = read_all(Path(folder))
+    console.print(comparison(found))
+    console.print(f"\n`{SHOWN}`, as its reader sees it:", highlight=False)
+    for name, reader in found[SHOWN]._asdict().items():
+        console.print(f"[bold]{name:5}[/] {' | '.join(reader.texts('ai'))}", highlight=False)
+    console.print()
+    console.print(types())
+    return int(any(readers.once.verdict().counts != (0, 0, 0) for readers in found.values()))
 
 
-class Seen(NamedTuple):
-    """What one client was sent, and what it was to get."""
-
-    tally: Tally
-    texts: list[str]
-    """The texts in the final state."""
-
-    @property
-    def lost(self) -> int:
-        """How many of them never came."""
-        return len(self.tally.lost(self.texts))
-
-    @property
-    def held(self) -> int:
-        """How many of them the last `values` holds."""
-        return len(set(self.texts) & set(message_texts(self.tally.last_state)))
-
-
-def run(graph: Any, **options: Any) -> Seen:
-    """Stream a run to its interrupt, approve, stream the rest."""
-    tally = Tally()
-    thread_id = graph.sync_client.threads.create()["thread_id"]
-    config = {"configurable": {"thread_id": thread_id}}
-    asked = {"messages": [{"role": "user", "content": QUESTION}]}
-    inputs: list[Any] = [asked, Command(resume="approve")]
-    for given in inputs:
-        chunks = graph.stream(
-            given, config, stream_mode=MODES, subgraphs=True, version="v2", **options
-        )
-        for chunk in chunks:
-            tally.add(chunk)
-    return Seen(tally, message_texts(graph.get_state(config).values))
-
-
-def table(clients: Mapping[str, Seen]) -> Table:
-    """What each client was sent, side by side."""
-    shown = Table(title="One run of `research`, to its interrupt and on to its end")
-    shown.add_column("delivered to the client")
-    for client in clients:
-        shown.add_column(client, justify="right")
-    rows: dict[str, Callable[[Seen], int]] = {
-        "chunks": lambda seen: seen.tally.chunks,
-        "characters of text": lambda seen: seen.tally.characters,
-        "bytes, as JSON": lambda seen: seen.tally.size_bytes,
-        "texts that came again in `messages`": lambda seen: seen.tally.duplicates_in_messages,
-        "texts that came again in any mode": lambda seen: seen.tally.duplicates,
-        "texts that never came": lambda seen: seen.lost,
-        "texts in the last `values`": lambda seen: seen.held,
+def read_all(folder: Path) -> Mapping[str, Readers]:
+    """Read every sample with both clients, several at a time."""
+    env = {
+        "ONCE_CHECKPOINT__PATH": str(folder / "checkpoints.sqlite"),
+        "ONCE_MODEL": "scripted",
     }
-    for title, count in rows.items():
-        shown.add_row(title, *(f"{count(seen):,}" for seen in clients.values()))
+    options = ["--n-jobs-per-worker", "10"]
+    with (
+        DevServer(ROOT / "langgraph.json", cwd=folder, env=env, options=options) as server,
+        get_sync_client(url=server.url) as client,
+        ThreadPoolExecutor(max_workers=4) as pool,
+    ):
+        stock = {
+            name: pool.submit(read_stock, name, client)
+            for name, sample in SAMPLES.items()
+            if sample.has_twin
+        }
+        once = {name: pool.submit(read_once, name, client) for name in SAMPLES}
+        return {
+            name: Readers(stock[name].result() if name in stock else None, once[name].result())
+            for name in SAMPLES
+        }
+
+
+def comparison(found: Mapping[str, Readers]) -> Table:
+    """What each client has of each sample, beside what the graph said."""
+    shown = Table(title="Texts and tool calls, against the states of the run")
+    shown.add_column("sample")
+    for client in ("RemoteGraph", "OnceRemoteGraph"):
+        for count in ("again", "never", "kept"):
+            shown.add_column(f"{client}\n{count}", justify="right")
+    for name, readers in found.items():
+        stock = readers.stock.verdict().counts if readers.stock else ("-", "-", "-")
+        shown.add_row(name, *map(str, (*stock, *readers.once.verdict().counts)))
+    shown.caption = (
+        "again: came more than once; never: did not come; kept: was not taken back. "
+        "A RemoteGraph in `relay` waits for itself."
+    )
+    return shown
+
+
+def types() -> Table:
+    """What each value of the sample `state` is after a restart."""
+    shown = Table(title="`state`, after a restart")
+    for column in ("value", "by LangGraph's serializer", "by ours"):
+        shown.add_column(column, overflow="fold")
+    for found in survivals():
+        shown.add_row(found.value, found.stock, found.once)
     return shown
 
 

@@ -90,6 +90,12 @@ class Reader:
         never = (said - has - drafts).elements()
         return Verdict(_texts(again), _texts(never), _texts(kept))
 
+    def texts(self, role: str) -> list[str]:
+        """What the messages of a role say that the reader has, in the order in which they began."""
+        whole = (reduce(add, parts) for parts in self._live.values())
+        found = (str(m.text) for m in whole if _role(m) == role)
+        return [text for text in found if text]
+
     def _hear(self, message: BaseMessage, meta: Any) -> None:
         key = message.id or object()
         if isinstance(message, RemoveMessage):
@@ -139,11 +145,15 @@ def _around(ns: Namespace) -> Namespace:
 
 
 def _pieces(message: BaseMessage) -> Iterator[Piece]:
-    role = message.type.removesuffix("MessageChunk").lower()
+    role = _role(message)
     if text := " ".join(str(message.text).split()):
         yield Piece(role, text)
     for call in getattr(message, "tool_calls", ()):
         yield Piece(role, f"{call['name']}({json.dumps(call['args'], sort_keys=True)})")
+
+
+def _role(message: BaseMessage) -> str:
+    return message.type.removesuffix("MessageChunk").lower()
 
 
 def _repeats(piece: Piece, said: Iterable[Piece]) -> bool:

@@ -21,6 +21,8 @@ class Sample(NamedTuple):
     question: str
     answers: tuple[Any, ...] = ()
     """To its interrupts, in order."""
+    has_twin: bool = True
+    """There is the plain graph, too."""
 
 
 SAMPLES: Mapping[str, Sample] = {
@@ -28,6 +30,7 @@ SAMPLES: Mapping[str, Sample] = {
     "agent": Sample("I would like to go from Paris to Rome."),
     "swarm": Sample("A flight to Vienna and a room there, please."),
     "tools": Sample("What would an oak table and a reading chair cost me?"),
+    "relay": Sample("What makes delivery exactly once?", ("approve",), has_twin=False),
 }
 
 

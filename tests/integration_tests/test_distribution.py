@@ -17,8 +17,8 @@ from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
-from demo.tally import Tally
 from langgraph_once.checkpoint import open_sqlite_saver
+from tests.integration_tests.tally import Tally
 
 ROOT = Path(__file__).parents[2]
 SERVED = Path(__file__).with_name("served.py")

@@ -14,8 +14,8 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from demo.dev_server import DevServer
-from demo.tally import Tally, message_texts
 from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph
+from tests.integration_tests.tally import Tally, message_texts
 from tests.integration_tests.test_server import ASKED, OPTIONS
 from tests.postgres_server import postgres_server
 

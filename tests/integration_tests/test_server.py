@@ -15,12 +15,12 @@ from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
-from demo.tally import Tally, message_texts
 from graphs.research.state import Finding
 from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph, OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
 from tests.integration_tests.conftest import SECRET, RemoteFactory
 from tests.integration_tests.served import HELLO
+from tests.integration_tests.tally import Tally, message_texts
 
 MODES = ["messages-tuple", "updates", "values"]
 ASKED: Any = {"messages": [{"role": "user", "content": "How is a message delivered exactly once?"}]}

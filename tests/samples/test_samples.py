@@ -16,7 +16,7 @@ STOCK = {
 """Of a stock client on the plain graph: said again, never, and not taken back."""
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", STOCK)
 def test_a_stock_reader_has_something_else(client: SyncLangGraphClient, name: str) -> None:
     verdict = read_stock(name, client).verdict()
     assert verdict.counts == STOCK[name]
