@@ -16,6 +16,7 @@ from langgraph_once.commands.reference import env_command, schema_command
 from langgraph_once.commands.store import store_command
 from langgraph_once.commands.types import types_command
 from langgraph_once.commands.verify import verify_command
+from langgraph_once.commands.watch import watch_command
 from langgraph_once.errors import OnceError
 
 __all__ = ["main"]
@@ -40,6 +41,7 @@ for _command in (
     migrate_command,
     verify_command,
     store_command,
+    watch_command,
     schema_command,
     env_command,
 ):

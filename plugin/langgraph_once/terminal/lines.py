@@ -1,0 +1,109 @@
+"""A view as lines of text: what is told to a pipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from langgraph_once.watch import Began, Ended, Item, Opened, Said, SideView, View, ViewEvent
+
+__all__ = ["Lines", "held", "plain", "summary"]
+
+WORDS = {
+    "cut": "again",
+    "taken_back": "taken back",
+    "draft": "draft",
+    "repaired": "repaired",
+    "lost": "never streamed",
+}
+"""What a mark is called; what is kept needs no word."""
+
+
+class Lines:
+    """Tells each item on a line of its own, once another begins in its lane, or the run ends.
+
+    Args:
+        names_sides: Whether each line begins with its side.
+    """
+
+    def __init__(self, *, names_sides: bool) -> None:
+        self._view = View()
+        self._names_sides = names_sides
+        self._waiting: dict[tuple[str, int], None] = {}
+        self._told: dict[tuple[str, int], int] = {}
+
+    def feed(self, event: ViewEvent) -> Iterator[str]:
+        """The lines that an event completes."""
+        self._view.apply(event)
+        match event:
+            case Opened():
+                yield from self._tell(event.side, lane=event.lane)
+                self._waiting[event.side, event.item] = None
+            case Said():
+                self._waiting[event.side, event.item] = None
+            case Began() if event.run_id:
+                yield self._line(event.side, f"run {event.run_id} of thread {event.thread_id}")
+            case Ended():
+                yield from self._tell(event.side)
+                told = summary(self._view.sides[event.side])
+                yield self._line(event.side, f"{event.status}: {told}")
+                if event.error:
+                    yield self._line(event.side, plain(event.error))
+
+    def _tell(self, name: str, lane: int | None = None) -> Iterator[str]:
+        """What has not been told yet; of an item that goes on all the same, its rest."""
+        side = self._view.sides[name]
+        for key in [key for key in self._waiting if key[0] == name]:
+            item = side.items[key[1]]
+            if lane is not None and item.lane != lane:
+                continue
+            del self._waiting[key]
+            yield self._line(name, f"{_where(side, item)}: {_what(item, self._told.get(key, 0))}")
+            self._told[key] = len(item.text)
+
+    def _line(self, side: str, text: str) -> str:
+        return f"[{side}] {text}" if self._names_sides else text
+
+
+def plain(text: str) -> str:
+    """Text of a stream on one line, without what would move the cursor of a terminal."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
+def summary(side: SideView) -> str:
+    """What one consumer was sent, in a few words."""
+    counts = side.counts
+    told = [f"{counts.texts} texts", f"{counts.again} again", f"{counts.lost} never streamed"]
+    told += [f"{counts.taken_back} taken back"] * bool(counts.taken_back)
+    told += [f"{counts.drafts} in no state"] * bool(counts.drafts)
+    told += [f"{counts.repaired} repaired"] * bool(counts.repaired)
+    return ", ".join([*told, f"{counts.bytes:,} bytes"])
+
+
+def held(item: Item) -> str:
+    """The value of an item as text: of a tool call its result, whose arguments are its text."""
+    value = item.value
+    if item.kind == "tool_call":
+        value = value.get("result") if isinstance(value, dict) else None
+        return "" if value is None else f" = {_text(value)}"
+    return "" if value is None else _text(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _where(side: SideView, item: Item) -> str:
+    lane = side.lanes[item.lane].label
+    return plain(f"{lane} {item.node}" if item.node else lane)
+
+
+def _what(item: Item, begin: int) -> str:
+    word = WORDS.get(item.mark) or " and ".join(
+        WORDS[mark] for mark in dict.fromkeys(piece.mark for piece in item.pieces) if mark in WORDS
+    )
+    told = item.text[begin:] + (held(item) if begin == 0 else "")
+    named = f"{item.kind} {item.name}".strip() if item.kind != "message" else item.name
+    status = f" -> {item.status}" if item.status else ""
+    return plain(f"{named}{f' ({word})' if word else ''} {told}{status}")

@@ -1,0 +1,122 @@
+"""`langgraph-once watch` on a server: a graph, a run under way, a finished thread."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from langgraph_sdk.client import SyncLangGraphClient
+
+from demo.dev_server import DevServer
+from tests.command import run_once
+from tests.docs.problem import ANSWER
+
+QUESTION = "What is the capital of France?"
+
+
+def watch(server: DevServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_once("watch", server.url, *arguments, cwd=server.cwd, env={**os.environ})
+
+
+def test_a_run_is_told_in_lines(server: DevServer) -> None:
+    done = watch(server, "agent", "--say", QUESTION)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert f"main answer: ai {ANSWER}" in lines
+    assert lines[-1].startswith("finished: ")
+    assert " 0 again, 0 never streamed" in lines[-1]
+
+
+def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None:
+    done = watch(server, "agent", "--say", QUESTION, "--stock")
+    ends = [line for line in done.stdout.splitlines() if "finished: " in line]
+    assert {line.partition("]")[0] for line in ends} == {"[stock", "[once"}
+    (stock,) = (line for line in ends if line.startswith("[stock]"))
+    assert " 0 again" not in stock
+
+
+def test_its_events_are_json(server: DevServer) -> None:
+    done = watch(server, "agent", "--input", json.dumps({"messages": QUESTION}), "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [events[0]["op"], events[-1]["op"]] == ["began", "ended"]
+    assert events[-1]["status"] == "finished"
+
+
+def test_a_finished_thread_is_shown(server: DevServer, sync_client: SyncLangGraphClient) -> None:
+    thread_id = sync_client.threads.create()["thread_id"]
+    asked: Any = {"messages": [{"role": "user", "content": QUESTION}]}
+    sync_client.runs.wait(thread_id, "agent", input=asked)
+    lines = watch(server, thread_id).stdout.splitlines()
+    assert lines[:2] == [f"main: human {QUESTION}", f"main: ai {ANSWER}"]
+
+
+def test_a_run_under_way_is_joined(server: DevServer, sync_client: SyncLangGraphClient) -> None:
+    thread_id = sync_client.threads.create()["thread_id"]
+    asked: Any = {"messages": [{"role": "user", "content": QUESTION}]}
+    run = sync_client.runs.create(
+        thread_id,
+        "slow",
+        input=asked,
+        stream_mode=["messages-tuple", "values"],
+        stream_resumable=True,
+    )
+    lines = watch(server, thread_id).stdout.splitlines()
+    assert lines[0] == f"run {run['run_id']} of thread {thread_id}"
+    assert lines[-1].startswith("finished: ")
+
+
+def test_ctrl_c_leaves_and_the_run_goes_on(
+    server: DevServer, sync_client: SyncLangGraphClient
+) -> None:
+    command = [sys.executable, "-m", "langgraph_once", "watch", server.url, "slow", "--say", "hi"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        thread_id = process.stdout.readline().split()[-1]
+        process.send_signal(signal.SIGINT)
+        _, complaint = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert complaint == "left; a run that was under way goes on\n"
+    (run,) = sync_client.runs.list(thread_id)
+    sync_client.runs.join(thread_id, run["run_id"])
+    assert sync_client.runs.get(thread_id, run["run_id"])["status"] == "success"
+
+
+def test_who_reads_a_few_lines_hears_no_complaint(server: DevServer) -> None:
+    command = (
+        f"{sys.executable} -m langgraph_once watch {server.url} agent --say hi --json | head -1"
+    )
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["op"] == "began"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["agent"], "--say"),
+        (["agent", "--input", "{"], "--input: this is no JSON"),
+        (["agent", "--say", "hi", "--header", "x"], "--header"),
+        (["00000000-0000-4000-8000-000000000000"], "not found"),
+        (["00000000-0000-4000-8000-000000000000", "--stock"], "--stock"),
+    ],
+)
+def test_a_mistake_is_one_line(server: DevServer, arguments: list[str], told: str) -> None:
+    done = watch(server, *arguments)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert told in line
+
+
+def test_a_server_that_is_not_there_is_a_failure(server: DevServer) -> None:
+    nowhere = ("watch", "http://127.0.0.1:9", "agent", "--say", "hi")
+    done = run_once(*nowhere, cwd=server.cwd, env={**os.environ})
+    assert done.returncode == 1
+    assert "ConnectError" in done.stdout
+    assert "\nfailed: " in done.stdout

@@ -1,0 +1,91 @@
+"""What a pipe is told: all that was said, on lines, without control codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph_once.terminal.lines import Lines
+from langgraph_once.watch import (
+    Began,
+    Changed,
+    Counted,
+    Counts,
+    Ended,
+    Laned,
+    Opened,
+    Said,
+    ViewEvent,
+)
+
+ONCE: Any = {"side": "once"}
+
+
+def told(*events: ViewEvent, names_sides: bool = False) -> list[str]:
+    lines = Lines(names_sides=names_sides)
+    return [line for event in events for line in lines.feed(event)]
+
+
+def message(item: int, *texts: str, lane: int = 0) -> list[ViewEvent]:
+    opened = Opened(item=item, kind="message", lane=lane, node="write", name="ai", **ONCE)
+    return [opened, *(Said(item=item, text=text, **ONCE) for text in texts)]
+
+
+LANES: list[ViewEvent] = [
+    Laned(lane=0, path=(), number=1, **ONCE),
+    Laned(lane=1, path=("a",), number=2, **ONCE),
+]
+ENDED: list[ViewEvent] = [
+    Counted(counts=Counts(texts=2, again=1, bytes=1234), **ONCE),
+    Ended(status="finished", **ONCE),
+]
+
+
+def test_an_item_is_told_when_the_next_of_its_lane_begins() -> None:
+    events = [
+        *LANES,
+        *message(0, "one ", "two"),
+        *message(1, "aside", lane=1),
+        *message(2, "three"),
+    ]
+    assert told(*events) == ["main write: ai one two"]
+    assert told(*events, *ENDED) == [
+        "main write: ai one two",
+        "a 2 write: ai aside",
+        "main write: ai three",
+        "finished: 2 texts, 1 again, 0 never streamed, 1,234 bytes",
+    ]
+
+
+def test_what_is_said_after_all_is_told_too() -> None:
+    late = Said(item=0, text=" late", **ONCE)
+    lines = told(*LANES, *message(0, "one"), *message(1, "two"), late, *ENDED)
+    assert lines[:3] == ["main write: ai one", "main write: ai two", "main write: ai  late"]
+
+
+def test_marks_values_and_results_are_told() -> None:
+    call = Opened(item=0, kind="tool_call", lane=0, name="look", **ONCE)
+    done = Changed(item=0, status="success", value={"args": {"a": 1}, "result": "found"}, **ONCE)
+    cut: list[ViewEvent] = [
+        Opened(item=1, kind="message", lane=0, name="ai", **ONCE),
+        Said(item=1, text="said", mark="cut", **ONCE),
+        Opened(item=2, kind="state", lane=0, value={"topics": ["a"]}, **ONCE),
+    ]
+    said = Said(item=0, text='{"a": 1}', **ONCE)
+    assert told(*LANES, call, said, done, *cut, *ENDED)[:3] == [
+        'main: tool_call look {"a": 1} = found -> success',
+        "main: ai (again) said",
+        'main: state {"topics": ["a"]}',
+    ]
+
+
+def test_nothing_moves_the_cursor_of_a_terminal() -> None:
+    (line, _) = told(*LANES, *message(0, "a\x1b[2Jb\nc\u202e"), *ENDED)
+    assert line == "main write: ai a [2Jb c "
+
+
+def test_sides_are_named_where_there_are_two() -> None:
+    begun = Began(thread_id="t", run_id="r", **ONCE)
+    failed = Ended(status="failed", error="ValueError: no", **ONCE)
+    lines = told(begun, failed, names_sides=True)
+    assert lines[0] == "[once] run r of thread t"
+    assert lines[-1] == "[once] ValueError: no"
