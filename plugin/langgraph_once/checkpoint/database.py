@@ -32,8 +32,9 @@ class Ask(NamedTuple):
     """Whether it is to be run for each of `values`; it gives no rows then."""
     has_rows: bool = True
     """Whether it gives rows. What gives none may be sent together with what follows."""
-    is_alone: bool = False
-    """Whether it needs no transaction around it: what comes first, and depends on nothing else."""
+    is_try: bool = False
+    """Whether it is asked as a transaction of its own, if it can be. It gives a row if it was done,
+    and none if not; only what comes first in a program can be tried."""
 
 
 Program: TypeAlias = Generator[Ask, list[Row], T]

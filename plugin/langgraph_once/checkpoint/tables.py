@@ -85,8 +85,8 @@ class Tables(ABC):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
 
-    def at_once(self, thread_id: str, asks: Sequence[Ask]) -> Ask | None:
-        """Statements that insert rows of a thread, and its lock, as one; none if they cannot be."""
+    def at_once(self, thread_id: str, asks: Sequence[Ask], stored: Sequence[bytes]) -> Ask | None:
+        """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
         return None
 
     @abstractmethod

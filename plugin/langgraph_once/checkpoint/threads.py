@@ -272,19 +272,22 @@ class Threads:
     def store(self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]) -> Program[None]:
         """Store the pieces of values that a thread lacks, then what refers to them."""
         asked = [*asks]
-        if not cuts and (whole := self.tables.at_once(thread_id, asked)) is not None:
-            yield whole
-            return
-        yield from each(self.tables.lock(thread_id, alone=False))
         missing = Missing(cuts)
+        if missing.found or not cuts:  # what is not new is likely to be stored
+            new = self._add(thread_id, missing.found)
+            whole = self.tables.at_once(thread_id, [*new, *asked], [*missing.wanted])
+            if whole is not None and (yield whole):
+                return
+        yield from each(self.tables.lock(thread_id, alone=False))
         while missing.wanted:
             missing.tell((yield from self.tables.known_pieces(thread_id, missing.wanted)))
-        if missing.found:
-            # Sorted: two that store the same pieces in another order would wait for each other.
-            found = sorted(missing.found.items())
-            pieces = [(name, self.values.piece(data)) for name, data in found]
-            yield self.tables.add_pieces(thread_id, pieces)
+        yield from each(self._add(thread_id, missing.found))
         yield from each(asked)
+
+    def _add(self, thread_id: str, pieces: Mapping[bytes, bytes]) -> list[Ask]:
+        # Sorted: two that store the same pieces in another order would wait for each other.
+        rows = [(name, self.values.piece(data)) for name, data in sorted(pieces.items())]
+        return [self.tables.add_pieces(thread_id, rows)] if rows else []
 
     def collect(
         self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly

@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, threads
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces import values
+from langgraph_once.checkpoint.postgres.at_once import LOCKS
 from langgraph_once.errors import StorageError
 
 T = TypeVar("T")
@@ -165,6 +166,44 @@ def test_no_piece_is_swept_that_someone_is_about_to_refer_to(
     found = list(sweeper.list(ALL))
     assert [stored.checkpoint["channel_values"]["texts"] for stored in found[:1]] == [texts(2)]
     assert all(stored.checkpoint["channel_values"].copy() for stored in found)
+
+
+def test_what_is_swept_while_one_waits_to_store_is_stored_again(
+    database: str, savers: list[OncePostgresSaver], watcher: psycopg.Connection[Any]
+) -> None:
+    """The writer takes pieces for stored, and began to look before it got the lock."""
+    writer, reader = savers
+    put(writer, texts(0))
+    grown = [*texts(0), "more"]
+    with psycopg.connect(database) as sweeper:
+        sweeper.execute(f"SELECT pg_advisory_xact_lock(hashtextextended('t', {LOCKS}))")
+        sweeper.execute("DELETE FROM once_pieces")
+        writing = threading.Thread(target=put, args=(writer, grown))
+        writing.start()
+        waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while writing.is_alive() and not watcher.execute(waits).fetchall():
+            writing.join(0.01)
+        assert writing.is_alive()
+    writing.join()
+    assert read(reader, ON) == grown
+
+
+@pytest.mark.parametrize("begin", [texts(0), ["short"]], ids=["cut", "short"])
+def test_what_grows_is_stored_by_one_statement(
+    savers: list[OncePostgresSaver], begin: list[str]
+) -> None:
+    at = put(savers[0], begin)
+    asked: list[Ask] = []
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"texts": [*begin, "more"]}
+    checkpoint["channel_versions"] = {"texts": "9"}
+    program = savers[0].threads.put(ON, checkpoint, {}, {"texts": "9"})
+    savers[0].engine.run(noted(program, asked.append), writes=True)
+    writes: Any = [("texts", "one"), ("texts", "two")]
+    program = savers[0].threads.put_writes(at, writes, "task", "")
+    savers[0].engine.run(noted(program, asked.append), writes=True)
+    assert len(asked) == 2
+    assert read(savers[1], ON) == [*begin, "more"]
 
 
 def test_nobody_sweeps_while_another_reads(savers: list[OncePostgresSaver]) -> None:

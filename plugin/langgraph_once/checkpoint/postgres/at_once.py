@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Ask
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 
 __all__ = ["LOCKS", "at_once"]
 
@@ -16,23 +17,41 @@ LOCKS: Final = 8_317_140_011_327_529_207
 
 _MOST_ROWS: Final = 8
 """Of one statement: for each number of rows there is another, which the server prepares."""
-_LOCKED: Final = (
-    f"SELECT thread_id, pg_advisory_xact_lock_shared(hashtextextended(thread_id, {LOCKS})) "
-    "FROM (SELECT ?::text AS thread_id) named"
-)
-_INSERT: Final = re.compile(r"(.*\sVALUES) \((.*?)\)(.*)", re.DOTALL)
+_MOST_STORED: Final = 64
+_LOCKED: Final = f"""
+SELECT thread_id, pg_advisory_xact_lock_shared(hashtextextended(thread_id, {LOCKS}))
+FROM (SELECT ?::text AS thread_id) named
+"""
+# The statement may have begun to look before it got the lock, and pieces that it sees may have
+# been swept. Such rows cannot be locked any more, and do not count.
+_CHECKED: Final = f"""
+SELECT ?::int - count(*) AS lacking
+FROM locked CROSS JOIN (SELECT ?::bytea AS names) stored
+CROSS JOIN generate_series(1, length(names), {DIGEST_BYTES}) at CROSS JOIN LATERAL (
+    SELECT 1 FROM once_pieces p WHERE p.thread_id = locked.thread_id
+    AND p.digest = substring(names FROM at FOR {DIGEST_BYTES}) FOR KEY SHARE
+) piece
+"""
 _THREAD: Final = "(SELECT thread_id FROM locked)"
+_THREAD_IF: Final = """
+(SELECT CASE lacking WHEN 0 THEN thread_id ELSE (1 / (lacking - lacking))::text END
+FROM locked CROSS JOIN checked)
+"""
+_INSERT: Final = re.compile(r"(.*\sVALUES) \((.*?)\)(.*)", re.DOTALL)
 
 
-def at_once(thread_id: str, asks: Iterable[Ask]) -> Ask | None:
-    """The statements as one; none where they cannot be.
+def at_once(thread_id: str, asks: Iterable[Ask], stored: Sequence[bytes]) -> Ask | None:
+    """Statements as one; none where they cannot be.
 
     Args:
-        thread_id: The thread, which is locked.
-        asks: Insert rows, each of which begins with the id of the thread.
+        thread_id: The thread, which it locks.
+        asks: They insert rows, each of which begins with the id of the thread.
+        stored: Pieces. If one of them is not stored, it fails: it divides by zero.
     """
-    sizes = []
     values: list[Any] = [thread_id]
+    if stored:
+        values += len(stored), b"".join(stored)
+    sizes = []
     for ask in asks:
         rows = ask.values if ask.is_many else [ask.values]
         # Of two rows with one key the last must win, which one statement refuses to say.
@@ -41,19 +60,23 @@ def at_once(thread_id: str, asks: Iterable[Ask]) -> Ask | None:
             return None
         sizes.append((ask.sql, len(rows)))
         values += [value for row in rows for value in row[1:]]
-    return Ask(_sql(tuple(sizes)), values, has_rows=False, is_alone=True)
+    if len(stored) > _MOST_STORED:
+        return None
+    return Ask(_sql(tuple(sizes), bool(stored)), values, has_rows=False, is_try=True)
 
 
 @lru_cache(maxsize=512)
-def _sql(sizes: tuple[tuple[str, int], ...]) -> str:
+def _sql(sizes: tuple[tuple[str, int], ...], checks: bool) -> str:
     """All inserts in one, each after the lock is got: it is what gives the id of the thread."""
+    parts = [f"locked AS MATERIALIZED ({_LOCKED})"]
+    if checks:
+        parts.append(f"checked AS MATERIALIZED ({_CHECKED})")
     inserts = []
     for sql, count in sizes:
         match: Any = _INSERT.fullmatch(sql.strip())
         insert, row, then = match.groups()
-        row = row.replace("?", _THREAD, 1)
+        row = row.replace("?", _THREAD_IF if checks else _THREAD, 1)
         inserts.append(f"{insert} {', '.join([f'({row})'] * count)}{then}")
     *others, last = inserts
-    parts = [f"locked AS MATERIALIZED ({_LOCKED})"]
     parts += [f"stored_{number} AS ({each})" for number, each in enumerate(others)]
     return f"WITH {', '.join(parts)} {last}"

@@ -52,6 +52,8 @@ def asking(conn: Connection) -> Asking:
     silent = _cursor(conn)
 
     def ask(asked: Ask) -> list[Row]:
+        if asked.is_try:  # it would undo the transaction that it is in
+            return []
         cursor = _cursor(conn) if asked.has_rows else silent
         sql = _as_psycopg(asked.sql)
         if asked.is_many:

@@ -146,7 +146,13 @@ class PostgresEngine(Engine):
 
         def ask_within(asked: Ask) -> list[Row]:
             nonlocal has_begun
-            if not has_begun and not (asked.is_alone and needs_none):
+            if asked.is_try and needs_none and not has_begun:
+                try:
+                    ask(asked._replace(is_try=False))
+                except psycopg.errors.DivisionByZero:
+                    return []
+                return [()]
+            if not has_begun:
                 has_begun = True
                 begun.enter_context(_pipeline(conn))
                 if conn.autocommit:

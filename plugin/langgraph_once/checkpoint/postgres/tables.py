@@ -178,9 +178,9 @@ class PostgresTables(PostgresMoves):
         sql = f"SELECT {function}(hashtextextended(?, {LOCKS}))"
         yield Ask(sql, [thread_id], has_rows=False)
 
-    def at_once(self, thread_id: str, asks: Sequence[Ask]) -> Ask | None:
-        """Statements that insert rows of a thread, and its lock, as one; none if they cannot be."""
-        return at_once(thread_id, asks)
+    def at_once(self, thread_id: str, asks: Sequence[Ask], stored: Sequence[bytes]) -> Ask | None:
+        """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
+        return at_once(thread_id, asks, stored)
 
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
