@@ -202,10 +202,11 @@ def _is_there(module: str) -> bool:
     top, *rest = module.split(".")
     try:
         spec = importlib.util.find_spec(top)
-        for depth in range(len(rest)):
+        for name in rest:
             if spec is None or spec.submodule_search_locations is None:
                 return False
-            name = ".".join([top, *rest[: depth + 1]])
+            # By its last name alone: a folder without `__init__.py` asks for its parent, which is
+            # not imported.
             spec = PathFinder.find_spec(name, [*spec.submodule_search_locations])
     except (ImportError, ValueError):
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pytest
@@ -123,6 +124,19 @@ def test_what_is_lost_has_a_reason(name: str, kind: str | int, reason: str) -> N
 def test_a_module_that_is_there_and_not_imported_needs_a_line() -> None:
     standing = Standings(SerdeConfig()).of(Mention("wsgiref.util:FileWrapper", "once1", "record"))
     assert (standing.word, standing.to_list) == ("line", "wsgiref.util:FileWrapper")
+
+
+@pytest.mark.parametrize("name", ["leaf", "other"])
+def test_a_module_in_folders_without_init_is_looked_for(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "outermost" / "middle" / "inner"
+    folder.mkdir(parents=True)
+    (folder / "leaf.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    mention = Mention(f"outermost.middle.inner.{name}:Thing", "once1", "record")
+    word = "line" if name == "leaf" else "lost"
+    assert Standings(SerdeConfig()).of(mention).word == word
 
 
 def test_upstreams_names_lead_to_the_class_that_is_nested() -> None:
