@@ -162,11 +162,3 @@ def test_a_mistake_is_told(arguments: list[str], words: str, tmp_path: Path) -> 
     assert words in run.stderr
     assert "Traceback" not in run.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_types_of_a_postgres_are_not_looked_for_in_a_file(tmp_path: Path) -> None:
-    (tmp_path / "langgraph.json").write_text('{"dependencies": ["."], "graphs": {}}')
-    run = once("types", cwd=tmp_path, ONCE_DATABASE_URL="postgresql://user:word@host/threads")
-    assert run.returncode == 1
-    assert "`types` reads SQLite files only" in run.stderr
-    assert "word@" not in run.stderr

@@ -15,12 +15,32 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["Ask", "Engine", "Program", "Row", "UnderWay", "batches", "drive", "each"]
+from langgraph_once.errors import StorageError
+
+__all__ = [
+    "Ask",
+    "EmptyDatabaseError",
+    "Engine",
+    "Program",
+    "Row",
+    "UnderWay",
+    "batches",
+    "drive",
+    "each",
+]
 
 _MANY: Final = 500
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
+
+
+class EmptyDatabaseError(StorageError):
+    """A database that may only be read has not even the tables of checkpoints."""
+
+    def __init__(self, name: str) -> None:
+        problem = "it has no checkpoints: no saver has made its tables yet"
+        super().__init__(f"cannot read the checkpoint database {name!r}: {problem}", path=name)
 
 
 class Ask(NamedTuple):

@@ -13,7 +13,8 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.sqlite.rows import stored_rows
+from langgraph_once.checkpoint.moving.cells import all_threads
+from langgraph_once.checkpoint.sqlite.saver import open_sqlite_to_read
 from langgraph_once.errors import StorageError
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
@@ -193,8 +194,11 @@ async def test_a_damaged_database(
     async with connected(str(path), serde) as saver:
         operation = {**READS, **WRITES}[name]
         await refused(operation(saver), path, "malformed", "restore a backup")
-    with pytest.raises(StorageError, match="restore a backup"):
-        list(stored_rows(path))
+    with (
+        open_sqlite_to_read(path, serde=serde) as reader,
+        pytest.raises(StorageError, match="restore a backup"),
+    ):
+        list(all_threads(reader, reader.threads))
 
 
 def _damage(path: Path, size: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from langgraph_once.platform.types import Finding, Report, as_text
 from tests.unit_tests.platform.types_project import ENV, KEY, SECRET, make, once
@@ -70,7 +71,7 @@ def test_each_type_is_found_with_how_it_stands_and_why(types: dict[str, Any]) ->
 
 def test_it_is_told_where_a_type_was_met_first_and_how_often(types: dict[str, Any]) -> None:
     step = types["__agent:Step"]
-    assert (step["thread_id"], step["channel"]) == ("plain-removed", "plan")
+    assert (step["thread_id"], step["channel"]) == ("old-step", "anything")
     assert step["in_code"]
     removed = types["__agent:Removed"]
     # A checkpoint and a pending write, of a run in each of the five ways to write.
@@ -144,6 +145,17 @@ def test_check_fails_a_build_only_if_something_needs_attention(
     assert not (project / "none.sqlite").exists()
 
 
+def test_a_database_without_tables_is_none_yet(project: Path) -> None:
+    empty = {**ENV, "ONCE_CHECKPOINT__PATH": "empty.sqlite"}
+    (project / "empty.sqlite").touch()
+    try:
+        run = once(project, "types", **empty)
+    finally:
+        (project / "empty.sqlite").unlink()
+    assert "no database yet" in run.stdout
+    assert run.returncode == 0
+
+
 def files(project: Path) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes()
@@ -177,20 +189,26 @@ def test_it_reads_what_a_running_server_has_stored(project: Path) -> None:
 def test_a_database_that_is_none(project: Path) -> None:
     run = once(project, "types", **{**ENV, "ONCE_CHECKPOINT__PATH": "agent.py"})
     assert run.returncode == 1
-    assert run.stderr.splitlines()[-1].startswith("langgraph-once: cannot read the checkpoint data")
+    assert run.stderr.splitlines()[-1].startswith("langgraph-once: cannot use the checkpoint data")
 
 
 def test_names_and_threads_cannot_steer_a_terminal(project: Path, tmp_path: Path) -> None:
     path = tmp_path / "evil.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
-        conn.execute("CREATE TABLE writes (thread_id, channel, type, value)")
-        conn.execute("CREATE TABLE checkpoints (thread_id, type, checkpoint)")
+        SqliteSaver(conn).setup()
         row = b"\xc7\x0e\x0c" + b"evil:[red]Nam\x1b"[:14]  # a class by itself
         good = b"\xc7\x0a\x0c" + b"evil:[red]"
-        conn.execute("INSERT INTO writes VALUES (?, ?, 'once1', ?)", ("t", "c", row))
-        conn.execute("INSERT INTO writes VALUES (?, ?, 'once1', ?)", ("\x1b[2J", "c", good))
-        conn.execute("INSERT INTO writes VALUES ('t', 'c', NULL, NULL)")
-        conn.execute("INSERT INTO writes VALUES ('t', 'c', 'once1', ?)", (b"\xc7\xff\x0c",))
+        rows = [
+            ("t", "once1", row),
+            ("\x1b[2J", "once1", good),
+            ("t", None, None),
+            ("t", "once1", b"\xc7\xff\x0c"),
+        ]
+        conn.executemany(
+            "INSERT INTO writes (thread_id, checkpoint_id, task_id, idx, channel, type, value) "
+            "VALUES (?, 'id', 'task', ?, 'c', ?, ?)",
+            [(thread_id, number, *cell) for number, (thread_id, *cell) in enumerate(rows)],
+        )
     run = once(project, "types", **{**ENV, "ONCE_CHECKPOINT__PATH": str(path)})
     assert run.returncode == 0
     assert "\x1b" not in run.stdout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from langgraph_once.checkpoint.database import Program
+from langgraph_once.checkpoint.database import Program, batches
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.values import Unpacked, Values
 from langgraph_once.checkpoint.saver import OnceSaver
@@ -13,7 +13,17 @@ from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import OnceError
 
-__all__ = ["AT_ONCE", "Progress", "ReadCell", "Trouble", "all_threads", "open_cells", "told", "why"]
+__all__ = [
+    "AT_ONCE",
+    "Progress",
+    "ReadCell",
+    "Trouble",
+    "all_threads",
+    "open_cells",
+    "stored_cells",
+    "told",
+    "why",
+]
 
 T = TypeVar("T")
 
@@ -65,6 +75,18 @@ class ReadCell(NamedTuple):
         checkpoint, parts = self.values.parts(opened)
         return checkpoint, dict(parts.items())
 
+    def encoded(self) -> Iterator[tuple[str | None, str, bytes]]:
+        """What codecs wrote: the channel, or None for a checkpoint; the tag; the bytes.
+
+        Raises:
+            SerdeError: It cannot be opened, or a piece is missing.
+        """
+        for channel, part in self.values.raw(self.values.unpacked(self.cell)):
+            tag, data = part.tag, part.data
+            if part.manifest is not None:
+                tag, data = part.manifest.codec, self.assembly.joined(part.manifest)
+            yield channel or self.at.channel, tag, data
+
     def decoded(self, value: Any) -> Any:
         """One of these values.
 
@@ -74,7 +96,9 @@ class ReadCell(NamedTuple):
         return self.values.value(value, self.assembly) if isinstance(value, Unpacked) else value
 
 
-def all_threads(saver: OnceSaver, threads: Threads, progress: Progress | None) -> Iterator[str]:
+def all_threads(
+    saver: OnceSaver, threads: Threads, progress: Progress | None = None
+) -> Iterator[str]:
     """The threads of a database, sorted by their ids.
 
     Args:
@@ -95,6 +119,20 @@ def told(each: Iterable[T], total: int, progress: Progress | None) -> Iterator[T
         yield one
         if progress is not None:
             progress(count, total)
+
+
+def stored_cells(saver: OnceSaver, threads: Threads, thread_id: str) -> Iterator[ReadCell]:
+    """All values and writes of a thread; what is stored or deleted meanwhile may be among them.
+
+    Raises:
+        StorageError: They cannot be read.
+    """
+    for table in threads.tables.cell_tables:
+        if table.holds != "ledger":
+            at = saver.engine.run(threads.tables.cells_at(table, thread_id), writes=False)
+            for some in batches([one for one in at if one.tag != "empty"], AT_ONCE):
+                program = open_cells(threads, table, thread_id, some)
+                yield from saver.engine.run(program, writes=False)
 
 
 def open_cells(

@@ -7,7 +7,14 @@ import threading
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, UnderWay
+from langgraph_once.checkpoint.database import (
+    Ask,
+    EmptyDatabaseError,
+    Engine,
+    Program,
+    Row,
+    UnderWay,
+)
 from langgraph_once.checkpoint.postgres.driver import (
     Asking,
     Connection,
@@ -117,9 +124,11 @@ class PostgresEngine(Engine):
                 return
             try:
                 set_up(conn, self._schema, is_pooler=self._is_pooler)
-            except _CANNOT_WRITE:
+            except _CANNOT_WRITE as error:
                 # What upstream wrote can be read where nothing can be added.
                 if is_missing(conn, self._schema):
+                    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+                        raise EmptyDatabaseError(self.name) from error
                     raise
             self._is_set_up = is_idle(conn)  # or its user may still undo it
 

@@ -5,5 +5,4 @@ file.py      is the path good?
 engine.py    runs the statements, and makes the tables
 tables.py    the tables, and the statements that only SQLite has
 failures.py  an error of SQLite, as one line with what to do
-rows.py      every stored value, read without writing
 """

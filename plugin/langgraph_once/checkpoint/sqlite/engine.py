@@ -9,7 +9,14 @@ import threading
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from langgraph_once.checkpoint.database import Ask, Engine, Program, Row, UnderWay
+from langgraph_once.checkpoint.database import (
+    Ask,
+    EmptyDatabaseError,
+    Engine,
+    Program,
+    Row,
+    UnderWay,
+)
 from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION
 
@@ -83,7 +90,11 @@ class SqliteEngine(Engine):
             except sqlite3.OperationalError as error:
                 # What upstream wrote can be read where nothing can be added, or not now.
                 is_closed = kind(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
-                if writes or not is_closed or not _READ.isdisjoint(missing):
+                if writes or not is_closed:
+                    raise
+                if not _READ.isdisjoint(missing):
+                    if kind(error) == sqlite3.SQLITE_READONLY:
+                        raise EmptyDatabaseError(self.name) from error
                     raise
                 if "writes.task_path" in missing:
                     self.conn.execute(_VIEW)

@@ -11,7 +11,15 @@ from pathlib import Path
 from langgraph_once.checkpoint.sqlite.failures import failed, kind, with_advice
 from langgraph_once.errors import StorageError
 
-__all__ = ["BUSY_TIMEOUT_S", "ask_sqlite", "check_sqlite_path", "not_opened", "prepare"]
+__all__ = [
+    "BUSY_TIMEOUT_S",
+    "ask_sqlite",
+    "check_sqlite_path",
+    "not_opened",
+    "prepare",
+    "read_only",
+    "text",
+]
 
 BUSY_TIMEOUT_S = 30.0
 """How long a writer waits for another one; each holds the database for milliseconds."""
@@ -76,6 +84,19 @@ def prepare(path: str | os.PathLike[str]) -> str:
             time.sleep(0.01)
         else:
             return str(file)
+
+
+def read_only(file: Path) -> str:
+    """The address under which SQLite opens a file and leaves it as it is."""
+    # Of a database in WAL mode that nobody has open, SQLite would make the two files beside it to
+    # read it, and leave them there, as those of whoever ran this. Where they are, it only reads.
+    in_use = file.with_name(f"{file.name}-wal").exists()
+    return f"{file.as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
+
+
+def text(data: bytes) -> str:
+    """Text that may be damaged."""
+    return data.decode(errors="replace")
 
 
 def _run(file: Path, *script: str) -> None:

@@ -12,8 +12,13 @@ from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.sqlite.engine import SqliteEngine
 from langgraph_once.checkpoint.sqlite.failures import failed
-from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
-from langgraph_once.checkpoint.sqlite.rows import read_only, text
+from langgraph_once.checkpoint.sqlite.file import (
+    BUSY_TIMEOUT_S,
+    not_opened,
+    prepare,
+    read_only,
+    text,
+)
 from langgraph_once.checkpoint.sqlite.tables import SqliteTables
 
 __all__ = ["OnceSqliteSaver", "open_sqlite_saver", "open_sqlite_to_read"]

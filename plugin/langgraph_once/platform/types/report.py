@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from langgraph_once.checkpoint.by_url import is_postgres
-from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.sqlite.rows import StoredRow, stored_rows
-from langgraph_once.errors import ConfigError, SerdeError
+from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
+from langgraph_once.checkpoint.database import EmptyDatabaseError
+from langgraph_once.checkpoint.moving.cells import ReadCell, all_threads, stored_cells
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
-from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.tag import Codec
+from langgraph_once.serde.layers.tag import Codec, Tag
 from langgraph_once.serde.survey.channels import channel_at
 from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings, Word
 from langgraph_once.serde.survey.type_names import Mention, mentions_in
@@ -60,8 +60,9 @@ class Finding:
         return self.word in ("line", "lost")
 
     def take(self, standing: Standing) -> None:
-        """Take how it stands in another use of it; the worst counts."""
-        if RANKS[standing.word] > RANKS[self.word]:
+        """Take how it stands in another use of it; the worst counts, and what is surest of it."""
+        is_surer = standing.word == self.word and len(standing.reason) < len(self.reason)
+        if RANKS[standing.word] > RANKS[self.word] or is_surer:
             self.word, self.reason = standing.word, standing.reason
         if standing.to_list:
             self.to_list[standing.to_list] = None
@@ -125,24 +126,22 @@ def report_types(
     serializer = serializer_for(settings.model_copy(update={"serde": serde}))
     code = types_of_code(manifest)
     name = settings.database.removeprefix("sqlite:///")
-    path = Path(name).expanduser()
     report = Report(
         database="PostgreSQL" if is_postgres(name) else name,
-        exists=path.is_file(),
+        exists=is_postgres(name) or Path(name).expanduser().is_file(),
         enforcement=serde.enforcement,
         allowed_types=serde.allowed_types,
         problems=code.problems,
     )
     standings = Standings(serde, code.listed)
     _add_code(report, code, standings)
-    if read_database:
-        if is_postgres(settings.database):
-            raise ConfigError(
-                "ONCE_DATABASE_URL",
-                "names a PostgreSQL; `types` reads SQLite files only. Copy its threads into one "
-                "with `langgraph-once migrate --into threads.sqlite`, and name that",
-            )
-        _Database(report, serializer, standings).read(path)
+    if read_database and report.exists:
+        opened = open_to_read(settings.database, config=settings.checkpoint, serde=serializer)
+        with opened as saver:
+            try:
+                _Database(report, standings).read(saver)
+            except EmptyDatabaseError:
+                report.exists = False
     return report
 
 
@@ -163,30 +162,38 @@ def _finding(report: Report, standing: Standing) -> Finding:
 class _Database:
     """Adds to a report what the rows of a database name."""
 
-    def __init__(self, report: Report, serializer: OnceSerializer, standings: Standings) -> None:
+    def __init__(self, report: Report, standings: Standings) -> None:
         self._report = report
-        self._serializer = serializer
         self._standings = standings
         self._known: dict[Mention, Standing] = {}
 
-    def read(self, path: Path) -> None:
-        values = Values(self._serializer)
-        for row in stored_rows(path):
-            self._report.values += 1
-            met: set[str] = set()
-            try:
-                for channel, codec, data in row.opened(values):
-                    if codec == "pickle":
-                        self._report.unread["pickle, which is refused"] += 1
-                        continue
-                    self._take(row, channel, codec, data, met)
-            except SerdeError as error:
-                self._report.unread[type(error).__name__] += 1
-            except (ValueError, TypeError):
-                self._report.unread["damaged"] += 1
+    def read(self, saver: OnceSaver) -> None:
+        """Read all of it.
+
+        Raises:
+            StorageError: It cannot be read.
+        """
+        for thread_id in all_threads(saver, saver.threads):
+            for cell in stored_cells(saver, saver.threads, thread_id):
+                self._report.values += 1
+                self._read(thread_id, cell)
+
+    def _read(self, thread_id: str, cell: ReadCell) -> None:
+        met: set[str] = set()
+        try:
+            for channel, tag, data in cell.encoded():
+                codec = Tag.parse(tag).codec
+                if codec == "pickle":
+                    self._report.unread["pickle, which is refused"] += 1
+                    continue
+                self._take(thread_id, channel, codec, data, met)
+        except SerdeError as error:
+            self._report.unread[type(error).__name__] += 1
+        except (ValueError, TypeError):
+            self._report.unread["damaged"] += 1
 
     def _take(
-        self, row: StoredRow, channel: str | None, codec: Codec, data: bytes, met: set[str]
+        self, thread_id: str, channel: str | None, codec: Codec, data: bytes, met: set[str]
     ) -> None:
         places: dict[str, tuple[int, int]] = {}
         for mention, place in mentions_in(codec, data).items():
@@ -200,7 +207,7 @@ class _Database:
             finding.values += name not in met
             met.add(name)
             if finding.thread_id is None:
-                finding.thread_id = row.thread_id
+                finding.thread_id = thread_id
                 finding.channel = channel or ""
                 if channel is None and next(channels, None) is not None:
                     with suppress(ValueError):
