@@ -35,10 +35,13 @@ MANIFEST = {
     "graphs": {
         "agent": {
             "path": "langgraph_once.platform.graphs:agent",
-            "once": {"target": "app:graph"},
+            "once": {"target": "agent:graph"},
         }
     },
-    "checkpointer": {"path": "langgraph_once.platform.checkpointer.saver"},
+    "checkpointer": {
+        "path": "langgraph_once.platform.checkpointer.saver",
+        "once": {"path": ".langgraph_once/checkpoints.sqlite"},
+    },
     "http": {"app": "langgraph_once.platform.app:app"},
 }
 
@@ -81,9 +84,11 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
     install = [*uv, "pip", "install", "--quiet", "--python", python]
     pins = ROOT / "requirements.lock"
     run(*install, "--constraint", pins, f"{wheel}[server,cli]", cwd=tmp_path)
-    (tmp_path / "app.py").write_text(APP)
-    (tmp_path / "langgraph.json").write_text(json.dumps(MANIFEST))
-    run(tmp_path / ".venv" / "bin" / "langgraph-once", "check", cwd=tmp_path)
+    (tmp_path / "agent.py").write_text(APP)
+    command = tmp_path / ".venv" / "bin" / "langgraph-once"
+    run(command, "init", "--yes", cwd=tmp_path)
+    assert json.loads((tmp_path / "langgraph.json").read_text()) == MANIFEST
+    run(command, "check", cwd=tmp_path)
 
     config: Any = {"configurable": {}}
     served = DevServer(tmp_path / "langgraph.json", cwd=tmp_path, python=str(python))

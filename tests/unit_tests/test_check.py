@@ -358,6 +358,14 @@ def test_packages_that_are_not_installed_are_named_with_their_extra(tmp_path: Pa
         text=True,
         check=False,
     )
+    imported = subprocess.run(
+        [sys.executable, "-S", "-c", "import langgraph_once.platform.app"],
+        env={"PYTHONPATH": os.pathsep.join([str(installed), str(PLUGIN)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert imported.stderr.endswith('extra: pip install "langgraph-once[server]"\n')
     assert run.returncode == 1, run.stderr
     assert "secret" not in run.stdout
     assert {each["where"]: each["problem"] for each in json.loads(run.stdout)["findings"]} == {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +226,45 @@ def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
         assert words in told()
         assert file.read_text() == text
     assert "there is one" in told("--graph", "agent=agent.py:graph")
+
+
+def test_threads_may_go_to_postgresql(tmp_path: Path, postgres: str) -> None:
+    file = template(tmp_path)
+    known, secret = (postgres.replace(":@", each) for each in ("@", ":hush@"))
+    run = init(tmp_path, "--yes", "--database", secret)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(file.read_text())["checkpointer"] == {"path": SAVER}
+    assert "Set ONCE_DATABASE_URL for the server" in run.stdout
+    told = [run.stdout, run.stderr, (tmp_path / ".langgraph_once" / "init.json").read_text()]
+    assert "hush" not in "".join(told)
+    init(tmp_path, "--undo", "--yes")
+    run = init(tmp_path, "--yes", "--database", known)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(file.read_text())["checkpointer"]["once"] == {"path": known}
+
+
+def test_in_a_terminal_it_asks_and_shows_colours(tmp_path: Path) -> None:
+    file = template(tmp_path)
+    for answer, written in (("n", False), ("y", True)):
+        master, terminal = pty.openpty()
+        command = [sys.executable, "-m", "langgraph_once", "init"]
+        with subprocess.Popen(
+            command, cwd=tmp_path, stdin=terminal, stdout=terminal, stderr=terminal
+        ) as process:
+            os.close(terminal)
+            os.write(master, f"{answer}\n".encode())
+            shown = b""
+            while chunk := _read(master):
+                shown += chunk
+        os.close(master)
+        assert b"\x1b[32m+" in shown
+        assert b"Write langgraph.json? [y/N]" in shown
+        assert process.returncode == (0 if written else 1)
+        assert (file.read_text() != TEMPLATE) is written
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # who wrote has ended
+        return b""

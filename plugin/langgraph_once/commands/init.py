@@ -181,7 +181,7 @@ def _show(before: str, after: str) -> None:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for line in lines:
         is_title = line.startswith(("+++", "---"))
-        click.secho(line, fg=None if is_title else colours.get(line[:1]), bold=is_title)
+        click.secho(line, fg=None if is_title else colours.get(line[:1]), bold=is_title or None)
 
 
 def _record(before: str | None, after: str) -> None:
@@ -226,4 +226,7 @@ def _tell_next(before: str, after: str, environ: dict[str, str]) -> None:
             "For `langgraph build`, add a pyproject.toml: in the image, the modules of your graphs "
             "must be installed."
         )
+    ignored = Path(".gitignore")
+    if ignored.is_file() and _RECORD.parent.name not in ignored.read_text(errors="replace"):
+        click.echo(f"Add {_RECORD.parent}/ to .gitignore: threads are kept there.")
     click.echo("Next: langgraph dev")

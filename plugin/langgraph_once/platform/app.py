@@ -13,7 +13,10 @@ import os
 from importlib.metadata import version
 from typing import Any, Final
 
-from starlette.applications import Starlette
+try:
+    from starlette.applications import Starlette
+except ImportError:
+    raise ImportError('http.app needs an extra: pip install "langgraph-once[server]"') from None
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse

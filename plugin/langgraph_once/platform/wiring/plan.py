@@ -135,4 +135,5 @@ def _wire_component(
         changed.add((key,), inner, wanted[inner])
     else:
         own = there.get(inner)
-        plan.left[key] = f"it is {own!r} already" if own else "it is configured already"
+        how = "; docs/server.md says how it takes ours in" if key == "http" else ""
+        plan.left[key] = f"it is {own!r} already{how}" if own else "it is configured already"
