@@ -124,4 +124,5 @@ def test_every_command_has_an_example_and_no_help_is_cut() -> None:
         assert command.short_help in told
         told += helped
     assert not [line for line in told.splitlines() if "..." in line and "Usage:" not in line]
-    assert max(map(len, told.splitlines())) <= 80
+    prose = [line for line in told.splitlines() if not line.startswith("    langgraph-once ")]
+    assert max(map(len, prose)) <= 80
