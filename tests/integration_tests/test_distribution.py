@@ -18,6 +18,7 @@ from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
 from langgraph_once.checkpoint import open_sqlite_saver
+from tests.dockerignored import is_ignored
 from tests.integration_tests.tally import Tally
 
 ROOT = Path(__file__).parents[2]
@@ -116,7 +117,8 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
 def test_the_image_of_langgraph_dockerfile_can_import_what_it_names(tmp_path: Path) -> None:
     """Docker itself is not here: its two steps, copy and install, are done by hand."""
     checkout = tmp_path / "main"
-    for name in run("git", "ls-files", cwd=ROOT).splitlines():
+    tracked = run("git", "ls-files", cwd=ROOT).splitlines()
+    for name in (name for name in tracked if not is_ignored(name)):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, checkout / name)
     langgraph = [sys.executable, "-m", "langgraph_cli"]

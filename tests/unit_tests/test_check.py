@@ -117,6 +117,12 @@ def test_what_is_right_in_every_form_is_no_finding(tmp_path: Path) -> None:
     assert {each.name for each in tmp_path.iterdir()} <= {"app.py", "langgraph.json", "__pycache__"}
 
 
+def test_what_would_break_the_image_is_a_hint(tmp_path: Path) -> None:
+    graphs = {"graph": {"path": "app:graph", "description": "the user's own"}}
+    found = check(tmp_path, graphs=graphs)
+    expect(found, "hint", {"graphs.graph.description": "its apostrophe breaks the Dockerfile"})
+
+
 def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
     found = check(
         tmp_path,
@@ -136,7 +142,7 @@ def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
             "http.corss": "'cors'",
             "http.once": APP,
             "store.indx": "'index'",
-            "store.once": "`once` belongs in",
+            "store.once": "has no effect without store.path",
             "checkpoiter": "'checkpointer'",
         },
     )

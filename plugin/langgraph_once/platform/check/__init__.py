@@ -6,6 +6,7 @@
 | `keys.py` | which keys does nobody read? |
 | `extras.py` | which packages are missing? |
 | `sockets.py` | are checkpointer and app what they must be? |
+| `image.py` | what would break the image? |
 | `graphs.py` | are the graphs, and what factories make? |
 | `named_types.py` | do the types exist that settings name? |
 | `finding.py` | what is a finding, and what of an error of the user's code does it tell? |

@@ -10,6 +10,7 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check.extras import missing_extras, missing_server
 from langgraph_once.platform.check.finding import Finding, finding, findings_of
 from langgraph_once.platform.check.graphs import check_graphs
+from langgraph_once.platform.check.image import check_image
 from langgraph_once.platform.check.keys import unread_keys
 from langgraph_once.platform.check.named_types import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
@@ -36,6 +37,7 @@ def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
     found += check_graphs(manifest)
     if are_settings_right:  # last: the types may be in files that graphs are named by
         found += _check_settings(load_settings(manifest), manifest)
+    found += check_image(parsed)
     named = {each.where for each in found}
     found += (each for each in unread_keys(parsed) if each.where not in named)
     return list(dict.fromkeys(found))
