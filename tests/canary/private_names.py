@@ -255,6 +255,13 @@ PRIVATE: Final = (
         "test_check",
     ),
     Private(
+        "langgraph_api._checkpointer._adapter",
+        "_CustomCheckpointerAdapter._inner",
+        "it hides that our saver reads the history of a delta channel at once",
+        "langgraph-api 0.16.7",
+        "test_delta_history",
+    ),
+    Private(
         "langgraph_sdk.runtime",
         "_ReadRuntime",
         "what the server gives to a factory that asks for a runtime",

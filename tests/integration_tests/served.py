@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.channels.delta import DeltaChannel
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph_sdk.runtime import ServerRuntime
 
 from graphs.models import ScriptedChatModel
+from langgraph_once.checkpoint import OnceSqliteSaver
 
 HELLO = "Hello from a node that returns a copy of what it streamed."
 
@@ -36,6 +40,22 @@ def _builder(node: Any) -> StateGraph[Any, Any, Any, Any]:
         .add_edge(START, "node")
         .add_edge("node", END)
     )
+
+
+def _extended(state: list[str], writes: Sequence[list[str]]) -> list[str]:
+    return [*state, *(item for write in writes for item in write)]
+
+
+_asked: Counter[str] = Counter()
+_aget_tuple = OnceSqliteSaver.aget_tuple
+
+
+async def _counted(saver: OnceSqliteSaver, config: RunnableConfig) -> CheckpointTuple | None:
+    _asked["aget_tuple"] += 1
+    return await _aget_tuple(saver, config)
+
+
+OnceSqliteSaver.aget_tuple = _counted  # type: ignore[method-assign, assignment]
 
 
 builder = _builder(greet)
@@ -65,3 +85,17 @@ async def by_context_manager(
     if "configurable" not in config or runtime.store is None:
         raise TypeError("the server gave no config or no runtime")
     yield builder.compile()
+
+
+class Logged(TypedDict):
+    log: Annotated[list[str], DeltaChannel(_extended, snapshot_frequency=1000)]
+    asked: int
+
+
+def log(_: Logged) -> dict[str, Any]:
+    return {"log": ["said"], "asked": _asked["aget_tuple"]}
+
+
+_deltas: Any = StateGraph(Logged)
+deltas = _deltas.add_node("log", log).add_edge(START, "log")
+"""It tells how often the saver was asked for one checkpoint, since the process began."""

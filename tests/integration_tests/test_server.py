@@ -169,6 +169,20 @@ class TestKilledServer:
 
 
 class TestStorage:
+    async def test_the_history_of_a_delta_channel_is_one_walk(
+        self, client: LangGraphClient
+    ) -> None:
+        """And not a question for each checkpoint of the thread."""
+        thread_id = (await client.threads.create())["thread_id"]
+        asked = []
+        for number in range(6):
+            given: Any = {"log": [f"asked {number}"]}
+            state: Any = await client.runs.wait(thread_id, "deltas", input=given)
+            asked.append(state["asked"])
+        assert state["log"][-2:] == ["asked 5", "said"]
+        assert len(state["log"]) == 12
+        assert asked[5] - asked[4] == asked[2] - asked[1]
+
     def test_values_are_stored_by_our_serializer(
         self, remote: RemoteFactory, sync_client: SyncLangGraphClient, database: Path
     ) -> None:

@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from langgraph_once.checkpoint import open_saver
+from langgraph_once.platform.delta_history import hand_on_delta_history
 from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.settings import load_settings
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 @asynccontextmanager
 async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
     """Yield the saver that the settings ask for; the server enters it once per event loop."""
+    hand_on_delta_history()
     async with AsyncExitStack() as stack:
         with user_mistakes_stop_the_server():
             settings = load_settings()
