@@ -122,9 +122,8 @@ class SerdeConfig:
     """Compress what is written."""
 
     compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
-    """zstd level: higher is smaller and slower. "auto" is 3, and for values above 64 KB, of which
-    compression takes most of the time, something faster than 1; above 256 KB it takes less than
-    half the time of 3, for two thirds more bytes. docs/serializer.md counts."""
+    """zstd level: higher is smaller and slower. "auto" is 3, and for values above 64 KB something
+    faster than 1: less than half the time, two thirds more bytes. docs/serializer.md counts."""
 
     dictionary: bool = True
     """Compress small values with the zstd dictionary that comes with this package."""
@@ -137,21 +136,18 @@ class SerdeConfig:
 
     max_decoded_objects: Annotated[int, Field(ge=1024)] = 2**28
     """The most that rebuilding one value may take, where a number or a text counts as 1, a list as
-    4, a dict as 8, and what is rebuilt one by one as 5 to 40 besides what is in it: a tuple as 8,
-    a set or a UUID as 20, an instance of your own class as 30. What takes more is not written, so
-    that all that is written can be read; what was written under a higher limit is read under
-    that. The default lets 64 MB of ordinary state pass. The worst that a hostile row can do then
-    is to take a minute and 8 GB; docs/bounds.md measures it, and a tenth of the limit is a tenth
-    of both."""
+    4, a dict as 8, a set or a UUID as 20, an instance of your own class as 30. What takes more is
+    not written, so that all that is written can be read. The default lets 64 MB of ordinary state
+    pass. The worst that a hostile row can do then is to take a minute and 8 GB; docs/bounds.md
+    measures it, and a tenth of the limit is a tenth of both."""
 
     on_unknown: Literal["raise", "opaque"] = "raise"
     """On writing "once1", a value of a type nobody taught the codec: refuse it, or store what
     can be stored and read it back as an `Opaque`."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
-    """On reading, in either codec and in what upstream wrote, an object whose class is gone or
-    refused: hand out an `Opaque`, which shows what it held, and is written back unchanged; or
-    refuse the whole value."""
+    """On reading, an object whose class is gone or refused: hand out an `Opaque`, which shows what
+    it held, and is written back unchanged; or refuse the whole value."""
 
     adapters: tuple[TypeName, ...] = ()
     """Your own adapters for types that "once1" does not know, each an `Adapter`, a
@@ -171,21 +167,23 @@ class SerdeConfig:
     or refuse it. Such arrays are read in any case."""
 
     allowed_types: tuple[TypeName, ...] = ()
-    """Your own types that may be loaded from a checkpoint, each as "module:Name"; those marked
-    with the decorator `storable` may be, too, once their module is imported."""
+    """Your own types that may be loaded, each as "module:Name"; those marked `storable` may be."""
 
     enforcement: Literal["safe", "strict", "warn", "open"] = "safe"
-    """Which types may be loaded besides the allowed ones. "safe": classes that are imported, or
-    in the project's own source, and rebuilt without running their code; "strict": none, and
-    "once1" refuses to write them, too; "warn": all, with a warning; "open": all."""
+    """Which types may be loaded besides the allowed ones. "safe": classes imported, or in the
+    project's own source, and rebuilt without running their code; "strict": none, nor are they
+    written in "once1"; "warn": all, with a warning; "open": all."""
 
     source: tuple[str, ...] = ()
     """Folders of your own source, whose modules reading may import, and files that a server loads
-    graphs from by their path. Where there are none, a server takes those that `langgraph.json`
-    names."""
+    graphs from by their path. A server takes those of `langgraph.json` where there are none."""
 
     require_encryption: bool = False
-    """Refuse to write or read a value that is not encrypted."""
+    """Refuse to write or read what is not encrypted."""
+
+    bind_rows: Literal["on", "off", "required"] = "on"
+    """Whether savers bind what they encrypt to its row, so that none can take the place of another.
+    "required" refuses to read what is not bound, or not encrypted; "off" is for SQL that copies."""
 
     encryption_keys: Annotated[dict[str, SecretStr], WrapValidator(_unseen)] = Field(
         default_factory=dict, repr=False

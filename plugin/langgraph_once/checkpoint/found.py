@@ -10,8 +10,14 @@ from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory
 from langgraph_once.checkpoint.lazy_values import LazyValues
 from langgraph_once.checkpoint.pieces.manifest import Manifest
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
-from langgraph_once.checkpoint.stored import Place, Several, StoredCheckpoint, StoredWrite
-from langgraph_once.errors import SerdeError
+from langgraph_once.checkpoint.stored import (
+    Place,
+    Several,
+    StoredCheckpoint,
+    StoredWrite,
+    bound,
+    naming,
+)
 
 __all__ = ["Found", "History"]
 
@@ -41,16 +47,13 @@ class Found:
             return [self.decoded(each, place, what) for each in value]
         if not isinstance(value, Unpacked):
             return value
-        try:
+        with naming(what, place):
             return self._values.value(value, self.assembly)
-        except SerdeError as error:
-            at = f"checkpoint {place.checkpoint_id} of thread {place.thread_id!r}"
-            error.add_note(f"in {what} of {at}, namespace {place.checkpoint_ns!r}")
-            raise
 
     def add_ledger(self, place: Place, cell: Cell) -> None:
         """Take the ledger of a checkpoint, as the only value that is found of it."""
-        values = {_LEDGER: self._values.unpacked(cell)}
+        at = bound("ledger", place.thread_id, place[1:])
+        values = {_LEDGER: self._values.unpacked_if_sound(cell, at)}
         self.checkpoints.append(StoredCheckpoint(place, None, {}, values, {}, []))
 
     def ledger(self) -> bytes:

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import writes_sort_key
 
 from langgraph_once.checkpoint.pieces.values import Unpacked
+from langgraph_once.errors import SerdeError
+from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["CellAt", "CellTable", "Place", "Several", "StoredCheckpoint", "StoredWrite"]
+__all__ = [
+    "CellAt",
+    "CellTable",
+    "Place",
+    "Several",
+    "StoredCheckpoint",
+    "StoredWrite",
+    "bound",
+    "naming",
+]
+
+Holds: TypeAlias = Literal["checkpoint", "value", "write", "ledger", "metadata"]
+
+
+def bound(
+    holds: Holds, thread_id: str, key: Iterable[str | int | None], channel: str | None = None
+) -> BoundTo:
+    """What a cell is bound to: what it is, and the row that it stands in.
+
+    Args:
+        holds: What it is.
+        thread_id: Of the row.
+        key: What names the row in its thread, in the order of `CellTable.key`.
+        channel: That it is a value of.
+    """
+    return (holds, thread_id, *key, channel)
 
 
 class CellTable(NamedTuple):
     """A table whose rows have a cell each."""
 
-    holds: Literal["checkpoint", "value", "write", "ledger"]
+    holds: Holds
     name: str
     key: tuple[str, ...]
     """Columns that, with the thread, name a row; the second is the checkpoint, where it has one."""
@@ -24,6 +52,10 @@ class CellTable(NamedTuple):
     """The column of the bytes; that of the tag is `type`."""
     channel: str = "NULL"
     """An expression."""
+
+    def bound_to(self, thread_id: str, at: CellAt) -> BoundTo:
+        """What the cell of a row is bound to."""
+        return bound(self.holds, thread_id, at.key, at.channel)
 
 
 class CellAt(NamedTuple):
@@ -53,6 +85,17 @@ class Place(NamedTuple):
     def config(self) -> RunnableConfig:
         """The config that names the place."""
         return {"configurable": self._asdict()}
+
+
+@contextmanager
+def naming(what: str, place: Place) -> Iterator[None]:
+    """Add to a `SerdeError` what could not be read, and of which checkpoint."""
+    try:
+        yield
+    except SerdeError as error:
+        at = f"checkpoint {place.checkpoint_id} of thread {place.thread_id!r}"
+        error.add_note(f"in {what} of {at}, namespace {place.checkpoint_ns!r}")
+        raise
 
 
 class StoredWrite(NamedTuple):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
 
+from langgraph_once.checkpoint.all_rows import AllRows
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Cell, Values
-from langgraph_once.checkpoint.stored import CellAt, CellTable, Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite, bound
 
-__all__ = ["STOCK_TAGS", "Inline", "NewCheckpoint", "Query", "Tables"]
-
-STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
-"""Of rows that upstream's serializer reads; "empty" is no value at all."""
+__all__ = ["NewCheckpoint", "Query", "Tables"]
 
 _HERE = "thread_id = ? AND checkpoint_ns = ?"
 
@@ -28,18 +26,6 @@ class Query(NamedTuple):
     config: RunnableConfig | None
     filter: dict[str, Any] | None = None
     before: RunnableConfig | None = None
-
-
-class Inline(NamedTuple):
-    """A checkpoint with values beside the cells."""
-
-    place: Place
-    values: dict[str, Any]
-    """All of them."""
-    to_cells: dict[str, str]
-    """Versions of those that have no cell, by channel."""
-    marks: set[str]
-    """Those that are no values: they say that there is a snapshot."""
 
 
 class NewCheckpoint(NamedTuple):
@@ -54,28 +40,11 @@ class NewCheckpoint(NamedTuple):
     run_id: str | None
 
 
-class Tables(ABC):
-    """Statements on upstream's tables and on ours.
+class Tables(AllRows):
+    """Statements on upstream's tables and on ours."""
 
-    Args:
-        values: Reads and writes cells.
-    """
-
-    writes_table: ClassVar[str]
-    """Of upstream's; its rows have a `value_column`."""
-    value_column: ClassVar[str]
     run_id: ClassVar[str]
     """An expression: the run that made a checkpoint. There is an index of it."""
-    columns: ClassVar[tuple[tuple[str, str], ...]]
-    """Upstream's tables, and those of their columns that a copy takes over as they are."""
-
-    cell_tables: ClassVar[tuple[CellTable, ...]]
-    """Where cells are, but for those of pieces. The last is ours."""
-    row_lock: ClassVar[str] = ""
-    """What keeps others from changing rows that were read, until the end."""
-
-    def __init__(self, values: Values) -> None:
-        self.values = values
 
     @abstractmethod
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -117,121 +86,12 @@ class Tables(ABC):
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""
 
     @abstractmethod
-    def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
-        """What of a thread may refer to pieces."""
-
-    @abstractmethod
     def copy(self, source: str, target: str) -> list[Ask]:
         """Copy the rows of a thread in upstream's tables."""
 
     @abstractmethod
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Delete values of a thread that no checkpoint has any more."""
-
-    @abstractmethod
-    def has_own(self) -> Program[bool]:
-        """Whether our tables are there."""
-
-    @abstractmethod
-    def drop_own(self) -> Program[bool]:
-        """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
-
-    def restore_metadata(self, thread_id: str) -> Program[int]:
-        """Put metadata where upstream has them. Returns of how many checkpoints."""
-        yield from ()
-        return 0
-
-    def inline(self, thread_id: str) -> Program[list[Inline]]:
-        """Checkpoints with values beside the cells, which nothing encrypts."""
-        yield from ()
-        return []
-
-    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Ask]:
-        """Make values beside the cells cells."""
-        raise NotImplementedError
-
-    def thread_ids(self) -> Program[list[str]]:
-        """All threads that have something."""
-        names = [*dict(self.columns)]
-        if (yield from self.has_own()):
-            names += ["once_pieces", "once_stream_states"]
-        rows = yield Ask(" UNION ".join(f"SELECT thread_id FROM {name}" for name in names))
-        return sorted(row[0] for row in rows)
-
-    def cells_at(self, table: CellTable, thread_id: str) -> Program[list[CellAt]]:
-        """Where a thread has cells."""
-        key = ", ".join(table.key)
-        rows = yield Ask(
-            f"SELECT type, {table.channel}, {key} FROM {table.name} WHERE thread_id = ? "
-            f"ORDER BY {key}",
-            [thread_id],
-        )
-        return [CellAt(tag, channel, tuple(key)) for tag, channel, *key in rows]
-
-    def cells(
-        self, table: CellTable, thread_id: str, at: Sequence[CellAt], *, locks: bool = False
-    ) -> Program[dict[tuple[Any, ...], Cell]]:
-        """Some cells by their keys; if it `locks`, nobody may change them until the end."""
-        here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
-        rows = yield Ask(
-            f"SELECT type, {table.data}, {', '.join(table.key)} FROM {table.name} "
-            f"WHERE {' OR '.join([f'({here})'] * len(at))}{self.row_lock if locks else ''}",
-            [part for each in at for part in (thread_id, *each.key)],
-        )
-        return {tuple(key): Cell(tag, data) for tag, data, *key in rows}
-
-    def replace(
-        self, table: CellTable, thread_id: str, news: Mapping[tuple[Any, ...], Cell]
-    ) -> Ask:
-        """Put cells in the place of others."""
-        here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
-        sql = f"UPDATE {table.name} SET type = ?, {table.data} = ? WHERE {here}"
-        return Ask(sql, [(*cell, thread_id, *key) for key, cell in news.items()], True, False)
-
-    def checkpoint_of(
-        self,
-        table: CellTable,
-        thread_id: str,
-        at: CellAt,
-    ) -> Program[str | None]:
-        """The first checkpoint that has a cell."""
-        yield from ()
-        return str(at.key[1])
-
-    def runs(self, thread_id: str) -> Program[dict[tuple[Any, ...], str]]:
-        """What made checkpoints and writes, by their keys, where no metadata say it."""
-        found: dict[tuple[Any, ...], str] = {}
-        for table, key in (
-            ("checkpoints", "checkpoint_ns, checkpoint_id"),
-            (self.writes_table, "checkpoint_ns, checkpoint_id, task_id, idx"),
-        ):
-            rows = yield Ask(
-                f"SELECT once_run_id, {key} FROM {table} "
-                "WHERE thread_id = ? AND once_run_id IS NOT NULL",
-                [thread_id],
-            )
-            found.update({tuple(at): run_id for run_id, *at in rows})
-        return found
-
-    def is_any_ours(self) -> Program[bool]:
-        """Whether a row of upstream's tables is one that only we read."""
-        tags = ", ".join(f"'{tag}'" for tag in sorted(STOCK_TAGS))
-        for table in self.cell_tables[:-1]:
-            sql = f"SELECT 1 FROM {table.name} WHERE type NOT IN ({tags}) LIMIT 1"
-            if (yield Ask(sql)):
-                return True
-        return False
-
-    def piece_bytes(self, thread_id: str) -> Program[int]:
-        """How much room the pieces of a thread take."""
-        sql = "SELECT COALESCE(SUM(LENGTH(data)), 0) FROM once_pieces WHERE thread_id = ?"
-        rows = yield Ask(sql, [thread_id])
-        return int(rows[0][0])
-
-    def piece_names(self, thread_id: str) -> Program[list[bytes]]:
-        """The digests of all pieces of a thread."""
-        rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", [thread_id])
-        return [bytes(row[0]) for row in rows]
 
     def put_writes(
         self, place: Place, writes: Sequence[Row], run_id: str | None, *, replaces: bool
@@ -268,23 +128,12 @@ class Tables(ABC):
         found: dict[Place, list[StoredWrite]] = {}
         for row in rows:
             *place, path, task_id, position, channel, tag, data = row
-            value = self.values.unpacked(Cell(tag, bytes(data)))
+            at = bound("write", place[0], (*place[1:], task_id, position), channel)
+            value = self.values.unpacked_if_sound(Cell(tag, bytes(data)), at)
             write = StoredWrite(path, task_id, position, channel, value)
             found.setdefault(Place(*place), []).append(write)
         for each in found.values():
             each.sort(key=StoredWrite.order)
-        return found
-
-    def ids(self, thread_id: str) -> Program[dict[str, list[str]]]:
-        """The checkpoints of a thread by namespace, newest first."""
-        rows = yield Ask(
-            "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ? "
-            "ORDER BY checkpoint_ns, checkpoint_id DESC",
-            [thread_id],
-        )
-        found: dict[str, list[str]] = {}
-        for checkpoint_ns, checkpoint_id in rows:
-            found.setdefault(checkpoint_ns, []).append(checkpoint_id)
         return found
 
     def drop(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[None]:

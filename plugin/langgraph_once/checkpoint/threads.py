@@ -19,9 +19,10 @@ from langgraph_once.checkpoint.database import Ask, Program, batches, each
 from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, bound, naming
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.errors import SerdeError
+from langgraph_once.serde.layers.tag import may_be_bound
 
 __all__ = ["COUNTERS", "Threads", "run_id"]
 
@@ -32,6 +33,8 @@ _UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
 """Of 100 ns, from the first day of UUIDs to that of Unix."""
 _PATH: Final = 64
 """How many ancestors are read at once."""
+_MOST_CELLS: Final = 50
+"""How many cells are bound anew at once: each may be large."""
 _PAGE: Final = 50
 """How many checkpoints are listed by one statement."""
 
@@ -114,16 +117,11 @@ class Threads:
         """Store the writes of a task."""
         place = Place.of(config)
         cuts: list[CutValue] = []
-        rows = [
-            (
-                task_id,
-                WRITES_IDX_MAP.get(channel, position),
-                task_path,
-                channel,
-                *self.values.cell(value, cuts),
-            )
-            for position, (channel, value) in enumerate(writes)
-        ]
+        rows = []
+        for position, (channel, value) in enumerate(writes):
+            index = WRITES_IDX_MAP.get(channel, position)
+            at = bound("write", place.thread_id, (*place[1:], task_id, index), channel)
+            rows.append((task_id, index, task_path, channel, *self.values.cell(value, cuts, at)))
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         ask = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
         return self.store(place.thread_id, cuts, [ask])
@@ -160,6 +158,24 @@ class Threads:
         yield from self.tables.delete_threads([target])
         yield from each(self.tables.copy(source, target))
         yield from each(self.tables.copy_own(source, target))
+        yield from self._bind_anew(source, target)
+
+    def _bind_anew(self, source: str, target: str) -> Program[None]:
+        """Bind copied cells, which are still bound to the rows of the source, to their own."""
+        for table in self.tables.cell_tables:
+            at = yield from self.tables.cells_at(table, target)
+            sealed = [one for one in at if may_be_bound(one.tag)]
+            for some in batches(sealed, _MOST_CELLS):
+                news = {}
+                cells = yield from self.tables.cells(table, target, some)
+                for one in some:
+                    old, new = table.bound_to(source, one), table.bound_to(target, one)
+                    with naming(f"{table.holds} {one.key}", Place(source, *one.key[:2])):
+                        moved = self.values.moved(cells[one.key], old, new)
+                    if moved is not None:
+                        news[one.key] = moved
+                if news:
+                    yield self.tables.replace(table, target, news)
 
     def prune(
         self, thread_ids: Sequence[str], strategy: str, count: int, older_than: datetime | None
@@ -266,7 +282,8 @@ class Threads:
     def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
         """Store the ledger of a checkpoint."""
         cuts: list[CutValue] = []
-        ask = self.tables.save_stream_state(place, self.values.cell(data, cuts))
+        at = bound("ledger", place.thread_id, place[1:])
+        ask = self.tables.save_stream_state(place, self.values.cell(data, cuts, at))
         return self.store(place.thread_id, cuts, [ask])
 
     def store(self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]) -> Program[None]:
@@ -303,7 +320,7 @@ class Threads:
         cells = yield from self.tables.manifest_cells(thread_id)
         assembly = self.values.assembly(groups_only=True)
         try:
-            manifests = [found for cell in cells for found in self.values.manifests(cell)]
+            manifests = [found for cell in cells for found in self.values.manifests(*cell)]
             yield from self.collect(thread_id, manifests, assembly)
             kept = assembly.all_of(manifests)
         except SerdeError as error:  # it may refer to any

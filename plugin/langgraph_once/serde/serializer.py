@@ -39,9 +39,9 @@ from langgraph_once.serde.codecs.once1 import (
     encode_error,
 )
 from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.layers.encryption import KeyRing
+from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
 from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
-from langgraph_once.serde.layers.tag import Layer, Tag
+from langgraph_once.serde.layers.tag import Layer, Tag, may_be_bound
 from langgraph_once.serde.trust.allowlist import Allowlist
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class OnceSerializer(JsonPlusSerializer):
         self.config = config or SerdeConfig()
         self._given = tuple(adapters), upstream_aes_key
         self._registry = Registry.from_config(self.config, self._given[0])
-        self._keys = KeyRing(self.config.encryption_keys)
+        self._keys = KeyRing(
+            self.config.encryption_keys, requires_bound=self.config.bind_rows == "required"
+        )
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
             level=None if (level := self.config.compression_level) == "auto" else level,
@@ -105,11 +107,14 @@ class OnceSerializer(JsonPlusSerializer):
         self._compresses = self.config.compression == "zstd"
         self._encrypts = bool(self._keys)
         self._is_bare = not (self._compresses or self._encrypts)
-        self._requires_encryption = self.config.require_encryption
+        self._binds = self._encrypts and self.config.bind_rows != "off"
+        self._requires_encryption = (
+            self.config.require_encryption or self.config.bind_rows == "required"
+        )
         if self._requires_encryption and not self._encrypts:
-            raise ConfigError(
-                "SerdeConfig.require_encryption", "needs at least one key in `encryption_keys`"
-            )
+            setting = "require_encryption" if self.config.require_encryption else "bind_rows"
+            problem = "needs at least one key in `encryption_keys`"
+            raise ConfigError(f"SerdeConfig.{setting}", problem)
         self._obey(Allowlist.from_config(self.config))
 
     def __repr__(self) -> str:
@@ -177,14 +182,19 @@ class OnceSerializer(JsonPlusSerializer):
         self._quick_encoders: dict[type, Callable[[Any], bytes]] = {}
         self._has_started = False
 
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+    def dumps_typed(self, obj: Any, *, bound_to: BoundTo = ()) -> tuple[str, bytes]:
         """Return the tag and the bytes for `obj`.
+
+        Args:
+            obj: The value.
+            bound_to: What names the place where it is stored, as `("thread", 7)`: what is encrypted
+                is then read only with the same words.
 
         Raises:
             EncodeError: The codec cannot write it.
         """
         tag, data = self.encoded(obj)
-        return (tag.text, data) if self._is_bare else self.wrapped(tag, data)
+        return (tag.text, data) if self._is_bare else self.wrapped(tag, data, bound_to)
 
     def encoded(self, obj: Any) -> tuple[Tag, bytes]:
         """Return what the codec writes for `obj`: neither compressed nor encrypted.
@@ -201,17 +211,33 @@ class OnceSerializer(JsonPlusSerializer):
             is_sure = False
         return tag, data if is_sure else self._checked(obj, tag, data)
 
-    def wrapped(self, tag: Tag, data: bytes) -> tuple[str, bytes]:
-        """Return what is stored of `encoded`: compressed and encrypted as configured."""
+    def wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo = ()) -> tuple[str, bytes]:
+        """Return what is stored of `encoded`: compressed, encrypted and bound as configured."""
         if self._compresses and (packed := self._compression.compress(data)) is not None:
             tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
-            data = self._keys.encrypt(data, tag=tag.text)
+            data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())
         return tag.text, data
 
+    def moved(
+        self, data: tuple[str, bytes], source: BoundTo, target: BoundTo
+    ) -> tuple[str, bytes] | None:
+        """Return what is stored in one place as another is to have it; None if that is the same.
+
+        Nothing is decoded. What is bound to no place is the same in all.
+
+        Raises:
+            EncryptionError: It cannot be opened.
+        """
+        tag, sealed = data
+        if not (may_be_bound(tag) and self._keys.is_bound(sealed)):
+            return None
+        opened = self._keys.decrypt(sealed, tag=tag, bound_to=source)
+        return tag, self._keys.encrypt(opened, tag=tag, bound_to=target)
+
     def is_sealed_as_now(self, data: tuple[str, bytes]) -> bool:
-        """Whether `wrapped` would encrypt under this key, or not at all, as this is.
+        """Whether a saver would encrypt under this key, and bind, or not at all, as this is.
 
         Raises:
             UnknownTagError: The tag is not known.
@@ -219,10 +245,16 @@ class OnceSerializer(JsonPlusSerializer):
         tag = Tag.parse(data[0])
         if not self._encrypts:
             return not tag.encrypted
-        return tag.layers[-1:] == ("aesgcm",) and self._keys.is_newest(data[1])
+        is_ours = tag.layers[-1:] == ("aesgcm",)
+        return is_ours and self._keys.is_newest(data[1], is_bound=self._binds)
 
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+    def loads_typed(self, data: tuple[str, bytes], *, bound_to: BoundTo = ()) -> Any:
         """Return the value stored as `(tag, bytes)`.
+
+        Args:
+            data: Those.
+            bound_to: As on writing. What was bound to nothing is read in any case, unless
+                `bind_rows` is "required".
 
         Raises:
             SerdeError: Its subclasses say what is wrong with the tag, the bytes or the types in
@@ -232,9 +264,9 @@ class OnceSerializer(JsonPlusSerializer):
         decode = self._bare_decoders.get(text)
         if decode is not None and type(payload) is bytes:
             return decode(payload, text)
-        return self.decoded(*self.unwrapped(data))
+        return self.decoded(*self.unwrapped(data, bound_to))
 
-    def unwrapped(self, data: tuple[str, bytes]) -> tuple[Tag, bytes]:
+    def unwrapped(self, data: tuple[str, bytes], bound_to: BoundTo = ()) -> tuple[Tag, bytes]:
         """Return what the codec wrote: neither compressed nor encrypted, and not read yet.
 
         Raises:
@@ -247,7 +279,7 @@ class OnceSerializer(JsonPlusSerializer):
         if not isinstance(payload, bytes):
             payload = bytes(memoryview(payload))
         for layer in reversed(tag.layers):
-            payload = self._undo(layer, payload, tag)
+            payload = self._undo(layer, payload, tag, bound_to)
         return tag, payload
 
     @property
@@ -324,12 +356,12 @@ class OnceSerializer(JsonPlusSerializer):
             ) from error
         return data
 
-    def _undo(self, layer: Layer, payload: bytes, tag: Tag) -> bytes:
+    def _undo(self, layer: Layer, payload: bytes, tag: Tag, bound_to: BoundTo) -> bytes:
         match layer:
             case "zstd":
                 return self._compression.decompress(payload, tag=tag.text)
             case "aesgcm":
-                return self._keys.decrypt(payload, tag=tag.inner)
+                return self._keys.decrypt(payload, tag=tag.inner, bound_to=bound_to)
             case "aes":
                 return self._upstream_cipher.decrypt(payload, tag=tag.text)
             case _:

@@ -15,7 +15,6 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 
 from langgraph_once import OnceSerializer
-from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
@@ -87,10 +86,6 @@ class Lives(RuleBasedStateMachine):
 
     def rows(self, sql: str) -> list[Any]:
         """Ask the database."""
-        raise NotImplementedError
-
-    def cells(self, thread: str) -> list[Cell]:
-        """All that may refer to pieces."""
         raise NotImplementedError
 
     @initialize(is_encrypted=st.booleans())
@@ -386,7 +381,10 @@ class Lives(RuleBasedStateMachine):
             f"SELECT digest, type, data FROM once_pieces WHERE thread_id = '{thread}'"
         )
         assembly.add(stored)
-        manifests = [found for cell in self.cells(thread) for found in values.manifests(cell)]
+        referring = self.saver.engine.run(
+            self.saver.threads.tables.manifest_cells(thread), writes=False
+        )
+        manifests = [found for cell in referring for found in values.manifests(*cell)]
         assert assembly.all_of(manifests) == {bytes(row[0]) for row in stored}
 
 

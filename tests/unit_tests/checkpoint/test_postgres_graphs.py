@@ -191,7 +191,7 @@ def unreferred(saver: OncePostgresSaver) -> Program[set[bytes]]:
     """Pieces that no value has, and those that a value has and that are not there."""
     known, tables = saver.threads.values, saver.threads.tables
     cells = yield from tables.manifest_cells("t")
-    manifests = [manifest for cell in cells for manifest in known.manifests(cell)]
+    manifests = [manifest for cell in cells for manifest in known.manifests(*cell)]
     assembly = known.assembly(groups_only=True)
     yield from saver.threads.collect("t", manifests, assembly)
     rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", ["t"])

@@ -15,7 +15,6 @@ from pydantic import SecretStr
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
 from langgraph_once.checkpoint.pieces import values
-from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint.lives import Lives
 
@@ -38,7 +37,6 @@ class Of(Lives):
     """Lives on one connection."""
 
     conn: Any
-    CELLS: str
 
     def serde(self, *, is_encrypted: bool) -> OnceSerializer:
         return OnceSerializer(SerdeConfig(encryption_keys=KEYS if is_encrypted else {}))
@@ -46,19 +44,9 @@ class Of(Lives):
     def rows(self, sql: str) -> list[Any]:
         return list(self.conn.execute(sql).fetchall())
 
-    def cells(self, thread: str) -> list[Cell]:
-        found = self.rows(self.CELLS.format(thread=thread))
-        return [Cell(tag, bytes(data)) for tag, data in found if tag is not None]
-
 
 class SqliteLives(Of):
     """Lives in SQLite."""
-
-    CELLS = (
-        "SELECT type, checkpoint FROM checkpoints WHERE thread_id = '{thread}' UNION ALL "
-        "SELECT type, value FROM writes WHERE thread_id = '{thread}' UNION ALL "
-        "SELECT type, data FROM once_stream_states WHERE thread_id = '{thread}'"
-    )
 
     def open(self, serde: OnceSerializer) -> list[OnceSaver]:
         self.conn = sqlite3.connect(":memory:", check_same_thread=False)
@@ -74,12 +62,6 @@ class PostgresLives(Of):
     """Lives in PostgreSQL."""
 
     versions_tell = True
-    CELLS = (
-        "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = '{thread}' "
-        "AND blob IS NOT NULL UNION ALL "
-        "SELECT type, blob FROM checkpoint_writes WHERE thread_id = '{thread}' UNION ALL "
-        "SELECT type, data FROM once_stream_states WHERE thread_id = '{thread}'"
-    )
 
     def __init__(self, conn: psycopg.Connection[Any]) -> None:
         super().__init__()

@@ -160,6 +160,47 @@ def test_plaintext_is_still_read_where_it_is_not() -> None:
 def test_requiring_encryption_takes_a_key() -> None:
     with pytest.raises(ConfigError, match="require_encryption"):
         serde(require_encryption=True)
+    with pytest.raises(ConfigError, match="bind_rows"):
+        serde(bind_rows="required")
+
+
+PLACE = ("a thread", 7)
+
+
+def test_what_is_bound_is_read_in_its_place_alone() -> None:
+    once = serde(**KEY)
+    row = once.dumps_typed(LONG, bound_to=PLACE)
+    assert once.loads_typed(row, bound_to=PLACE) == LONG
+    for other in ((), ("another", 7)):
+        with pytest.raises(EncryptionError):
+            once.loads_typed(row, bound_to=other)
+    assert once.loads_typed(once.dumps_typed(LONG), bound_to=PLACE) == LONG
+    assert serde().loads_typed(serde().dumps_typed(LONG, bound_to=PLACE)) == LONG  # no key
+
+
+def test_what_is_bound_can_be_moved_without_being_decoded() -> None:
+    once = serde(**KEY)
+    row = once.dumps_typed(LONG, bound_to=PLACE)
+    moved = once.moved(row, PLACE, ("another", 7))
+    assert moved is not None
+    assert once.loads_typed(moved, bound_to=("another", 7)) == LONG
+    with pytest.raises(EncryptionError):
+        once.moved(row, ("another", 7), PLACE)
+    for free in (once.dumps_typed(LONG), serde().dumps_typed(LONG)):
+        assert once.moved(free, PLACE, ("another", 7)) is None
+
+
+def test_binding_can_be_turned_off_or_demanded() -> None:
+    off, on = serde(bind_rows="off", **KEY), serde(**KEY)
+    required = serde(bind_rows="required", **KEY)
+    free, bound = off.dumps_typed(LONG, bound_to=PLACE), on.dumps_typed(LONG, bound_to=PLACE)
+    assert off.loads_typed(free) == off.loads_typed(bound, bound_to=PLACE) == LONG
+    assert required.loads_typed(bound, bound_to=PLACE) == LONG
+    for refused in (free, serde().dumps_typed(LONG)):
+        with pytest.raises(EncryptionError, match="must be"):
+            required.loads_typed(refused, bound_to=PLACE)
+    assert [off.is_sealed_as_now(row) for row in (free, bound)] == [True, False]
+    assert [on.is_sealed_as_now(row) for row in (free, bound)] == [False, True]
 
 
 def test_a_malformed_key_stops_construction() -> None:

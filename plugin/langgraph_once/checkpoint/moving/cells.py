@@ -12,6 +12,7 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import OnceError
+from langgraph_once.serde.layers.encryption import BoundTo
 
 __all__ = [
     "AT_ONCE",
@@ -60,6 +61,7 @@ class ReadCell(NamedTuple):
     table: CellTable
     at: CellAt
     cell: Cell
+    bound_to: BoundTo
     values: Values
     assembly: Assembly
 
@@ -69,7 +71,7 @@ class ReadCell(NamedTuple):
         Raises:
             SerdeError: It cannot be opened.
         """
-        opened = self.values.unpacked(self.cell)
+        opened = self.values.unpacked(self.cell, self.bound_to)
         if self.table.holds != "checkpoint":
             return None, {self.at.channel: opened}
         checkpoint, parts = self.values.parts(opened)
@@ -81,7 +83,7 @@ class ReadCell(NamedTuple):
         Raises:
             SerdeError: It cannot be opened, or a piece is missing.
         """
-        for channel, part in self.values.raw(self.values.unpacked(self.cell)):
+        for channel, part in self.values.raw(self.values.unpacked(self.cell, self.bound_to)):
             tag, data = part.tag, part.data
             if part.manifest is not None:
                 tag, data = part.manifest.codec, self.assembly.joined(part.manifest)
@@ -148,15 +150,16 @@ def open_cells(
     found = yield from threads.tables.cells(table, thread_id, at, locks=locks)
     assembly = values.assembly()
     manifests = []
-    for cell in found.values():
+    places = {each.key: table.bound_to(thread_id, each) for each in at}
+    for key, cell in found.items():
         try:
-            manifests += values.manifests(cell)
+            manifests += values.manifests(cell, places[key])
         except Exception:  # noqa: S112 - it is told when it is decoded
             continue
     if manifests:
         yield from threads.collect(thread_id, manifests, assembly)
     return [
-        ReadCell(table, each, found[each.key], values, assembly)
+        ReadCell(table, each, found[each.key], places[each.key], values, assembly)
         for each in at
         if each.key in found  # nobody deleted it meanwhile
     ]

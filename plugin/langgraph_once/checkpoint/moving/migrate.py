@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from langgraph_once.checkpoint.all_rows import STOCK_TAGS, Inline
 from langgraph_once.checkpoint.database import Engine, Program, batches, each
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
@@ -25,8 +26,7 @@ from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CellAt, CellTable
-from langgraph_once.checkpoint.tables import STOCK_TAGS, Inline
+from langgraph_once.checkpoint.stored import CellAt, CellTable, bound
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
@@ -82,8 +82,9 @@ class _StuckError(Exception):
 
 
 def reading(serde: OnceSerializer) -> OnceSerializer:
-    """The same serializer, which reads what is not encrypted, too."""
-    return _with(serde, require_encryption=False)
+    """The same serializer, which reads what is not encrypted or not bound, too."""
+    bind_rows = "on" if serde.config.bind_rows == "required" else serde.config.bind_rows
+    return _with(serde, require_encryption=False, bind_rows=bind_rows)
 
 
 def leaving(serde: OnceSerializer) -> Way:
@@ -92,9 +93,7 @@ def leaving(serde: OnceSerializer) -> Way:
     Args:
         serde: Reads what is stored.
     """
-    target = _with(
-        serde, codec="msgpack", compression="none", encryption_keys={}, require_encryption=False
-    )
+    target = _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
     return Way(Values(reading(serde)), Values(target, store_once=False), True)
 
 
@@ -208,11 +207,10 @@ class _Thread:
             at = yield from tables.cells_at(table, self._id)
             for some in batches([one for one in at if self._may_need(one)], AT_ONCE):
                 yield from self._rewrite(table, some)
-        if self._way.is_leaving and not self._is_dry:
-            self._rows += yield from tables.restore_metadata(self._id)
-        if self._way.target.encrypts:
-            for inline in (yield from tables.inline(self._id)):
-                yield from self._seal(inline)
+        if self._way.is_leaving:
+            self._rows += 0 if self._is_dry else (yield from tables.restore_metadata(self._id))
+        else:
+            yield from self._seal()
         if not self._rows:
             return
         self._before += pieces
@@ -240,12 +238,41 @@ class _Thread:
         ask = self._reader.tables.replace(table, self._id, news)
         yield from self._store(cuts, [ask] if news else [])
 
-    def _seal(self, inline: Inline) -> Program[None]:
+    def _seal(self) -> Program[None]:
+        """Encrypt what stands beside cells, and pieces, as now."""
+        if self._way.target.encrypts:
+            for inline in (yield from self._reader.tables.inline(self._id)):
+                yield from self._take_out(inline)
+        if self._has_own:
+            yield from self._seal_pieces()
+
+    def _take_out(self, inline: Inline) -> Program[None]:
         cuts: list[CutValue] = []
         values = inline.values
-        cells = {name: self._way.target.cell(values[name], cuts) for name in inline.to_cells}
+        cells = {}
+        for name, version in inline.to_cells.items():
+            at = bound("value", self._id, (inline.place.checkpoint_ns, version, name), name)
+            cells[name] = self._way.target.cell(values[name], cuts, at)
         self._rows += 1
         yield from self._store(cuts, self._reader.tables.take_out(inline, cells))
+
+    def _seal_pieces(self) -> Program[None]:
+        """Those that keep their names under a new way to encrypt."""
+        tables, values = self._reader.tables, self._way.target
+        names = yield from tables.piece_names(self._id)
+        for some in batches(names, AT_ONCE * AT_ONCE):
+            news = {}
+            rows = yield from tables.load_pieces(self._id, dict.fromkeys(some, 0))
+            for digest, *sealed in rows:
+                cell = Cell(*sealed)
+                try:
+                    if not values.is_sealed_as_now(cell):
+                        news[bytes(digest)] = values.piece(self._way.source.piece_in(cell))
+                except SerdeError:  # if something refers to it, its value could not be read either
+                    continue
+            self._rows += len(news)
+            if news and not self._is_dry:
+                yield tables.replace_pieces(self._id, news)
 
     def _store(self, cuts: list[CutValue], asks: Iterable[Any]) -> Program[None]:
         if self._is_dry:
@@ -273,26 +300,26 @@ def _rewritten(read: ReadCell, way: Way, cuts: list[CutValue]) -> Cell | None:
     channel = read.at.channel
     try:
         if way.is_leaving:
-            opened = way.source.unpacked(read.cell)
+            opened = way.source.unpacked(read.cell, read.bound_to)
             if opened.tag in STOCK_TAGS:  # under layers of ours, or of upstream's
                 return Cell(opened.tag, opened.data)
         else:
             is_checkpoint = read.table.holds == "checkpoint"
-            if way.target.is_as_now(read.cell, is_checkpoint=is_checkpoint):
+            if way.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint):
                 return None
         checkpoint, parts = read.parts()
         values: dict[Any, Any] = {}
         for channel, part in parts.items():
             values[channel] = read.decoded(part)
         if checkpoint is None:
-            return way.checked(way.target.cell(values[channel], cuts))
+            return way.checked(way.target.cell(values[channel], cuts, read.bound_to))
         channel = None
         try:
-            return way.checked(way.target.channels(checkpoint, values, cuts))
+            return way.checked(way.target.channels(checkpoint, values, cuts, read.bound_to))
         except SerdeError:
             for name, value in values.items():
                 channel = name  # if it is this one
-                way.checked(way.target.cell(value, []))
+                way.checked(way.target.cell(value, [], ()))
             channel = None
             raise
     except Exception as error:

@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.found import Found
 from langgraph_once.checkpoint.moving.cells import Progress, Trouble, all_threads, why
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import SerdeError, StorageError
@@ -143,7 +143,8 @@ class _Copy:
         for write in stored.writes:
             path, task_id, position, channel, value = write
             decoded = found.decoded(value, place, f"write {write[:4]}")
-            cell = self._writer.values.cell(decoded, cuts)
+            bound_to = bound("write", self._id, (*place[1:], task_id, position), channel)
+            cell = self._writer.values.cell(decoded, cuts, bound_to)
             row = (task_id, position, path, channel, *cell)
             by_run.setdefault(runs.get((*place[1:], task_id, position)), []).append(row)
         asks += [

@@ -16,9 +16,10 @@ from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.pieces.recent import Recent
-from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.scan import lead_bytes
+from langgraph_once.serde.layers.encryption import BoundTo
 from langgraph_once.serde.layers.tag import Tag
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
 _CHANNELS: Final = Tag("channels")
 _VERSION: Final = 1
+_OF_PIECES: Final[BoundTo] = ("piece",)
+"""What pieces are bound to: no value. Which one it is, its digest tells, which stands in values."""
 _AS_IS: Final = frozenset({"once1", "null", "bytes", "bytearray"})
 """What codec `once1` writes."""
 
@@ -43,6 +46,8 @@ class Unpacked(NamedTuple):
     tag: str
     data: bytes
     manifest: Manifest | None = None
+    unopened: tuple[Cell, BoundTo] | None = None
+    """The cell, if it could not be opened; why is told when it is decoded."""
 
 
 class Values:
@@ -71,12 +76,22 @@ class Values:
         self._cutter = Cutter(keys)
         self._recent = Recent(self._cutter)
 
-    def cell(self, value: Any, cuts: list[CutValue]) -> Cell:
-        """What stands in the row of a value that has one to itself."""
-        return self._wrapped(*self._encoded(value, cuts))
+    def cell(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> Cell:
+        """What stands in the row of a value that has one to itself.
+
+        Args:
+            value: The value.
+            cuts: Takes what was cut.
+            bound_to: The row.
+        """
+        return self._wrapped(*self._encoded(value, cuts), bound_to)
 
     def channels(
-        self, checkpoint: Mapping[str, Any], values: Mapping[str, Any], cuts: list[CutValue]
+        self,
+        checkpoint: Mapping[str, Any],
+        values: Mapping[str, Any],
+        cuts: list[CutValue],
+        bound_to: BoundTo,
     ) -> Cell:
         """What stands in the row of a checkpoint that has its channels in it.
 
@@ -84,26 +99,44 @@ class Values:
             checkpoint: Without `channel_values`.
             values: Those.
             cuts: Takes what was cut.
+            bound_to: The row.
         """
         if not self.stores_once:
-            return self._wrapped(*self._serde.encoded({**checkpoint, "channel_values": values}))
+            tag, data = self._serde.encoded({**checkpoint, "channel_values": values})
+            return self._wrapped(tag, data, bound_to)
         head = self._serde.encoded(checkpoint)
         parts = {name: self._encoded(value, cuts) for name, value in values.items()}
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
-        return self._wrapped(_CHANNELS, ormsgpack.packb(packed))
+        return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
     def piece(self, data: bytes) -> Cell:
         """What stands in the row of a piece."""
-        return self._wrapped(_BYTES, data)
+        return self._wrapped(_BYTES, data, _OF_PIECES)
 
-    def unpacked(self, cell: Cell) -> Unpacked:
-        """Open a cell; what it holds is not decoded yet.
+    def unpacked(self, cell: Cell, bound_to: BoundTo) -> Unpacked:
+        """Open the cell of a row; what it holds is not decoded yet.
 
         Raises:
             SerdeError: It cannot be opened.
         """
-        tag, data = self._serde.unwrapped(cell)
+        tag, data = self._serde.unwrapped(cell, bound_to)
         return _unpacked(tag.codec, data)
+
+    def unpacked_if_sound(self, cell: Cell, bound_to: BoundTo) -> Unpacked:
+        """`unpacked`, but what cannot be opened raises its error when it is decoded."""
+        try:
+            return self.unpacked(cell, bound_to)
+        except SerdeError:
+            return Unpacked(cell.tag, b"", unopened=(cell, bound_to))
+
+    def moved(self, cell: Cell, source: BoundTo, target: BoundTo) -> Cell | None:
+        """A cell of one row for another; None if it is the same. Nothing is decoded.
+
+        Raises:
+            SerdeError: It cannot be opened.
+        """
+        moved = self._serde.moved(cell, source, target)
+        return moved and Cell(*moved)
 
     def parts(self, opened: Unpacked) -> tuple[dict[str, Any], dict[str, Any]]:
         """The checkpoint of what `channels` packed, and its channels, each still to be decoded.
@@ -128,7 +161,7 @@ class Values:
         yield None, _unpacked(*head)
         yield from parts.items()
 
-    def is_as_now(self, cell: Cell, *, is_checkpoint: bool) -> bool:
+    def is_as_now(self, cell: Cell, bound_to: BoundTo, *, is_checkpoint: bool) -> bool:
         """Whether a cell is encrypted, cut and written as `cell` or `channels` would do it.
 
         Raises:
@@ -136,7 +169,7 @@ class Values:
         """
         if not self._serde.is_sealed_as_now(cell):
             return False
-        opened = self.unpacked(cell)
+        opened = self.unpacked(cell, bound_to)
         if is_checkpoint and (opened.tag == "channels") != self.stores_once:
             return False
         return all(
@@ -153,16 +186,24 @@ class Values:
 
     def piece_in(self, cell: Cell) -> bytes:
         """What `piece` stored."""
-        data: bytes = self._serde.unwrapped(cell)[1]
+        data: bytes = self._serde.unwrapped(cell, _OF_PIECES)[1]
         return data
 
-    def manifests(self, cell: Cell) -> list[Manifest]:
+    def is_sealed_as_now(self, cell: Cell) -> bool:
+        """Whether a cell is encrypted and bound as those that are written now.
+
+        Raises:
+            SerdeError: Its tag is not known.
+        """
+        return bool(self._serde.is_sealed_as_now(cell))
+
+    def manifests(self, cell: Cell, bound_to: BoundTo) -> list[Manifest]:
         """Those in a cell; nothing of it is decoded.
 
         Raises:
             SerdeError: It cannot be opened.
         """
-        opened = self.unpacked(cell)
+        opened = self.unpacked(cell, bound_to)
         if opened.manifest is not None:
             return [opened.manifest]
         if opened.tag != "channels":
@@ -180,6 +221,8 @@ class Values:
         Raises:
             SerdeError: It cannot be decoded, or a piece is missing.
         """
+        if opened.unopened is not None:
+            opened = self.unpacked(*opened.unopened)
         manifest = opened.manifest
         if manifest is None:
             return self._decoded(opened.tag, opened.data)
@@ -200,8 +243,8 @@ class Values:
         cuts.append(cut)
         return _PIECES, cut.manifest.to_bytes()
 
-    def _wrapped(self, tag: Tag, data: bytes) -> Cell:
-        return Cell(*self._serde.wrapped(tag, data))
+    def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
+        return Cell(*self._serde.wrapped(tag, data, bound_to))
 
 
 def _pair(tag: Tag, data: bytes) -> tuple[str, bytes]:
@@ -240,13 +283,16 @@ class _Other:
         tag, data = self._serde.dumps_typed(value)
         return _Label(tag), data
 
-    def wrapped(self, tag: _Label, data: bytes) -> tuple[str, bytes]:
+    def wrapped(self, tag: _Label, data: bytes, _: BoundTo) -> tuple[str, bytes]:
         return tag.text, data
+
+    def moved(self, *_: object) -> None:
+        return None
 
     def is_sealed_as_now(self, cell: tuple[str, bytes]) -> bool:
         return False
 
-    def unwrapped(self, cell: tuple[str, bytes]) -> tuple[_Label, bytes]:
+    def unwrapped(self, cell: tuple[str, bytes], _: BoundTo) -> tuple[_Label, bytes]:
         return _Label(cell[0]), cell[1]
 
     def decoded(self, tag: _Label, data: bytes) -> Any:

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from langgraph_once.checkpoint.all_rows import Inline
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.postgres.json_values import is_taken, json_text, read_metadata
 from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
-from langgraph_once.checkpoint.tables import Inline, Tables
+from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import StorageError
 
 __all__ = ["SET_UP_KEY", "PostgresMoves"]

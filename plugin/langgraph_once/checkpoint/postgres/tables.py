@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
-from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
 from langgraph_once.checkpoint.postgres.at_once import LOCKS, at_once
 from langgraph_once.checkpoint.postgres.json_values import (
     is_kept,
@@ -30,6 +30,7 @@ from langgraph_once.checkpoint.stored import (
     Several,
     StoredCheckpoint,
     StoredWrite,
+    bound,
 )
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 
@@ -229,7 +230,9 @@ class PostgresTables(PostgresMoves):
                 # it in the checkpoint.
                 version = versions.get(channel)
             if version is not None:
-                cell = self.values.cell(value, cuts)
+                key = (new.place.checkpoint_ns, str(version), channel)
+                at = bound("value", new.place.thread_id, key, channel)
+                cell = self.values.cell(value, cuts, at)
                 rows.append([*new.place[:2], channel, str(version), *cell])
         head = {**new.checkpoint, "channel_values": inline}
         # What the metadata say is not said twice.
@@ -273,17 +276,6 @@ class PostgresTables(PostgresMoves):
             digests, levels = map(list, zip(*some, strict=True))
             found += yield Ask(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
         return found
-
-    def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
-        """What of a thread may refer to pieces."""
-        where = "WHERE thread_id = ? AND starts_with(type, 'pieces')"
-        rows = yield Ask(
-            f"SELECT type, blob FROM checkpoint_blobs {where} UNION ALL "
-            f"SELECT type, blob FROM checkpoint_writes {where} UNION ALL "
-            f"SELECT type, data FROM once_stream_states {where}",
-            [thread_id] * 3,
-        )
-        return [Cell(*row) for row in rows]
 
     def copy(self, source: str, target: str) -> list[Ask]:
         """Copy the rows of a thread in upstream's tables."""
@@ -333,13 +325,7 @@ class PostgresTables(PostgresMoves):
         return found
 
     def _checkpoints(self, rows: Sequence[Row]) -> list[StoredCheckpoint]:
-        blobs = {
-            (*row[1:3], *row[5:7]): None
-            if row[9] is None  # nobody asked for it
-            else self.values.unpacked(Cell(row[8], row[9]))
-            for row in rows
-            if row[0] == "v"
-        }
+        blobs = {(*row[1:3], *row[5:7]): self._blob(row) for row in rows if row[0] == "v"}
         writes = self.written(
             [(*row[1:4], *row[5:7], row[4], *row[7:]) for row in rows if row[0] == "w"]
         )
@@ -355,6 +341,13 @@ class PostgresTables(PostgresMoves):
             written = writes.get(place, [])
             found.append(StoredCheckpoint(place, parent_id, checkpoint, values, metadata, written))
         return found
+
+    def _blob(self, row: Row) -> Unpacked | None:
+        _, thread_id, checkpoint_ns, _, _, channel, version, _, tag, data = row
+        if data is None:  # nobody asked for it
+            return None
+        at = bound("value", thread_id, (checkpoint_ns, version, channel), channel)
+        return self.values.unpacked_if_sound(Cell(tag, data), at)
 
     def _is_inline(self, value: Any) -> bool:
         """Whether a value stands in the checkpoint itself, where all can read it."""

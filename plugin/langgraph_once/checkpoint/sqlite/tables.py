@@ -12,7 +12,14 @@ from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph_once.checkpoint.database import Ask, Program, Row
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint, StoredWrite
+from langgraph_once.checkpoint.stored import (
+    CellTable,
+    Place,
+    StoredCheckpoint,
+    StoredWrite,
+    bound,
+    naming,
+)
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 
 __all__ = ["SCHEMA", "VERSION", "SqliteTables"]
@@ -161,7 +168,8 @@ class SqliteTables(Tables):
     def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
         """Store a checkpoint; `cuts` takes what was cut of it."""
         head = {key: value for key, value in new.checkpoint.items() if key != "channel_values"}
-        cell = self.values.channels(head, new.checkpoint["channel_values"], cuts)
+        at = bound("checkpoint", new.place.thread_id, new.place[1:])
+        cell = self.values.channels(head, new.checkpoint["channel_values"], cuts, at)
         metadata, is_json = _json(new.metadata)
         # The metadata say it, if SQLite can read them.
         run_id = None if is_json and new.metadata.get("run_id") == new.run_id else new.run_id
@@ -182,17 +190,6 @@ class SqliteTables(Tables):
         found = yield from super().of_runs(run_ids)
         runs = set(run_ids)
         return found + [row[:3] for row in (yield Ask(NOT_JSON)) if _run_of(row[3]) in runs]
-
-    def manifest_cells(self, thread_id: str) -> Program[list[Cell]]:
-        """What of a thread may refer to pieces."""
-        rows = yield Ask(
-            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? "
-            "AND substr(type, 1, 8) = 'channels' UNION ALL SELECT type, value FROM writes "
-            "WHERE thread_id = ? AND substr(type, 1, 6) = 'pieces' UNION ALL "
-            "SELECT type, data FROM once_stream_states WHERE thread_id = ?",
-            [thread_id] * 3,
-        )
-        return [Cell(*row) for row in rows]
 
     def copy(self, source: str, target: str) -> list[Ask]:
         """Copy the rows of a thread in upstream's tables."""
@@ -235,10 +232,12 @@ class SqliteTables(Tables):
         return [self._checkpoint(row, writes.get(place, [])) for row, place in pairs]
 
     def _checkpoint(self, row: Row, writes: list[StoredWrite]) -> StoredCheckpoint:
-        *place, parent_id, tag, data, metadata = row
-        checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data)))
+        place, parent_id, tag, data, metadata = Place(*row[:3]), *row[3:]
+        at = bound("checkpoint", place.thread_id, place[1:])
+        with naming("the row", place):
+            checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
         known = json.loads(metadata) if metadata is not None else {}
-        return StoredCheckpoint(Place(*place), parent_id, checkpoint, values, known, writes)
+        return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)
 
 
 def _json(metadata: Mapping[str, Any]) -> tuple[bytes, bool]:

@@ -1,21 +1,23 @@
 """The `aesgcm` layer: AES-GCM under a ring of named keys.
 
-    version  1 byte      1
+    version  1 byte      1, or 2 if the blob is bound to a place
     length   1 byte      of the key id
     key id   utf-8
     nonce    12 bytes    random; one key is good for 2**32 blobs
     sealed   the rest    ciphertext and authentication tag
 
-The tag string and everything before the nonce are authenticated too, so a blob that is moved
-under another tag, or relabelled with another key, is refused.
+The tag string, everything before the nonce, and the place are authenticated too. So a blob that is
+moved under another tag or to another place, relabelled with another key, or said to be bound to no
+place, is refused.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import json
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -30,9 +32,13 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-__all__ = ["KeyRing"]
+__all__ = ["BoundTo", "KeyRing"]
 
-_VERSION: Final = 1
+BoundTo: TypeAlias = tuple[str | int | None, ...]
+"""Names the place where a blob is stored, and no other; empty where nobody says which."""
+
+_UNBOUND: Final = 1
+_BOUND: Final = 2
 _NONCE_BYTES: Final = 12
 _SEAL_BYTES: Final = 16
 _KEY_BYTES: Final = (16, 24, 32)
@@ -42,17 +48,23 @@ _MAX_KEY_ID_BYTES: Final = 255
 class KeyRing:
     """AES keys by name: the last one writes, all of them read. Thread-safe."""
 
-    def __init__(self, keys: Mapping[str, SecretStr]) -> None:
+    def __init__(self, keys: Mapping[str, SecretStr], *, requires_bound: bool = False) -> None:
         """Read the keys.
 
         Args:
             keys: Base64 of 16, 24 or 32 bytes, by key id.
+            requires_bound: Whether to refuse what is bound to no place, where one is named.
 
         Raises:
             ConfigError: A key or its id is malformed; names the id, unless that may be a key.
         """
         self._ciphers = {key_id: _cipher(key_id, secret) for key_id, secret in keys.items()}
-        self._headers = {key_id: _header(key_id) for key_id in keys}
+        self._headers = {
+            (key_id, version): _header(key_id, version)
+            for key_id in keys
+            for version in (_UNBOUND, _BOUND)
+        }
+        self._requires_bound = requires_bound
         self._writer = next(reversed(self._ciphers), None)
         secrets = (_decoded(secret.get_secret_value()) for secret in keys.values())
         self._secrets = [secret for secret in secrets if secret is not None][::-1]
@@ -71,26 +83,43 @@ class KeyRing:
             for secret in self._secrets
         ]
 
-    def is_newest(self, data: bytes) -> bool:
-        """Whether `encrypt` sealed this under the key that it would take now."""
-        return self._writer is not None and data.startswith(self._headers[self._writer])
+    def is_newest(self, data: bytes, *, is_bound: bool = False) -> bool:
+        """Whether `encrypt` would take this key now, for a blob that is bound or not."""
+        header = self._headers.get((self._writer or "", _BOUND if is_bound else _UNBOUND))
+        return header is not None and data.startswith(header)
 
-    def encrypt(self, data: bytes, *, tag: str) -> bytes:
-        """Seal `data` under the newest key, bound to `tag`."""
+    @staticmethod
+    def is_bound(data: bytes) -> bool:
+        """Whether a blob says that it was bound to a place."""
+        return data[:1] == bytes((_BOUND,))
+
+    def encrypt(self, data: bytes, *, tag: str, bound_to: BoundTo = ()) -> bytes:
+        """Seal `data` under the newest key, bound to `tag` and to `bound_to` if there is one."""
         if self._writer is None:
             raise EncryptionError("there is no key to encrypt with", tag=tag)
-        header = self._headers[self._writer]
+        header = self._headers[self._writer, _BOUND if bound_to else _UNBOUND]
         nonce = os.urandom(_NONCE_BYTES)
-        sealed = self._ciphers[self._writer].encrypt(nonce, data, _bound_to(tag, header))
+        sealed = self._ciphers[self._writer].encrypt(
+            nonce, data, _associated(tag, header, bound_to)
+        )
         return b"".join((header, nonce, sealed))
 
-    def decrypt(self, data: bytes, *, tag: str) -> bytes:
-        """Open what `encrypt` sealed under the same tag.
+    def decrypt(self, data: bytes, *, tag: str, bound_to: BoundTo = ()) -> bytes:
+        """Open what `encrypt` sealed under the same tag, for the same place or for none.
 
         Raises:
             EncryptionError: The key is not in the ring, or the bytes are not what was sealed.
         """
         key_id, body = _split(data, tag)
+        is_bound = self.is_bound(data)
+        if is_bound and not bound_to:
+            raise EncryptionError(
+                "the value is bound to its row: a saver of `langgraph_once.checkpoint` reads it "
+                "there, and `langgraph-once migrate` rewrites it for others",
+                tag=tag,
+            )
+        if self._requires_bound and bound_to and not is_bound:
+            raise EncryptionError("the value is not bound to its row, and must be", tag=tag)
         cipher = self._ciphers.get(key_id)
         if cipher is None:
             raise EncryptionError(
@@ -100,11 +129,13 @@ class KeyRing:
             )
         nonce, sealed = body[:_NONCE_BYTES], body[_NONCE_BYTES:]
         try:
-            return cipher.decrypt(nonce, sealed, _bound_to(tag, self._headers[key_id]))
+            header = self._headers[key_id, data[0]]
+            return cipher.decrypt(nonce, sealed, _associated(tag, header, bound_to))
         except InvalidTag as error:
+            elsewhere = "in another row, or under another tag" if is_bound else "under another tag"
             raise EncryptionError(
                 f"the value does not open with the key {shown(key_id)!r}: another key of that name "
-                "sealed it, or it was changed, or it was stored under another tag",
+                f"sealed it, or it was changed, or it was stored {elsewhere}",
                 key_id=key_id,
                 tag=tag,
             ) from error
@@ -137,20 +168,22 @@ def _decoded(text: str) -> bytes | None:
         return None
 
 
-def _header(key_id: str) -> bytes:
+def _header(key_id: str, version: int) -> bytes:
     encoded = key_id.encode()
-    return bytes((_VERSION, len(encoded))) + encoded
+    return bytes((version, len(encoded))) + encoded
 
 
-def _bound_to(tag: str, header: bytes) -> bytes:
-    # No tag contains a zero byte, so the two parts cannot be shifted against each other.
-    return tag.encode() + b"\0" + header
+def _associated(tag: str, header: bytes, bound_to: BoundTo) -> bytes:
+    # No tag contains a zero byte, and the header tells its own length and whether there is a place:
+    # the parts cannot be shifted against each other.
+    place = json.dumps(bound_to).encode() if header[0] == _BOUND else b""
+    return b"".join((tag.encode(), b"\0", header, place))
 
 
 def _split(data: bytes, tag: str) -> tuple[str, bytes]:
     """Return the key id and what follows the header."""
-    if len(data) < 2 or data[0] != _VERSION:
-        raise EncryptionError("not an envelope of version 1", tag=tag)
+    if len(data) < 2 or data[0] not in (_UNBOUND, _BOUND):
+        raise EncryptionError("not an envelope of version 1 or 2", tag=tag)
     start = 2 + data[1]
     if len(data) < start + _NONCE_BYTES + _SEAL_BYTES:
         raise EncryptionError("truncated envelope", tag=tag)

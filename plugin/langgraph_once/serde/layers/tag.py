@@ -12,7 +12,7 @@ from typing import Final, Literal, get_args
 
 from langgraph_once.errors import UnknownTagError
 
-__all__ = ["Codec", "Layer", "Tag"]
+__all__ = ["Codec", "Layer", "Tag", "may_be_bound"]
 
 Codec = Literal[
     "null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle", "channels", "pieces"
@@ -73,6 +73,12 @@ class Tag:
                 f"the codecs {', '.join(get_args(Codec))}",
                 tag=text,
             ) from None
+
+
+def may_be_bound(text: str | None) -> bool:
+    """Whether a tag, which may be any, is that of what our cipher may have bound to its place."""
+    tag = _TAGS.get(text or "")
+    return tag is not None and tag.layers[-1:] == ("aesgcm",)
 
 
 def _spellings() -> dict[str, Tag]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from langgraph_once.errors import ConfigError, EncryptionError
-from langgraph_once.serde.layers.encryption import KeyRing
+from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
 
 TAG = "msgpack+aesgcm"
 
@@ -72,6 +73,42 @@ def test_any_truncation_is_refused(data: st.DataObject) -> None:
     sealed = RING.encrypt(b"some plain text", tag=TAG)
     with pytest.raises(EncryptionError):
         RING.decrypt(sealed[: data.draw(st.integers(0, len(sealed) - 1))], tag=TAG)
+
+
+PLACES = st.lists(st.none() | st.integers() | st.text(max_size=5), min_size=1, max_size=4).map(
+    tuple
+)
+
+
+@given(PLACES, PLACES)
+def test_what_is_bound_to_a_place_opens_there_and_nowhere_else(
+    place: BoundTo, other: BoundTo
+) -> None:
+    sealed = RING.encrypt(b"x", tag=TAG, bound_to=place)
+    assert RING.decrypt(sealed, tag=TAG, bound_to=place) == b"x"
+    with pytest.raises(EncryptionError):
+        RING.decrypt(sealed, tag=TAG)
+    if json.dumps(place) != json.dumps(other):
+        with pytest.raises(EncryptionError):
+            RING.decrypt(sealed, tag=TAG, bound_to=other)
+
+
+@pytest.mark.parametrize("bound_to", [(), ("a thread", 7)])
+def test_no_envelope_can_be_said_to_be_bound_otherwise(bound_to: BoundTo) -> None:
+    sealed = bytearray(RING.encrypt(b"x", tag=TAG, bound_to=bound_to))
+    sealed[0] = 3 - sealed[0]
+    for place in ((), ("a thread", 7), ("another", 7)):
+        with pytest.raises(EncryptionError):
+            RING.decrypt(bytes(sealed), tag=TAG, bound_to=place)
+
+
+def test_what_is_bound_to_nothing_opens_anywhere_unless_it_must_be_bound() -> None:
+    sealed = RING.encrypt(b"x", tag=TAG)
+    assert RING.decrypt(sealed, tag=TAG, bound_to=("a thread",)) == b"x"
+    strict = KeyRing({"old": OLD, "new": NEW}, requires_bound=True)
+    assert strict.decrypt(sealed, tag=TAG) == b"x"  # of who does not say where it stands
+    with pytest.raises(EncryptionError, match="must be"):
+        strict.decrypt(sealed, tag=TAG, bound_to=("a thread",))
 
 
 def test_equal_values_do_not_look_equal() -> None:

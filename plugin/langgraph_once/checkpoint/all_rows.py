@@ -1,0 +1,188 @@
+"""All rows of a thread: what is asked of a database to check, copy or rewrite them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.pieces.values import Cell, Values
+from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
+from langgraph_once.serde.layers.encryption import BoundTo
+
+__all__ = ["STOCK_TAGS", "AllRows", "Inline"]
+
+STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
+"""Of rows that upstream's serializer reads; "empty" is no value at all."""
+
+
+class Inline(NamedTuple):
+    """A checkpoint with values beside the cells."""
+
+    place: Place
+    values: dict[str, Any]
+    """All of them."""
+    to_cells: dict[str, str]
+    """Versions of those that have no cell, by channel."""
+    marks: set[str]
+    """Those that are no values: they say that there is a snapshot."""
+
+
+class AllRows(ABC):
+    """Statements on upstream's tables and on ours.
+
+    Args:
+        values: Reads and writes cells.
+    """
+
+    writes_table: ClassVar[str]
+    """Of upstream's; its rows have a `value_column`."""
+    value_column: ClassVar[str]
+    columns: ClassVar[tuple[tuple[str, str], ...]]
+    """Upstream's tables, and those of their columns that a copy takes over as they are."""
+
+    cell_tables: ClassVar[tuple[CellTable, ...]]
+    """Where cells are, but for those of pieces. The last is ours."""
+    row_lock: ClassVar[str] = ""
+    """What keeps others from changing rows that were read, until the end."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+    @abstractmethod
+    def has_own(self) -> Program[bool]:
+        """Whether our tables are there."""
+
+    @abstractmethod
+    def drop_own(self) -> Program[bool]:
+        """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
+
+    def restore_metadata(self, thread_id: str) -> Program[int]:
+        """Put metadata where upstream has them. Returns of how many checkpoints."""
+        yield from ()
+        return 0
+
+    def inline(self, thread_id: str) -> Program[list[Inline]]:
+        """Checkpoints with values beside the cells, which nothing encrypts."""
+        yield from ()
+        return []
+
+    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Ask]:
+        """Make values beside the cells cells."""
+        raise NotImplementedError
+
+    def thread_ids(self) -> Program[list[str]]:
+        """All threads that have something."""
+        names = [*dict(self.columns)]
+        if (yield from self.has_own()):
+            names += ["once_pieces", "once_stream_states"]
+        rows = yield Ask(" UNION ".join(f"SELECT thread_id FROM {name}" for name in names))
+        return sorted(row[0] for row in rows)
+
+    def cells_at(self, table: CellTable, thread_id: str) -> Program[list[CellAt]]:
+        """Where a thread has cells."""
+        key = ", ".join(table.key)
+        rows = yield Ask(
+            f"SELECT type, {table.channel}, {key} FROM {table.name} WHERE thread_id = ? "
+            f"ORDER BY {key}",
+            [thread_id],
+        )
+        return [CellAt(tag, channel, tuple(key)) for tag, channel, *key in rows]
+
+    def manifest_cells(self, thread_id: str) -> Program[list[tuple[Cell, BoundTo]]]:
+        """What of a thread may refer to pieces, and what it is bound to."""
+        found: list[tuple[Cell, BoundTo]] = []
+        for table in self.cell_tables:
+            rows = yield Ask(
+                f"SELECT type, {table.data}, {table.channel}, {', '.join(table.key)} FROM "
+                f"{table.name} WHERE thread_id = ? AND (substr(type, 1, 6) = 'pieces' "
+                "OR substr(type, 1, 8) = 'channels')",
+                [thread_id],
+            )
+            for tag, data, channel, *key in rows:
+                at = CellAt(tag, channel, tuple(key))
+                found.append((Cell(tag, data), table.bound_to(thread_id, at)))
+        return found
+
+    def cells(
+        self, table: CellTable, thread_id: str, at: Sequence[CellAt], *, locks: bool = False
+    ) -> Program[dict[tuple[Any, ...], Cell]]:
+        """Some cells by their keys; if it `locks`, nobody may change them until the end."""
+        here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
+        rows = yield Ask(
+            f"SELECT type, {table.data}, {', '.join(table.key)} FROM {table.name} "
+            f"WHERE {' OR '.join([f'({here})'] * len(at))}{self.row_lock if locks else ''}",
+            [part for each in at for part in (thread_id, *each.key)],
+        )
+        return {tuple(key): Cell(tag, data) for tag, data, *key in rows}
+
+    def replace(
+        self, table: CellTable, thread_id: str, news: Mapping[tuple[Any, ...], Cell]
+    ) -> Ask:
+        """Put cells in the place of others."""
+        here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
+        sql = f"UPDATE {table.name} SET type = ?, {table.data} = ? WHERE {here}"
+        return Ask(sql, [(*cell, thread_id, *key) for key, cell in news.items()], True, False)
+
+    def checkpoint_of(
+        self,
+        table: CellTable,
+        thread_id: str,
+        at: CellAt,
+    ) -> Program[str | None]:
+        """The first checkpoint that has a cell."""
+        yield from ()
+        return str(at.key[1])
+
+    def runs(self, thread_id: str) -> Program[dict[tuple[Any, ...], str]]:
+        """What made checkpoints and writes, by their keys, where no metadata say it."""
+        found: dict[tuple[Any, ...], str] = {}
+        for table, key in (
+            ("checkpoints", "checkpoint_ns, checkpoint_id"),
+            (self.writes_table, "checkpoint_ns, checkpoint_id, task_id, idx"),
+        ):
+            rows = yield Ask(
+                f"SELECT once_run_id, {key} FROM {table} "
+                "WHERE thread_id = ? AND once_run_id IS NOT NULL",
+                [thread_id],
+            )
+            found.update({tuple(at): run_id for run_id, *at in rows})
+        return found
+
+    def is_any_ours(self) -> Program[bool]:
+        """Whether a row of upstream's tables is one that only we read."""
+        tags = ", ".join(f"'{tag}'" for tag in sorted(STOCK_TAGS))
+        for table in self.cell_tables[:-1]:
+            sql = f"SELECT 1 FROM {table.name} WHERE type NOT IN ({tags}) LIMIT 1"
+            if (yield Ask(sql)):
+                return True
+        return False
+
+    def piece_bytes(self, thread_id: str) -> Program[int]:
+        """How much room the pieces of a thread take."""
+        sql = "SELECT COALESCE(SUM(LENGTH(data)), 0) FROM once_pieces WHERE thread_id = ?"
+        rows = yield Ask(sql, [thread_id])
+        return int(rows[0][0])
+
+    def piece_names(self, thread_id: str) -> Program[list[bytes]]:
+        """The digests of all pieces of a thread."""
+        rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", [thread_id])
+        return [bytes(row[0]) for row in rows]
+
+    def replace_pieces(self, thread_id: str, news: Mapping[bytes, Cell]) -> Ask:
+        """Put cells in the place of those that pieces have."""
+        sql = "UPDATE once_pieces SET type = ?, data = ? WHERE thread_id = ? AND digest = ?"
+        return Ask(sql, [(*cell, thread_id, name) for name, cell in news.items()], True, False)
+
+    def ids(self, thread_id: str) -> Program[dict[str, list[str]]]:
+        """The checkpoints of a thread by namespace, newest first."""
+        rows = yield Ask(
+            "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ? "
+            "ORDER BY checkpoint_ns, checkpoint_id DESC",
+            [thread_id],
+        )
+        found: dict[str, list[str]] = {}
+        for checkpoint_ns, checkpoint_id in rows:
+            found.setdefault(checkpoint_ns, []).append(checkpoint_id)
+        return found
