@@ -45,7 +45,7 @@ def at_once(thread_id: str, asks: Iterable[Ask], stored: Sequence[bytes]) -> Ask
 
     Args:
         thread_id: The thread, which it locks.
-        asks: They insert rows, each of which begins with the id of the thread.
+        asks: Those that insert rows begin with the id of the thread.
         stored: Pieces. If one of them is not stored, it fails: it divides by zero.
     """
     values: list[Any] = [thread_id]
@@ -56,11 +56,11 @@ def at_once(thread_id: str, asks: Iterable[Ask], stored: Sequence[bytes]) -> Ask
         rows = ask.values if ask.is_many else [ask.values]
         # Of two rows with one key the last must win, which one statement refuses to say.
         most = 1 if "DO UPDATE" in ask.sql else _MOST_ROWS
-        if not 1 <= len(rows) <= most:
+        if not (ask.sql.lstrip().startswith("INSERT") and 1 <= len(rows) <= most):
             return None
         sizes.append((ask.sql, len(rows)))
         values += [value for row in rows for value in row[1:]]
-    if len(stored) > _MOST_STORED:
+    if not sizes or len(stored) > _MOST_STORED:
         return None
     return Ask(_sql(tuple(sizes), bool(stored)), values, has_rows=False, is_try=True)
 
