@@ -89,13 +89,13 @@ class Thread:
     def save(self, ledger: Ledger) -> None:
         """Keep the ledger with the checkpoint that the stream came to."""
         with _told("saved"):
-            if (found := self._checkpointer.get_tuple(self._head)) is not None:
+            if (found := self._latest()) is not None:
                 self._store.save_stream_state(self._address(found), ledger.to_bytes())
 
     async def asave(self, ledger: Ledger) -> None:
         """`save`, async."""
         with _told("saved"):
-            if (found := await self._checkpointer.aget_tuple(self._head)) is not None:
+            if (found := await self._alatest()) is not None:
                 await self._store.asave_stream_state(self._address(found), ledger.to_bytes())
 
     def note(self, step: int, ledger: Ledger) -> None:
@@ -116,7 +116,7 @@ class Thread:
         would leave that out.
         """
         if self._noted is not None:
-            found = self._checkpointer.get_tuple(self._head)
+            found = self._latest()
             if found is not None and found.metadata.get("step") == self._noted[0]:
                 with _told("saved"):
                     self._store.save_stream_state(self._address(found), self._noted[1])
@@ -125,11 +125,29 @@ class Thread:
     async def asave_noted(self) -> None:
         """`save_noted`, async."""
         if self._noted is not None:
-            found = await self._checkpointer.aget_tuple(self._head)
+            found = await self._alatest()
             if found is not None and found.metadata.get("step") == self._noted[0]:
                 with _told("saved"):
                     await self._store.asave_stream_state(self._address(found), self._noted[1])
                 self._noted = None
+
+    def _latest(self) -> CheckpointTuple | None:
+        """The checkpoint that the thread is at, of which no value is needed.
+
+        What is listed savers may leave undecoded, as ours do; what is got they may not.
+        """
+        try:
+            found = [*self._checkpointer.list(self._head, limit=1)]
+        except NotImplementedError:  # not every saver lists
+            return self._checkpointer.get_tuple(self._head)
+        return found[0] if found else None
+
+    async def _alatest(self) -> CheckpointTuple | None:
+        try:
+            found = [each async for each in self._checkpointer.alist(self._head, limit=1)]
+        except NotImplementedError:
+            return await self._checkpointer.aget_tuple(self._head)
+        return found[0] if found else None
 
     def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
         """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""

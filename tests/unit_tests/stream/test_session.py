@@ -57,6 +57,43 @@ async def test_async_saves_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [len(texts) for _, texts in store.saved] == [1, 2, 3]
 
 
+class Counting(InMemorySaver):
+    """Counts how often a checkpoint is got, with all of its values."""
+
+    gets = 0
+
+    def get_tuple(self, config: Any) -> Any:
+        self.gets += 1
+        return super().get_tuple(config)
+
+
+class WithoutList(Counting):
+    """Lists nothing, as a saver may that somebody wrote."""
+
+    def list(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("kind", [Counting, WithoutList])
+async def test_where_a_ledger_belongs_takes_no_value_of_the_thread(
+    kind: type[Counting], is_async: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, store = recorded(monkeypatch)
+    saver = kind()
+    plain = chain(says("First."), says("Second."), says("Third."))
+    list(plain.copy({"checkpointer": saver}).stream(ASKED, THREAD, **OPTIONS))
+    of_the_graph, saver = saver.gets, kind()
+    graph = once(plain.copy({"checkpointer": saver}), stream_state=store)
+    if is_async:
+        assert [chunk async for chunk in graph.astream(ASKED, THREAD, **OPTIONS)]
+    else:
+        list(graph.stream(ASKED, THREAD, **OPTIONS))
+    assert [len(texts) for _, texts in store.saved] == [1, 2, 3]
+    to_begin = 1
+    assert (saver.gets > of_the_graph + to_begin) == (kind is WithoutList)
+
+
 def test_each_is_saved_with_the_checkpoint_of_the_step_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
