@@ -10,6 +10,7 @@ except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
 from langgraph_once.commands.check import check_command
+from langgraph_once.commands.demo import demo_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.reference import env_command, schema_command
@@ -42,6 +43,7 @@ for _command in (
     verify_command,
     store_command,
     watch_command,
+    demo_command,
     schema_command,
     env_command,
 ):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
-from typing import Any
 
 import click
 
-from langgraph_once.errors import ConfigError
+from langgraph_once.commands.asking import (
+    headers,
+    headers_option,
+    input_option,
+    say_option,
+    started,
+)
 
 __all__ = ["watch_command"]
 
@@ -18,11 +22,11 @@ __all__ = ["watch_command"]
 @click.command("watch", short_help="Watch a graph, a run or a thread of a server.")
 @click.argument("url")
 @click.argument("target", metavar="GRAPH|THREAD")
-@click.option("--say", help="What the user says to the graph.")
-@click.option("--input", "given", help="The input of the graph, as JSON.")
+@say_option
+@input_option
 @click.option("--stock", is_flag=True, help="Show beside it what LangGraph streams by itself.")
 @click.option("--json", "for_machines", is_flag=True, help="Print each view event as JSON.")
-@click.option("--header", multiple=True, metavar="NAME:VALUE", help="Send a header; repeatable.")
+@headers_option
 def watch_command(
     url: str,
     target: str,
@@ -49,28 +53,10 @@ def watch_command(
 
     watching = Watching(url, target, stock=stock, as_json=for_machines)
     try:
-        if not asyncio.run(watching.run(_start(say, given), _headers(header))):
+        if not asyncio.run(watching.run(started(say, given), headers(header))):
             sys.exit(1)
     except KeyboardInterrupt:
         click.echo("left; a run that was under way goes on", err=True)
         sys.exit(130)
     except BrokenPipeError:  # who read has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _start(say: str | None, given: str | None) -> dict[str, Any] | None:
-    if say is not None:
-        return {"input": {"messages": [{"role": "user", "content": say}]}}
-    if given is None:
-        return None
-    try:
-        return {"input": json.loads(given)}
-    except ValueError as error:
-        raise ConfigError("--input", f"this is no JSON: {error}") from None
-
-
-def _headers(given: tuple[str, ...]) -> dict[str, str]:
-    parts = [each.partition(":") for each in given]
-    if not all(colon for _, colon, _ in parts):
-        raise ConfigError("--header", 'write it as "NAME: VALUE"')
-    return {name.strip(): value.strip() for name, _, value in parts}

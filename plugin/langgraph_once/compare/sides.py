@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from langgraph_once.compare.client import Counting
@@ -14,7 +14,7 @@ from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import aread_run
 from langgraph_once.stream import GAP_MODE
 from langgraph_once.stream.dedup.stock import PLAIN_READER
-from langgraph_once.watch import MODES, Follower, Side, ViewEvent
+from langgraph_once.watch import MODES, Follower, Side, SideView, ViewEvent
 
 __all__ = ["Asked", "followed"]
 
@@ -37,6 +37,20 @@ class Asked:
     start: Mapping[str, Any] | None = None
     """A run to begin after those: `{"input": …}`, or `{"resume": …}` to answer an interrupt.
     None begins none."""
+
+    def answering(self, seen: SideView, answer: Any) -> Asked:
+        """The same runs again, and one that answers what they wait for.
+
+        Args:
+            seen: What the consumer has of them.
+            answer: To all that waits, or by the ids of interrupts.
+        """
+        return replace(
+            self,
+            thread_id=seen.thread_id,
+            run_ids=tuple(seen.run_ids),
+            start={"resume": answer},
+        )
 
 
 async def followed(asked: Asked, counting: Counting) -> AsyncGenerator[ViewEvent]:

@@ -118,15 +118,7 @@ class Watching:
         answer = click.prompt("Your answer, JSON or text; empty to leave", default="")
         if not answer:
             return []
-        return [
-            replace(
-                each,
-                thread_id=view.sides[each.side].thread_id,
-                run_ids=tuple(view.sides[each.side].run_ids),
-                start={"resume": _json_or_text(answer)},
-            )
-            for each in asked
-        ]
+        return [each.answering(view.sides[each.side], _json_or_text(answer)) for each in asked]
 
 
 def _events(asked: Sequence[Asked], clients: Sequence[Counting]) -> Events:

@@ -132,6 +132,15 @@ class TestJudge:
         seen = followed("stock", values(self.asked), *parts, values(self.asked, kept))
         assert [mark for _, mark, _ in marks(seen)] == ["draft", "kept"]
 
+    @pytest.mark.parametrize("side", ["stock", "once"])
+    def test_what_was_rewritten_stands_with_who_was_not_told(self, side: Side) -> None:
+        parts = [*chunks("half off"), values(AIMessage("half off", id="m1"))]
+        if side == "once":
+            parts += [said(RemoveMessage("m1")), said(AIMessage("a bit off", id="m1"))]
+        seen = followed(side, values(), *parts, values(AIMessage("a bit off", id="m1")))
+        told = {"stock": ("draft", "lost"), "once": ("taken_back", "kept")}
+        assert tuple(mark for _, mark, _ in marks(seen)) == told[side]
+
     def test_a_step_that_waits_is_not_over(self) -> None:
         waits = values(self.asked, __interrupt__=[Interrupt("?", id="i")])
         seen = followed("stock", values(self.asked), *chunks("Hm"), waits)

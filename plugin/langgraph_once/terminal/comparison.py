@@ -1,0 +1,119 @@
+"""A graph of a server, run for a stock consumer and for ours: what each of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import asdict
+from typing import Any, Final
+
+import httpx
+from langgraph_sdk.errors import APIError
+from rich.table import Table
+
+from langgraph_once.compare import Asked, counting_client, followed, together
+from langgraph_once.compare.client import Counting
+from langgraph_once.errors import OnceError
+from langgraph_once.watch import Item, Side, SideView, View
+
+__all__ = ["as_json", "compared", "faults", "table"]
+
+SIDES: Final[tuple[Side, ...]] = ("stock", "once")
+ROWS: Final = {
+    "texts": "texts that came",
+    "again": "came again",
+    "lost": "never came",
+    "drafts": "came, and no state has it",
+    "taken_back": "taken back",
+    "bytes": "bytes of the event stream",
+}
+FAULTS: Final = {"cut": "came again", "lost": "never came", "draft": "no state has it"}
+
+
+async def compared(
+    url: str,
+    graph: str,
+    start: Mapping[str, Any],
+    *,
+    answers: Sequence[Any] = (),
+    headers: Mapping[str, str] | None = None,
+) -> View:
+    """Run a graph for both, each in a thread of its own, which is deleted afterwards.
+
+    Args:
+        url: The server.
+        graph: The name of the graph; wrapped or not.
+        start: The run, as `Asked` has it.
+        answers: To what it waits for, one after the other.
+        headers: To send with each request.
+
+    Raises:
+        OnceError: The server does not answer, or a run failed.
+    """
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(counting_client(url, headers)) for _ in SIDES]
+        asked = [Asked(side=side, graph=graph, start=start) for side in SIDES]
+        view = await _read(asked, clients)
+        try:
+            for answer in answers:
+                if not all(view.sides[side].waiting for side in SIDES):
+                    break
+                asked = [each.answering(view.sides[each.side], answer) for each in asked]
+                view = await _read(asked, clients)
+        finally:
+            await _delete(view.sides.values(), clients[0])
+    for side in SIDES:
+        if view.sides[side].status == "failed":
+            said = " ".join(str(view.sides[side].error).split())
+            raise OnceError(f"{url}: graph {graph!r}: {said}")
+    return view
+
+
+def table(view: View) -> Table:
+    """What each side has, in numbers."""
+    shown = Table("", "LangGraph", "once")
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    counts = [asdict(view.sides[side].counts) for side in SIDES]
+    for name, title in ROWS.items():
+        shown.add_row(title, *(f"{each[name]:,}" for each in counts))
+    return shown
+
+
+def faults(view: View) -> Iterator[str]:
+    """What is wrong with what each side has, a line for each text."""
+    for side, name in zip(SIDES, ("LangGraph", "once"), strict=True):
+        for item in view.sides[side].items:
+            if item.kind == "message" and (what := FAULTS.get(_mark(item))):
+                yield f"{name}: {what}: {item.text}"
+
+
+def as_json(view: View) -> dict[str, Any]:
+    """The numbers of both sides, by side."""
+    return {
+        side: {"status": view.sides[side].status, **asdict(view.sides[side].counts)}
+        for side in SIDES
+    }
+
+
+def _mark(item: Item) -> str:
+    """The mark of an item, or that of all its pieces."""
+    marks = {piece.mark for piece in item.pieces}
+    return marks.pop() if item.mark == "kept" and len(marks) == 1 else item.mark
+
+
+async def _read(asked: Sequence[Asked], clients: Sequence[Counting]) -> View:
+    view = View()
+    events = together(followed(*each) for each in zip(asked, clients, strict=True))
+    async with aclosing(events):
+        async for event in events:
+            if event is not None:
+                view.apply(event)
+    return view
+
+
+async def _delete(sides: Iterable[SideView], counting: Counting) -> None:
+    for side in sides:
+        if side.thread_id is not None:
+            with suppress(APIError, httpx.HTTPError):
+                await counting.client.threads.delete(side.thread_id)

@@ -1,0 +1,53 @@
+"""`langgraph-once demo`: a graph of a server, as LangGraph streams it and as we do."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from langgraph_sdk.client import SyncLangGraphClient
+
+from demo.dev_server import DevServer, free_port
+from langgraph_once.cli import commands
+from langgraph_once.errors import OnceError
+
+WRONG = ("again", "lost", "drafts", "taken_back")
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(commands, ["demo", *args], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("graph", ["agent", "agent_plain"])
+def test_it_counts_what_each_has(server: DevServer, graph: str) -> None:
+    counted = json.loads(run(server.url, graph, "--say", "To Rome.", "--json").stdout)
+    has: dict[str, list[Any]] = {side: [counted[side][k] for k in WRONG] for side in counted}
+    assert has["stock"] == [1, 1, 1, 0]
+    if graph == "agent":
+        assert has["once"] == [0, 0, 0, 2]
+        assert counted["once"]["bytes"] < counted["stock"]["bytes"] / 5
+
+
+def test_it_answers_and_says_which_texts(server: DevServer, client: SyncLangGraphClient) -> None:
+    threads = client.threads.count()
+    done = run(server.url, "research", "--answer", "approve")
+    assert "LangGraph: came again: I look up who wrote about offset tracking" in done.stdout
+    assert "once:" not in done.stdout
+    assert done.stderr == ""
+    assert client.threads.count() == threads
+
+
+def test_without_an_answer_it_says_what_it_waits_for(server: DevServer) -> None:
+    assert "give one with --answer" in run(server.url, "research").stderr
+
+
+def test_a_graph_that_is_not_there(server: DevServer) -> None:
+    with pytest.raises(OnceError, match=r"graph 'no_such_graph': .*registered graphs: agent"):
+        run(server.url, "no_such_graph")
+
+
+def test_a_server_that_is_not_there() -> None:
+    with pytest.raises(OnceError, match="graph 'agent': ConnectError"):
+        run(f"http://127.0.0.1:{free_port()}", "agent")
