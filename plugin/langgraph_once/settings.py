@@ -203,6 +203,7 @@ def take_environment(parsed: Mapping[str, Any]) -> None:
     values = dotenv_values(env) if isinstance(env, str) else env
     os.environ.update({name: str(value) for name, value in values.items() if value is not None})
     for name, key in VARIABLES.items():
+        os.environ.pop(name, None)
         if parsed.get(key):
             os.environ[name] = json.dumps(parsed[key])
 

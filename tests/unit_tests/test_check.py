@@ -280,7 +280,7 @@ def test_graphs_and_factories_that_make_none(tmp_path: Path) -> None:
 
 def test_a_factory_that_needs_a_run_is_a_hint(tmp_path: Path) -> None:
     found = check(tmp_path, graphs=wrapped(agent="app:asks"))
-    expect(found, "hint", {"graphs.agent.once.target": "it asks for 'user', which a run brings"})
+    expect(found, "hint", {"graphs.agent.once.target": "which brings what it asks for: 'user'"})
 
 
 def test_an_error_of_ones_own_code_is_one_line_with_its_place(tmp_path: Path) -> None:

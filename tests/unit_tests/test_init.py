@@ -212,7 +212,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
         assert "Traceback" not in run.stderr
         return run.stderr
 
-    assert "no graph was found in this folder" in told()
+    assert "none was found in this folder" in told()
     assert "--graph is written as ID=PATH, got 'agent'" in told("--graph", "agent")
     assert "nothing to undo" in told("--undo")
     assert not list(tmp_path.iterdir())
@@ -225,7 +225,28 @@ def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
         file.write_text(text)
         assert words in told()
         assert file.read_text() == text
-    assert "there is one" in told("--graph", "agent=agent.py:graph")
+    file.write_text('{"graphs": {"a": "b:c"}, "checkpointer": {"path": "d.e"}}')
+    assert "--graph is for a project without" in told("--graph", "agent=agent.py:graph")
+    assert "--database is for a project without" in told("--database", "threads.sqlite")
+
+
+def test_what_looks_like_a_graph_and_is_none_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(GRAPH)
+    run = init(tmp_path, "--yes", "--graph", "agent=./agent.py:grph")
+    assert run.returncode == 1
+    assert "did you mean 'graph'?" in run.stderr
+    assert not (tmp_path / "langgraph.json").exists()
+    text = "import langgraph\nclass Query:\n    def compile(self): return 5\n"
+    (tmp_path / "query.py").write_text(f"{text}query = Query().compile()\n")
+    (tmp_path / "agent.py").write_text(GRAPH)
+    (tmp_path / "json.py").write_text("raise RuntimeError('is not imported')\n")
+    (tmp_path / "langgraph.json").write_text('{\n  "dependencies": ["."],\n  "graphs": {}\n}')
+    run = init(tmp_path, "--yes")
+    assert run.returncode == 0, run.stderr
+    assert "graphs.query: left out; must be a compiled graph" in run.stdout
+    after = json.loads((tmp_path / "langgraph.json").read_text())
+    assert list(after["graphs"]) == ["agent"]
+    assert list(after) == ["dependencies", "graphs", "checkpointer", "http"]
 
 
 def test_threads_may_go_to_postgresql(tmp_path: Path, postgres: str) -> None:

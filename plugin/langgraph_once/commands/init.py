@@ -14,7 +14,7 @@ import click
 from langgraph_once.commands.project import CONFIG, prepare
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.wiring import Plan, find_graphs, make_plan, new_manifest, troubles
+from langgraph_once.platform.wiring import Plan, find_graphs, tried_plan
 
 __all__ = ["init_command"]
 
@@ -37,7 +37,7 @@ _DEFAULT_DATABASE = CheckpointConfig().path
     "graphs",
     multiple=True,
     metavar="ID=PATH",
-    help="A graph, where there is no langgraph.json yet; else they are looked for.",
+    help="A graph, where langgraph.json names none; else they are looked for.",
 )
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--undo", is_flag=True, help="Take back what `init` has written.")
@@ -60,18 +60,24 @@ def init_command(database: str | None, graphs: tuple[str, ...], yes: bool, undo:
         return
     file = Path(CONFIG)
     before = _read(file)
-    if before is not None and graphs:
-        raise click.UsageError(f"--graph is for a project without {CONFIG}; there is one")
-    text = new_manifest(_graphs(graphs), Path.cwd()) if before is None else before
+    parsed = json.loads(before or "{}")
+    if graphs and parsed.get("graphs"):
+        raise click.UsageError(f"--graph is for a project without graphs; {CONFIG} has some")
+    if database is not None and parsed.get("checkpointer"):
+        raise click.UsageError(
+            f"--database is for a project without a checkpointer; {CONFIG} has one"
+        )
     path, environ = _database(database)
-    plan = _tried_plan(text, is_new=before is None, database=path, environ=environ)
-    _tell_left(plan)
+    found = {} if parsed.get("graphs") else _graphs(graphs)
+    plan = tried_plan(before, found, database=path, environ=environ)
+    _tell_plan(plan)
     if plan.text == before:
         click.echo(f"{CONFIG}: nothing to change")
         return
-    _write(file, before, plan.text, yes)
+    _ask(before, plan.text, yes)
     _record(before, plan.text)
-    _tell_next(text, plan.text, environ)
+    _write(file, plan.text)
+    _tell_next(parsed, plan.text, environ)
 
 
 def _read(file: Path) -> str | None:
@@ -98,7 +104,7 @@ def _graphs(given: tuple[str, ...]) -> dict[str, str]:
     if not found:
         raise ConfigError(
             CONFIG,
-            "there is none, and no graph was found in this folder; name one, as with "
+            "names no graph, and none was found in this folder; name one, as with "
             "`langgraph-once init --graph agent=./agent.py:graph`",
         )
     return found
@@ -114,61 +120,33 @@ def _database(given: str | None) -> tuple[str, dict[str, str]]:
         return "", {_DATABASE_URL: given}  # it holds a password, which no file may
 
 
-def _tried_plan(text: str, *, is_new: bool, database: str, environ: dict[str, str]) -> Plan:
-    """Return a plan under which nothing stops that did not stop before."""
-    try:
-        plan = make_plan(text, database=database, leave={})
-        known: set[tuple[str, str]] | None = set() if is_new else None
-        while plan.text != text:
-            new = troubles(plan.text, environ)
-            if new and known is None:
-                known = troubles(text, {})
-            new -= known or set()
-            leave = {
-                f"graphs.{graph_id}": problem
-                for graph_id in plan.wrapped
-                for where, problem in new
-                if where == f"langgraph.json: graphs.{graph_id}.once.target"
-            }
-            if not leave:
-                _refuse(new)
-                break
-            plan = make_plan(text, database=database, leave=leave | plan.left)
-    except ValueError as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(CONFIG, str(error)) from None
-    return plan
-
-
-def _refuse(new: set[tuple[str, str]]) -> None:
-    lines = sorted(": ".join(filter(None, each)) for each in new)
-    if lines:
-        raise ConfigError(
-            CONFIG, "nothing is written, since the server would not start: " + "; ".join(lines)
-        )
-
-
-def _tell_left(plan: Plan) -> None:
+def _tell_plan(plan: Plan) -> None:
     for graph_id, target in plan.wrapped.items():
         click.echo(f"graphs.{graph_id}: {target} will stream each thing once")
+    graphs = json.loads(plan.text).get("graphs") or {}
     for key, reason in plan.left.items():
-        click.echo(f"{key}: left as it is; {reason}")
+        is_out = key.startswith("graphs.") and key.removeprefix("graphs.") not in graphs
+        click.echo(f"{key}: left {'out' if is_out else 'as it is'}; {reason}")
 
 
-def _write(file: Path, before: str | None, after: str | None, yes: bool) -> None:
-    """Show the difference, ask, and write; `after` None removes the file."""
+def _ask(before: str | None, after: str | None, yes: bool) -> None:
+    """Show the difference, and ask; None stands for no file."""
     _show(before or "", after or "")
-    if not yes:
-        if not sys.stdin.isatty():
-            raise ConfigError(CONFIG, "nothing is written; `--yes` writes without asking")
-        click.confirm(f"Write {CONFIG}?" if after else f"Remove {CONFIG}?", abort=True)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise ConfigError(CONFIG, "nothing is written; `--yes` writes without asking")
+    click.confirm(f"Remove {CONFIG}?" if after is None else f"Write {CONFIG}?", abort=True)
+
+
+def _write(file: Path, text: str | None) -> None:
+    """Write a file as a whole; None removes it."""
     target = file.resolve()
-    if after is None:
+    if text is None:
         target.unlink()
         return
     draft = target.with_name(f".{target.name}.new")
-    draft.write_bytes(after.encode())
+    draft.write_bytes(text.encode())
     if target.exists():
         draft.chmod(target.stat().st_mode)
     draft.replace(target)
@@ -209,14 +187,15 @@ def _undo(yes: bool) -> None:
         raise ConfigError(
             CONFIG, "has changed since `init`; take these lines back by hand, and keep yours"
         )
-    _write(Path(CONFIG), now, record["before"], yes)
+    _ask(now, record["before"], yes)
+    _write(Path(CONFIG), record["before"])
     _RECORD.unlink()
     click.echo(f"{CONFIG} is as it was. Threads that were stored meanwhile stay in their database.")
 
 
-def _tell_next(before: str, after: str, environ: dict[str, str]) -> None:
+def _tell_next(before: dict[str, Any], after: str, environ: dict[str, str]) -> None:
     click.echo(f"\n{CONFIG} is written. `langgraph-once init --undo` takes it back.")
-    is_new_saver = "checkpointer" not in json.loads(before) and "checkpointer" in json.loads(after)
+    is_new_saver = not before.get("checkpointer") and "checkpointer" in json.loads(after)
     if is_new_saver and _OLD_THREADS.is_dir():
         click.echo(f"Threads that `langgraph dev` has kept so far stay in {_OLD_THREADS}, unread.")
     if environ:

@@ -21,7 +21,7 @@ def check_named_types(config: SerdeConfig) -> Iterator[Finding]:
         with findings_of(found, where, effect=effect):
             load_object(name, where)
         yield from found
-    for name in config.upgrades.keys() - config.aliases.keys():
+    for name in (each for each in config.upgrades if each not in config.aliases):
         where = f"{written_at('serde', 'upgrades')}[{name!r}]"
         try:
             load_object(name, where)

@@ -2,6 +2,7 @@
 
 | file | question |
 |---|---|
+| `tried_plan.py` | which plan does a server start with? |
 | `plan.py` | what changes, and what is left as it is? |
 | `find_graphs.py` | which graphs are in the project? |
 | `module_names.py` | by which name is a file imported? |
@@ -10,7 +11,7 @@
 """
 
 from langgraph_once.platform.wiring.find_graphs import find_graphs
-from langgraph_once.platform.wiring.plan import Plan, make_plan, new_manifest
-from langgraph_once.platform.wiring.trial import troubles
+from langgraph_once.platform.wiring.plan import Plan
+from langgraph_once.platform.wiring.tried_plan import tried_plan
 
-__all__ = ["Plan", "find_graphs", "make_plan", "new_manifest", "troubles"]
+__all__ = ["Plan", "find_graphs", "tried_plan"]

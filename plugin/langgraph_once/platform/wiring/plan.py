@@ -12,7 +12,7 @@ from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, TARGET
 from langgraph_once.platform.wiring.json_text import JsonText
 from langgraph_once.platform.wiring.module_names import module_name
 
-__all__ = ["Plan", "make_plan", "new_manifest"]
+__all__ = ["Plan", "make_plan", "with_graphs"]
 
 
 @dataclass(slots=True)
@@ -26,20 +26,29 @@ class Plan:
     """Why other parts are left as they are, by their keys."""
 
 
-def new_manifest(graphs: Mapping[str, str], folder: Path) -> str:
-    """Return a `langgraph.json` for a project without one, not wired yet.
+def with_graphs(text: str | None, graphs: Mapping[str, str]) -> str:
+    """Return a `langgraph.json` with these graphs, not wired yet.
 
     Args:
-        graphs: Its graphs: id to `./file.py:name`.
-        folder: Where it is.
+        text: The file, which names no graph if there are some to put into it; None to make one.
+        graphs: id to `./file.py:name`.
+
+    Raises:
+        ValueError: It is no JSON object, or has a key twice.
     """
-    manifest: dict[str, Any] = {"dependencies": ["."], "graphs": dict(graphs)}
-    if (folder / ".env").is_file():
-        manifest["env"] = ".env"
-    text = JsonText("{}\n")
-    for key, value in manifest.items():
-        text.add((), key, value)
-    return text.text
+    if not graphs and text is not None:
+        return text
+    changed = JsonText("{}\n" if text is None else text)
+    new: dict[str, Any] = {"dependencies": ["."], "graphs": dict(graphs)}
+    if text is None and Path(".env").is_file():
+        new["env"] = ".env"
+    there = json.loads(changed.text)
+    for key, value in new.items():
+        if key not in there:
+            changed.add((), key, value)
+        elif not there[key]:
+            changed.replace((key,), value)
+    return changed.text
 
 
 def make_plan(text: str, *, database: str, leave: Mapping[str, str]) -> Plan:

@@ -34,7 +34,17 @@ def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
     try:
         with os.fdopen(number, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        command = [sys.executable, "-m", "langgraph_once", "check", "--json", "--config", name]
+        # -P: no module of the project may take the place of one of Python.
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "langgraph_once",
+            "check",
+            "--json",
+            "--config",
+            name,
+        ]
         run = subprocess.run(  # noqa: S603  # ourselves
             command,
             env={**os.environ, **environ},
@@ -43,6 +53,11 @@ def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
             timeout=_TIMEOUT_S,
             check=False,
         )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            "langgraph.json",
+            f"could not be tried in {_TIMEOUT_S} seconds; see `langgraph-once check`",
+        ) from None
     finally:
         Path(name).unlink()
     try:
