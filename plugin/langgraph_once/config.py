@@ -7,16 +7,13 @@ and the JSON schema under `docs/` are generated from them.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
-import pydantic.dataclasses
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     TypeAdapter,
@@ -25,7 +22,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from langgraph_once.errors import ConfigError
+from langgraph_once.config_class import config
 from langgraph_once.redaction import shown
 
 __all__ = [
@@ -40,8 +37,6 @@ __all__ = [
     "StoreConfig",
     "wrong_pattern",
 ]
-
-T = TypeVar("T")
 
 READER_KEY: Final = "__once_reader"
 """Under this key of `config["configurable"]` a reader says that it knows what only `once` writes:
@@ -60,38 +55,6 @@ key begins with `__`, it is in no metadata of messages and checkpoints. The
 JavaScript server takes it, and drops it (2.0.0)."""
 
 TypeName = Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")]  # `module:QualifiedName`
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def config(cls: type[T]) -> type[T]:
-    """Make `cls` a frozen, keyword-only dataclass that raises `ConfigError` on a wrong value."""
-    decorate = pydantic.dataclasses.dataclass(
-        frozen=True,
-        kw_only=True,
-        slots=True,
-        config=ConfigDict(extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True),
-    )
-    made = cast("type[T]", decorate(cls))
-    setattr(made, "__init__", _raising_config_error(made.__init__))  # noqa: B010  # mypy's wish
-    return made
-
-
-def _raising_config_error(init: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(init)
-    def checked(self: Any, **values: Any) -> None:
-        try:
-            return init(self, **values)
-        except ValidationError as error:
-            first = error.errors(include_input=False)[0]
-        # Out here, so that what is raised does not refer to what was given, which may be secret.
-        if isinstance(inner := first.get("ctx", {}).get("error"), ConfigError):
-            raise ConfigError(inner.key, inner.problem)
-        field = ".".join(shown(str(part)) for part in first["loc"])
-        raise ConfigError(
-            f"{type(self).__name__}.{field}", first["msg"].removeprefix("Value error, ")
-        )
-
-    return checked
 
 
 def _unseen(value: Any, validate: Callable[[Any], Any]) -> Any:
@@ -182,13 +145,19 @@ class SerdeConfig:
     """Refuse to write or read what is not encrypted."""
 
     bind_rows: Literal["on", "off", "required"] = "on"
-    """Whether savers bind what they encrypt to its row, so that none can take the place of another.
-    "required" refuses to read what is not bound, or not encrypted; "off" is for SQL that copies."""
+    """Whether savers and the store bind what they encrypt to its row, so that none can take the
+    place of another. "required" refuses to read what is not bound, or not encrypted; "off" is for
+    SQL that copies."""
 
     encryption_keys: Annotated[dict[str, SecretStr], WrapValidator(_unseen)] = Field(
         default_factory=dict, repr=False
     )
     """AES keys by name, base64 of 16, 24 or 32 bytes; the last writes, all read. Secret."""
+
+    @property
+    def allows_plain(self) -> bool:
+        """Whether what is not encrypted is written and read."""
+        return not (self.require_encryption or self.bind_rows == "required")
 
 
 @config

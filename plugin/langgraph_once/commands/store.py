@@ -41,6 +41,8 @@ def store_command(to: str, database: str | None, dry_run: bool, config: str) -> 
     """
     settings, _ = load_if_there(config)
     serde = replace(settings.serde, require_encryption=False)
+    if serde.bind_rows == "required":
+        serde = replace(serde, bind_rows="on")
     if not serde.encryption_keys:
         raise ConfigError("ONCE_SERDE__ENCRYPTION_KEYS", "there is no key to do this with")
     reading = serializer_for(settings.model_copy(update={"serde": serde}))

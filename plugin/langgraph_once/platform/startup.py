@@ -77,7 +77,7 @@ def check_store(settings: Settings, manifest: Manifest) -> None:
     Raises:
         ConfigError: Vectors, where everything must be encrypted.
     """
-    must_encrypt = settings.serde.require_encryption
+    must_encrypt = not settings.serde.allows_plain
     check_index(manifest.store_option("index"), settings.store, must_encrypt=must_encrypt)
 
 

@@ -95,7 +95,7 @@ def _changes(
         try:
             new = _rewritten(tuple(prefix.split(".")), key, stored, reading, writing)
         except OnceError as error:
-            done.troubles.append(f"{prefix}: {error}")
+            done.troubles.append(f"{prefix}, {key!r}: {error}")
         else:
             if new is not None:
                 yield new, prefix, key, stored

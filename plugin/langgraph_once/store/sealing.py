@@ -2,8 +2,8 @@
 
     {"__once__": "json.zstd.aesgcm", "sealed": "<base64>"}
 
-Inside are the namespace and the key as well, so that a row that was copied to another place does
-not open. Without keys a row is the value, as upstream's stores write it.
+It is bound to its namespace and key: a row that was copied to another place does not open. Without
+keys a row is the value, as upstream's stores write it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.serde.layers.encryption import BoundTo
 from langgraph_once.serde.layers.tag import Tag
 
 __all__ = ["Sealed", "Sealing"]
@@ -47,7 +48,7 @@ class Sealing:
         self._serde = serde
         self._dumps = dumps
         self.is_on = bool(serde.config.encryption_keys)
-        self._is_required = serde.config.require_encryption
+        self._allows_plain = serde.config.allows_plain
 
     def row(self, namespace: Namespace, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
         """What is stored of a value.
@@ -61,8 +62,7 @@ class Sealing:
                     f"a value of just {_TAG!r} and {_DATA!r} is not stored unencrypted"
                 )
             return dict(value)
-        data = self._dumps([namespace, key, dict(value)])
-        tag, sealed = self._serde.wrapped(_JSON, data)
+        tag, sealed = self._serde.wrapped(_JSON, self._dumps(dict(value)), _place(namespace, key))
         return Sealed({_TAG: tag, _DATA: base64.b64encode(sealed).decode()}, value)
 
     def value(self, namespace: Namespace, key: str, row: dict[str, Any]) -> dict[str, Any]:
@@ -74,19 +74,15 @@ class Sealing:
             PayloadError: The row is damaged.
         """
         if not self.is_sealed(row):
-            if self._is_required:
+            if not self._allows_plain:
                 raise EncryptionError(
                     f"the item {key!r} of the store is not encrypted, and must be; encrypt what "
                     "is stored with `langgraph-once store --to encrypted`"
                 )
             return row
-        tag, data = row[_TAG], _bytes(row[_DATA])
-        *place, value = json.loads(self._serde.unwrapped((tag, data))[1])
-        if place != [[*namespace], key]:
-            raise EncryptionError(
-                f"the item {key!r} of the store was written under another namespace or key", tag=tag
-            )
-        return dict(value)
+        stored = row[_TAG], _bytes(row[_DATA])
+        _, data = self._serde.unwrapped(stored, _place(namespace, key))
+        return dict(json.loads(data))
 
     def is_sealed_as_now(self, row: dict[str, Any]) -> bool:
         """Whether `row` would encrypt under this key, or not at all, as this is."""
@@ -98,6 +94,10 @@ class Sealing:
     def is_sealed(row: Mapping[str, Any]) -> bool:
         """Whether a row is of ours, encrypted."""
         return row.keys() == {_TAG, _DATA} and all(isinstance(row[key], str) for key in row)
+
+
+def _place(namespace: Namespace, key: str) -> BoundTo:
+    return ("store", *namespace, key)
 
 
 def _bytes(text: str) -> bytes:

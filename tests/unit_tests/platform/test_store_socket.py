@@ -73,7 +73,7 @@ async def test_values_are_encrypted_by_one_command_and_made_plain_by_another(
     wrong = json.dumps({"2026": b64encode(b"w" * 32).decode()})
     left = once("store", "--to", "plain", cwd=project, ONCE_SERDE__ENCRYPTION_KEYS=wrong)
     assert (left.returncode, left.stdout) == (1, "1 items, 0 rewritten\n")
-    assert "left as it is: notes.ada: the value does not open" in left.stderr
+    assert "left as it is: notes.ada, 'old': the value does not open" in left.stderr
     assert once("store", "--to", "plain", cwd=project).returncode == 0
     assert json.loads(values(project)[0]) == {"text": "tea"}
 

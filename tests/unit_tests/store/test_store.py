@@ -56,9 +56,10 @@ async def test_without_keys_rows_are_those_of_the_stock_store(place: Place) -> N
         await store.aput(ADA, "milk", {"n": 5})
         assert len(await store.asearch(ADA)) == 3
         assert len(await store.asearch(ADA, filter={"n": {"$gt": 2}})) == 2
-    async with place.opened(require_encryption=True) as store:
-        with pytest.raises(EncryptionError, match="langgraph-once store --to encrypted"):
-            await store.aget(ADA, "tea")
+    for must in ({"require_encryption": True}, {"bind_rows": "required"}):
+        async with place.opened(**must) as store:
+            with pytest.raises(EncryptionError, match="langgraph-once store --to encrypted"):
+                await store.aget(ADA, "tea")
 
 
 async def test_without_its_key_nothing_opens_nor_looks_like_a_value(place: Place) -> None:
@@ -277,7 +278,9 @@ async def test_all_rows_are_encrypted_or_made_plain_in_place(place: Place, index
         query = index and "drawer"
         found = await store.asearch(ADA, query=query, limit=1000, refresh_ttl=False)
         assert len(found) == 450
-    assert place.rewritten({}, {}).troubles[0].startswith("memories.ada: the value needs the key")
+    assert (
+        place.rewritten({}, {}).troubles[0].startswith("memories.ada, '0': the value needs the key")
+    )
     assert place.rewritten(KEYS, {}).rows == 450
     async with place.opened({}, index=index) as store:
         found = await store.asearch(ADA, filter={"text": "drawer 7"}, refresh_ttl=False)

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator
 
-from langgraph_once.config import config, wrong_pattern
+from langgraph_once.config import wrong_pattern
+from langgraph_once.config_class import config
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.part.where import Pattern
 
