@@ -14,6 +14,7 @@ from tests.docs.snippets import pages, run, snippets
 ELSEWHERE = {
     "README.md": "integration_tests/test_guides.py",
     "docs/client.md": "integration_tests/test_guides.py",
+    "docs/page.md": "integration_tests/test_compare.py",
     "docs/quick-start.md": "integration_tests/test_quick_start.py",
     "docs/checkpoints.md": "unit_tests/checkpoint/test_page.py",
     "docs/events.md": "unit_tests/events/test_docs.py",

@@ -7,6 +7,7 @@ from typing import Any
 from demo.dev_server import DevServer
 from langgraph_once.compare import Asked, counting_client, followed
 from langgraph_once.watch import Side, SideView, View
+from tests.docs.snippets import run
 from tests.integration_tests.served import HELLO
 
 INPUT: Any = {"input": {"messages": [{"role": "user", "content": "Hello?"}]}}
@@ -30,13 +31,14 @@ async def test_a_wrapped_graph_is_seen_as_stock_and_as_once(server: DevServer) -
     assert [it.text for it in once.items if it.kind == "message"] == [HELLO]
     assert (stock.counts.again, plain.counts.again, once.counts.again) == (1, 1, 0)
     assert 0 < once.counts.bytes < stock.counts.bytes
+    assert (stock.counts.annotated, once.counts.annotated > 0) == (0, True)
 
 
 async def test_of_a_plain_graph_the_client_cuts_what_is_repeated(server: DevServer) -> None:
     once = await seen(server, "once", "copying_plain")
     marks = [piece.mark for item in once.items for piece in item.pieces]
     assert marks == ["kept", "cut"]
-    assert (once.counts.again, once.counts.cut) == (0, 1)
+    assert (once.counts.again, once.counts.cut, once.counts.annotated) == (0, 1, 0)
 
 
 async def test_a_run_is_joined_from_its_beginning(server: DevServer) -> None:
@@ -65,6 +67,11 @@ async def test_an_interrupt_is_answered(server: DevServer) -> None:
     )
     assert (done.status, done.waiting) == ("finished", [])
     assert (done.counts.again, done.counts.lost) == (0, 0)
+
+
+async def test_the_example_of_the_page_runs(server: DevServer) -> None:
+    names = await run("docs/page.md", {})
+    assert await names["repeated"](server.url, "copying", "Hello?") == 1
 
 
 async def test_what_the_server_refuses_is_told(server: DevServer) -> None:

@@ -90,7 +90,7 @@ await step("shows calls with their arguments, artifacts, states, lanes", async (
   for (const side of ["stock", "once"]) {
     const found = await items(page, side);
     const call = found.filter((item) => item.kind === "tool_call" && item.mark === "kept");
-    assert.match(call[0].text, /look_up\{"topic": "streams"\}success.*There is much on streams/);
+    assert.match(call[0].text, /success.*look_up\{"topic": "streams"\}.*There is much on streams/);
     const kinds = new Set(found.map((item) => item.kind));
     for (const kind of ["message", "artifact", "state", "custom", "interrupt"]) assert.ok(kinds.has(kind), kind);
     assert.ok(found.some((item) => item.text.startsWith("handing")));

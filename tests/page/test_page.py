@@ -22,6 +22,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 pytestmark = NEEDS_NPM
 
 
+def browser_in(folder: Path) -> str:
+    """The browser of this machine; if there is none, one from npm, unpacked in `folder`."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None) or str(unpacked(folder))
+
+
 @pytest.fixture(scope="module")
 def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
     folder = tmp_path_factory.mktemp("page")
@@ -38,8 +43,7 @@ def found(
 ) -> dict[str, str | None]:
     """For each step what was wrong; None where nothing was."""
     folder = installed(SOURCES, tmp_path_factory.mktemp("browser"))
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    browser = browser or str(unpacked(tmp_path_factory.mktemp("chromium")))
+    browser = browser_in(tmp_path_factory.mktemp("chromium"))
     done = subprocess.run(
         ["node", "page.mjs", json.dumps({"url": page_server.url, "executablePath": browser})],
         cwd=folder,

@@ -22,7 +22,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolResultEvent,
     UIEvent,
 )
-from langgraph_once.stream import Deduplicator, Ledger, Part
+from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.watch.items import Items
 from langgraph_once.watch.judge import Judge
@@ -99,6 +99,7 @@ class Follower:
     def feed(self, part: Part) -> Iterator[ViewEvent]:
         """What to tell of a part."""
         self._counts.parts += 1
+        self._counts.annotated += annotation_of(part.meta) is not None
         yield from self._decided(part, list(self._dedup.feed(part)))
         yield from self._counted()
 

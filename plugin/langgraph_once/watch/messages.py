@@ -66,6 +66,7 @@ class MessageItems:
         self._open: dict[tuple[Namespace, str], Shown] = {}
         self.shown: list[Shown] = []
         self._calls: dict[tuple[Namespace, str | None], list[int]] = {}
+        self._void_calls: dict[tuple[Namespace, str | None], list[int]] = {}
 
     def feed(self, part: Part, decided: Sequence[Part]) -> Iterator[ViewEvent]:
         """What to tell of a part.
@@ -123,6 +124,7 @@ class MessageItems:
             yield from told
             self._counts.texts += 1
             self.shown.append(shown)
+            yield from self._revive_calls(shown)
         if mark not in shown.marks:
             self._count(mark)
             shown.marks.add(mark)
@@ -152,7 +154,7 @@ class MessageItems:
             else:
                 self._count(mark)
             yield Changed(side=self._items.side, item=shown.item, mark=mark)
-            if mark != "taken_back":
+            if mark == "cut":
                 yield from self._mark_calls(shown.namespace, shown.id, mark)
 
     def add_call(self, namespace: Namespace, message_id: str | None, item: int) -> None:
@@ -164,6 +166,13 @@ class MessageItems:
     ) -> Iterator[ViewEvent]:
         for item in self._calls.pop((namespace, message_id), ()):
             yield Changed(side=self._items.side, item=item, mark=mark)
+
+    def _revive_calls(self, shown: Shown) -> Iterator[ViewEvent]:
+        """A message that takes the place of one under its id makes its calls, as an edit does."""
+        at = (shown.namespace, shown.id)
+        for item in self._void_calls.pop(at, ()):
+            self.add_call(*at, item)
+            yield Changed(side=self._items.side, item=item, mark="kept")
 
     def _drafted(self, part: Part) -> Iterator[ViewEvent]:
         known = self._open.get(_key(part))
@@ -178,12 +187,10 @@ class MessageItems:
                 del self._open[key]
                 if known.item >= 0:
                     yield from self.mark(known, "taken_back")
-        note: Mapping[str, Any] = annotation_of(part.meta) or {}
-        if note.get("source") not in ("retry", "resume"):
-            return  # what takes its place may make the same calls
         for namespace, message_id in list(self._calls):
             is_named = part.data.id in (REMOVE_ALL_MESSAGES, message_id)
             if is_named and akin(namespace, part.ns):
+                self._void_calls[namespace, message_id] = self._calls[namespace, message_id]
                 yield from self._mark_calls(namespace, message_id, "taken_back")
 
     def _shown(self, part: Part) -> Shown:

@@ -135,6 +135,8 @@ class Counts:
 
     parts: int = 0
     """Events of the stream."""
+    annotated: int = 0
+    """Of those, what the server's `once` has annotated; 0 where the graph is not wrapped."""
     texts: int = 0
     """Messages that were told in `messages`."""
     again: int = 0

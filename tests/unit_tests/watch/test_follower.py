@@ -181,6 +181,14 @@ class TestJudge:
         assert found == [("message", mark), ("tool_call", mark)]
         assert seen.counts.again == has_died
 
+    def test_what_an_edit_replaced_stays_with_who_is_not_told(self) -> None:
+        edited = AIMessage("Better words.", id="m1")
+        seen = followed("stock", values(self.asked), *chunks("Bad"), values(self.asked, edited))
+        assert [(text, mark) for text, mark, _ in marks(seen)] == [
+            ("Bad ", "draft"),
+            ("Better words.", "lost"),
+        ]
+
     def test_what_the_run_was_given_is_not_lost(self) -> None:
         old = AIMessage("From before.", id="old")
         seen = followed("stock", values(old, self.asked), values(old, self.asked))
@@ -211,6 +219,17 @@ class TestTheRest:
             ("message", "tool", None),
             ("artifact", "search", [1, 2]),
         ]
+
+    @pytest.mark.parametrize(("id", "mark"), [("m1", "kept"), ("m2", "taken_back")])
+    def test_a_call_is_void_with_its_message_unless_that_is_said_anew(
+        self, id: str, mark: str
+    ) -> None:
+        call: Any = {"name": "search", "args": {}, "id": "c1", "type": "tool_call"}
+        meta = annotated(META, NOTE)
+        first = said(AIMessage("A careless word.", id="m1", tool_calls=[call]), meta)
+        removal = said(RemoveMessage("m1"), meta)
+        seen = followed("once", first, removal, said(AIMessage("A better one.", id=id), meta))
+        assert [item.mark for item in seen.items if item.kind == "tool_call"] == [mark]
 
     def test_states_are_told_by_the_keys_that_changed(self) -> None:
         seen = followed("once", values(topic="a", count=1), values(topic="a", count=2))

@@ -12,6 +12,7 @@ import { SIDES, apply, emptyView } from "./view.js";
 
 const RETRY_MS = 1000;
 const MAX_RETRIES = 5;
+const NEAR_PX = 60; // whoever is so near to the end follows it
 
 const input = new Input();
 const renderers = new Map(
@@ -98,11 +99,13 @@ function later() {
 
 function draw() {
   isDrawn = true;
+  const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - NEAR_PX;
   for (const [name, renderer] of renderers) renderer.show(view[name], changed);
   changed.clear();
   replay.show();
   byId("empty").hidden = replay.events.length > 0;
   status();
+  if (isAtEnd && aborts && replay.isLive) scrollTo(0, document.documentElement.scrollHeight);
   if (answer.show(view, aborts === null && replay.isLive)) {
     const at = document.activeElement; // whoever reads elsewhere is not called away
     if (at === document.body || byId("ask").contains(at)) byId("answer-text").focus();

@@ -25,6 +25,8 @@ const COUNTS = [
   ["bytes", "on the wire", "Bytes of the event stream. LangGraph does not compress it; our app does"],
 ];
 
+const MARKS = { again: "cut", lost: "lost" };
+
 const SMALL = [
   ["drafts", "in no state"], ["taken_back", "taken back"], ["cut", "cut here"],
   ["repaired", "repaired"], ["parts", "events"],
@@ -36,41 +38,66 @@ export class SideRenderer {
     this.list = section.querySelector(".items");
     this.counts = section.querySelector(".counts");
     this.status = section.querySelector("[data-status]");
+    this.note = section.querySelector("h2 small");
+    this.said = this.note.textContent;
     this.clear();
   }
 
   clear() {
     this.nodes = [];
+    this.jumps = 0;
+    this.countsShown = "";
     this.list.replaceChildren();
   }
 
   // Shows a side; `changed` are its items that are others than before, or null for all.
   show(side, changed) {
-    this.list.toggleAttribute("data-running", side.status === "running");
+    this.note.textContent = isFiltered(this.name, side) ? "filtered by the client; the graph is not wrapped" : this.said;
     this.status.textContent = stateOf(side);
     this.status.dataset.status = side.status ?? "";
+    this.status.title = isWaiting(side) ? "langgraph dev runs one at a time; --n-jobs-per-worker 2 lets both run" : "";
     this.showCounts(side.counts);
+    const hasResult = [...(changed ?? [])].some((item) => item?.value?.result !== undefined);
     side.items.forEach((item, at) => {
-      if (this.nodes[at] && changed && !changed.has(item)) return;
+      const isNews = !changed || changed.has(item) || (hasResult && item.name === "tool");
+      if (this.nodes[at] && !isNews) return;
       const shown = this.item(item, side, at);
-      if (this.nodes[at]) this.nodes[at].replaceWith(shown);
+      if (this.nodes[at]) replace(this.nodes[at], shown);
       else this.list.append(shown);
       this.nodes[at] = shown;
     });
   }
 
   showCounts(counts) {
+    const key = JSON.stringify(counts);
+    if (key === this.countsShown) return; // whoever is on a button stays there
+    this.countsShown = key;
     const big = COUNTS.map(([name, label, why]) => {
       const value = counts[name] ?? 0;
       const isBad = name !== "bytes" && value > 0;
+      const shown = name === "bytes" ? size(value) : String(value);
       return element("div", { class: "count", "data-count": name, "data-bad": isBad, title: why },
         element("dt", { text: label }),
-        element("dd", { text: name === "bytes" ? size(value) : value }));
+        element("dd", {}, isBad ? this.jump(name, shown, label) : shown));
     });
     const small = SMALL.filter(([name]) => counts[name] > 0).map(([name, label]) =>
       element("div", { class: "small", "data-count": name },
         element("dt", { text: label }), element("dd", { text: counts[name].toLocaleString("en") })));
     this.counts.replaceChildren(...big, ...small);
+  }
+
+  // A button that shows the next item that is counted.
+  jump(name, shown, label) {
+    const next = () => {
+      const found = [...this.list.querySelectorAll(`.item[data-mark="${MARKS[name]}"], .item:has(.piece.${MARKS[name]})`)];
+      const node = found[this.jumps++ % found.length];
+      node?.scrollIntoView({ block: "center" });
+      node?.setAttribute("tabindex", "-1");
+      node?.focus({ preventScroll: true });
+    };
+    return element("button", {
+      type: "button", class: "jump", text: shown, onclick: next, "aria-label": `${shown} ${label}: show the next`,
+    });
   }
 
   item(item, side, at) {
@@ -83,8 +110,11 @@ export class SideRenderer {
     const head = element("div", { class: "item-head" },
       element("span", { class: "where", text: speaks || item.node ? where : laneName(lane) }),
       element("span", { class: "kind", text: kindOf(item) }),
-      badge ? element("mark", { class: mark, text: badge }) : null);
+      badge ? element("mark", { class: mark, text: badge }) : null,
+      item.kind === "tool_call"
+        ? element("span", { class: "outcome", "data-status": item.status ?? "open", text: item.status ?? "…" }) : null);
     return element("li", {
+      hidden: mark === "kept" && isResult(item, side),
       class: `item ${item.kind}`, "data-mark": mark, "data-lane": item.lane % LANES,
       "data-depth": Math.min(lane.path.length, 3), "data-role": item.kind === "message" ? item.name : null,
     }, head, ...this.body(item));
@@ -96,7 +126,7 @@ export class SideRenderer {
       case "tool_call": return call(item);
       case "artifact": return [fold(title(item.value), item.value)];
       case "state": return [fold(stateLine(item.value), item.value)];
-      case "interrupt": return [fold(question(item.value) ?? "A question", item.value, true)];
+      case "interrupt": return [fold(question(item.value) ?? "A question", item.value)];
       case "custom": case "ui": return [fold(title(item.value), item.value)];
       default: return [element("p", { class: "text", text: asJson(item.value) })];
     }
@@ -114,9 +144,20 @@ export class SideRenderer {
   }
 }
 
+const isFiltered = (name, { counts }) => name === "once" && counts.texts > 0 && counts.annotated === 0;
+
+// What the reader has unfolded stays so.
+function replace(node, shown) {
+  const open = [...node.querySelectorAll("details")].map((each) => each.open);
+  shown.querySelectorAll("details").forEach((each, at) => (each.open = open[at] ?? each.open));
+  node.replaceWith(shown);
+}
+
+const isWaiting = ({ status, items }) => status === "running" && items.length === 0;
+
 function stateOf(side) {
   if (!side.status) return "";
-  if (side.status === "running" && side.items.length === 0) return "waits for its turn";
+  if (isWaiting(side)) return "waits for its turn";
   return side.error ? `${STATES[side.status]}: ${side.error}` : STATES[side.status];
 }
 
@@ -125,6 +166,13 @@ function markOf(item) {
   const [first, ...rest] = item.pieces;
   const isOne = first && rest.every((piece) => piece.mark === first.mark);
   return item.mark === "kept" && isOne ? first.mark : item.mark;
+}
+
+// Whether a message is the result that its call shows already.
+function isResult(item, side) {
+  if (item.kind !== "message" || item.name !== "tool") return false;
+  const text = textOf(item);
+  return side.items.some(({ kind, value }) => kind === "tool_call" && value?.result === text);
 }
 
 function kindOf(item) {
@@ -136,14 +184,13 @@ function kindOf(item) {
 function call(item) {
   const args = textOf(item) || asJson(item.value?.args ?? {});
   const line = element("p", { class: "call" },
-    element("b", { text: item.name }), element("code", { text: args }),
-    element("span", { class: "outcome", "data-status": item.status ?? "open", text: item.status ?? "…" }));
+    element("b", { text: item.name }), element("code", { text: args }));
   const result = item.value?.result;
   return result === undefined ? [line] : [line, fold(`→ ${line1(result)}`, result)];
 }
 
-function fold(summary, value, isOpen = false) {
-  return element("details", { class: "value", open: isOpen },
+function fold(summary, value) {
+  return element("details", { class: "value" },
     element("summary", { text: summary }), element("pre", { text: asJson(value), tabindex: "0" }));
 }
 
