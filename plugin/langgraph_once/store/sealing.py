@@ -81,8 +81,10 @@ class Sealing:
                 )
             return row
         stored = row[_TAG], _bytes(row[_DATA])
-        _, data = self._serde.unwrapped(stored, _place(namespace, key))
-        return dict(json.loads(data))
+        tag, data = self._serde.unwrapped(stored, _place(namespace, key))
+        if tag.codec != _JSON.codec:
+            raise PayloadError("an item of the store is of another codec than JSON", tag=tag.text)
+        return _parsed(data)
 
     def is_sealed_as_now(self, row: dict[str, Any]) -> bool:
         """Whether `row` would encrypt under this key, or not at all, as this is."""
@@ -100,9 +102,19 @@ def _place(namespace: Namespace, key: str) -> BoundTo:
     return ("store", *namespace, key)
 
 
+def _parsed(data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value
+    raise PayloadError("an item of the store is damaged: no object of JSON")
+
+
 def _bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         pass
-    raise PayloadError("an encrypted item of the store is damaged: not base64")
+    raise PayloadError("an item of the store is damaged: not base64")

@@ -13,7 +13,13 @@ from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from langgraph_once.config import StoreConfig
-from langgraph_once.errors import ConfigError, EncodeError, EncryptionError, StorageError
+from langgraph_once.errors import (
+    ConfigError,
+    EncodeError,
+    EncryptionError,
+    SerdeError,
+    StorageError,
+)
 from langgraph_once.store import check_index, default_database, open_store
 from tests.unit_tests.store.conftest import KEYS, OLD, Place, serializer
 
@@ -73,6 +79,25 @@ async def test_without_its_key_nothing_opens_nor_looks_like_a_value(place: Place
         (looks_sealed,) = await store._rows.asearch(ADA)
         with pytest.raises(EncodeError):
             await store.aput(ADA, "fake", looks_sealed.value)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"__once__": "json.zstd.aesgcm", "sealed": "no base64!"},
+        {"__once__": "json", "sealed": "bm8ganNvbg=="},
+        {"__once__": "json", "sealed": "W10="},
+        {"__once__": "once1", "sealed": "e30="},
+        {"__once__": "json.aesgcm", "sealed": "e30="},
+        {"__once__": "x", "sealed": "e30="},
+    ],
+)
+async def test_a_damaged_row_is_one_of_our_errors(place: Place, row: dict[str, str]) -> None:
+    async with place.opened() as store:
+        await store.aput(ADA, "tea", VALUE)
+        place.execute("UPDATE store SET value = ?", json.dumps(row))
+        with pytest.raises(SerdeError):
+            await store.aget(ADA, "tea")
 
 
 @pytest.mark.parametrize("column", ["key", "prefix"])
