@@ -239,14 +239,14 @@ def test_what_looks_like_a_graph_and_is_none_is_left_out(tmp_path: Path) -> None
     text = "import langgraph\nclass Query:\n    def compile(self): return 5\n"
     (tmp_path / "query.py").write_text(f"{text}query = Query().compile()\n")
     (tmp_path / "agent.py").write_text(GRAPH)
-    (tmp_path / "json.py").write_text("raise RuntimeError('is not imported')\n")
-    (tmp_path / "langgraph.json").write_text('{\n  "dependencies": ["."],\n  "graphs": {}\n}')
+    (tmp_path / "click.py").write_text("raise RuntimeError('is not imported')\n")
+    (tmp_path / "langgraph.json").write_text('{\n  "source": {"kind": "uv"},\n  "graphs": {}\n}')
     run = init(tmp_path, "--yes")
     assert run.returncode == 0, run.stderr
     assert "graphs.query: left out; must be a compiled graph" in run.stdout
     after = json.loads((tmp_path / "langgraph.json").read_text())
     assert list(after["graphs"]) == ["agent"]
-    assert list(after) == ["dependencies", "graphs", "checkpointer", "http"]
+    assert list(after) == ["source", "graphs", "checkpointer", "http"]
 
 
 def test_threads_may_go_to_postgresql(tmp_path: Path, postgres: str) -> None:

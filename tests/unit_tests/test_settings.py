@@ -11,7 +11,7 @@ import pytest
 
 from langgraph_once.config import DedupConfig, HideConfig, SerdeConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.manifest import Manifest
+from langgraph_once.manifest import APP, SAVER, Manifest
 from langgraph_once.reference import env_example, json_schema
 from langgraph_once.settings import load_graph_targets, load_settings
 
@@ -85,6 +85,19 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], where: str, problem:
             "ONCE_SERDE__ENCRYPTION_KEYS",
         ),
         (Manifest(checkpointer={"once": {}, "serde": {}}), "checkpointer.serde", "once.serde"),
+        (Manifest(checkpointer={"path": SAVER, "onec": {}}), "checkpointer.onec", "mean 'once'"),
+        (Manifest(http={"app": APP, "Once": {}}), "http.Once", "mean 'once'"),
+        (Manifest(checkpointer={"once": {"serd": {}}}), "checkpointer.once.serd", "mean 'serde'"),
+        (
+            Manifest(http={"once": {"sse_encodings": ["zstd", "gzp"]}}),
+            "http.once.sse_encodings[1]",
+            "got 'gzp'; did you mean 'gzip'?",
+        ),
+        (
+            Manifest(checkpointer={"once": {"serde": {"upgrades": {"shop: state:Line": "a:b"}}}}),
+            "checkpointer.once.serde.upgrades['shop: state:Line']",
+            "'module:Name'",
+        ),
         (Manifest(http={"once": {"expose_config": "may"}}), "http.once.expose_config", "boolean"),
         (Manifest(http={"once": 5}), "http.once", "must be an object"),
         (graph(), "graphs.agent.once.target", "package.module:name"),

@@ -39,10 +39,12 @@ def with_graphs(text: str | None, graphs: Mapping[str, str]) -> str:
     if not graphs and text is not None:
         return text
     changed = JsonText("{}\n" if text is None else text)
+    there = json.loads(changed.text)
     new: dict[str, Any] = {"dependencies": ["."], "graphs": dict(graphs)}
+    if "source" in there:
+        del new["dependencies"]  # LangGraph takes one or the other
     if text is None and Path(".env").is_file():
         new["env"] = ".env"
-    there = json.loads(changed.text)
     for key, value in new.items():
         if key not in there:
             changed.add((), key, value)
