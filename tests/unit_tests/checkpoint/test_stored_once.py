@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import SecretStr
 
@@ -43,14 +43,14 @@ def talk(count: int) -> list[AnyMessage]:
     return [(HumanMessage, AIMessage)[n % 2](text(n), id=f"message {n}") for n in range(count)]
 
 
-def put(saver: OnceSqliteSaver, after: RunnableConfig, **values: Any) -> RunnableConfig:
+def put(saver: BaseCheckpointSaver[Any], after: RunnableConfig, **values: Any) -> RunnableConfig:
     checkpoint = empty_checkpoint()
     checkpoint["channel_values"] = values
     checkpoint["channel_versions"] = dict.fromkeys(values, "1")
     return saver.put(after, checkpoint, {"source": "loop", "step": 1}, CHANGED)
 
 
-def values(saver: OnceSqliteSaver, at: RunnableConfig = ROOT) -> dict[str, Any]:
+def values(saver: BaseCheckpointSaver[Any], at: RunnableConfig = ROOT) -> dict[str, Any]:
     found = saver.get_tuple(at)
     assert found is not None
     return found.checkpoint["channel_values"]
@@ -282,7 +282,7 @@ def test_without_it_rows_are_whole_and_rows_of_both_kinds_are_read(path: Path) -
 
 def test_stock_rows_are_read_and_a_stock_saver_is_told(path: Path) -> None:
     with SqliteSaver.from_conn_string(str(path)) as stock:
-        first = put(stock, ROOT, messages=talk(100))  # type: ignore[arg-type]
+        first = put(stock, ROOT, messages=talk(100))
         stock.put_writes(first, [("messages", talk(3))], "task")
     with open_sqlite_saver(path) as saver:
         assert values(saver)["messages"] == talk(100)
@@ -290,7 +290,7 @@ def test_stock_rows_are_read_and_a_stock_saver_is_told(path: Path) -> None:
     with SqliteSaver.from_conn_string(str(path)) as stock:
         with pytest.raises(NotImplementedError, match="channels"):
             stock.get_tuple(second)
-        assert values(stock, first)["messages"] == talk(100)  # type: ignore[arg-type]
+        assert values(stock, first)["messages"] == talk(100)
     with open_sqlite_saver(path) as saver:
         assert values(saver)["messages"] == talk(101)
 
