@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["postgres_server"]
+__all__ = ["postgres_server", "programs"]
 
 _SETTINGS = "-c listen_addresses= -c fsync=off -k"
 
@@ -39,6 +39,13 @@ def postgres_server() -> Iterator[str]:
             pytest.fail("no PostgreSQL: install pgserver, or the package of the system")
         else:
             pytest.skip("no PostgreSQL: install pgserver, or the package of the system")
+
+
+def programs() -> Path:
+    """Where the programs of the server are that `postgres_server` starts."""
+    if (spec := importlib.util.find_spec("pgserver")) is not None and spec.origin:
+        return Path(spec.origin).with_name("pginstall") / "bin"
+    return _programs() or Path()
 
 
 def _programs() -> Path | None:

@@ -149,6 +149,9 @@ class SerdeConfig:
     place of another. "required" refuses to read what is not bound, or not encrypted; "off" is for
     SQL that copies."""
 
+    readable_metadata: tuple[str, ...] = ()
+    """Metadata that are not encrypted, besides what servers filter by; "*" is all of them."""
+
     encryption_keys: Annotated[dict[str, SecretStr], WrapValidator(_unseen)] = Field(
         default_factory=dict, repr=False
     )

@@ -39,6 +39,10 @@ class AllRows(ABC):
     writes_table: ClassVar[str]
     """Of upstream's; its rows have a `value_column`."""
     value_column: ClassVar[str]
+    metadata_columns: ClassVar[tuple[str, str]]
+    """Expressions: metadata as they are read, and where they are written."""
+    is_sealed: ClassVar[str]
+    """An expression: whether something of the metadata is encrypted."""
     columns: ClassVar[tuple[tuple[str, str], ...]]
     """Upstream's tables, and those of their columns that a copy takes over as they are."""
 
@@ -57,6 +61,42 @@ class AllRows(ABC):
     @abstractmethod
     def drop_own(self) -> Program[bool]:
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
+
+    @abstractmethod
+    def read_metadata(self, column: Any) -> dict[str, Any]:
+        """What the column of metadata says."""
+
+    @abstractmethod
+    def metadata_text(self, metadata: Mapping[str, Any]) -> Any:
+        """What the column of metadata holds."""
+
+    def metadata(
+        self, places: Sequence[Place], *, locks: bool = False
+    ) -> Program[list[tuple[Place, dict[str, Any]]]]:
+        """What rows have as metadata; if it `locks`, nobody may change them until the end."""
+        here = ", ".join(["(?, ?, ?)"] * len(places))
+        rows = yield Ask(
+            f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.metadata_columns[0]} FROM "
+            f"checkpoints WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {here})"
+            f"{self.row_lock if locks else ''}",
+            [part for place in places for part in place],
+        )
+        return [(Place(*row[:3]), self.read_metadata(row[3])) for row in rows]
+
+    def put_metadata(self, news: Mapping[Place, Mapping[str, Any]]) -> Ask:
+        """Put metadata in the place of others."""
+        return Ask(
+            f"UPDATE checkpoints SET metadata = {self.metadata_columns[1]} "
+            "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+            [(self.metadata_text(metadata), *place) for place, metadata in news.items()],
+            True,
+            False,
+        )
+
+    def places(self, thread_id: str) -> Program[list[Place]]:
+        """Where the checkpoints of a thread are."""
+        found = yield from self.ids(thread_id)
+        return [Place(thread_id, ns, id_) for ns, ids in found.items() for id_ in ids]
 
     def restore_metadata(self, thread_id: str) -> Program[int]:
         """Put metadata where upstream has them. Returns of how many checkpoints."""
@@ -157,7 +197,7 @@ class AllRows(ABC):
             sql = f"SELECT 1 FROM {table.name} WHERE type NOT IN ({tags}) LIMIT 1"
             if (yield Ask(sql)):
                 return True
-        return False
+        return bool((yield Ask(f"SELECT 1 FROM checkpoints WHERE {self.is_sealed} LIMIT 1")))
 
     def piece_bytes(self, thread_id: str) -> Program[int]:
         """How much room the pieces of a thread take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
@@ -15,8 +15,9 @@ from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite, bound
 
-__all__ = ["NewCheckpoint", "Query", "Tables"]
+__all__ = ["NEWEST_FIRST", "NewCheckpoint", "Query", "Tables"]
 
+NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
 _HERE = "thread_id = ? AND checkpoint_ns = ?"
 
 
@@ -63,10 +64,53 @@ class Tables(AllRows):
         """The checkpoint at a place, with its writes."""
 
     @abstractmethod
+    def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
+        """What rows must be for `list` to list them, as far as rows tell, and what that takes."""
+
+    @abstractmethod
+    def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
+        """Whether metadata that were decrypted hold what is wanted, as the database would say."""
+
+    @abstractmethod
+    def select(
+        self, where: str, values: Sequence[Any], limit: int
+    ) -> Program[list[StoredCheckpoint]]:
+        """The newest checkpoints whose rows meet a condition."""
+
     def page(
         self, query: Query, after: Place | None, limit: int
     ) -> Program[list[StoredCheckpoint]]:
         """At most `limit` checkpoints that match, newest first, that come after one."""
+        return self.select(*self._where(query, after), limit)
+
+    def at(self, places: Sequence[Place]) -> Program[list[StoredCheckpoint]]:
+        """Some checkpoints, newest first."""
+        if not places:
+            yield from ()
+            return []
+        rows = ", ".join(["(?, ?, ?)"] * len(places))
+        where = f"WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {rows})"
+        flat = [part for place in places for part in place]
+        return (yield from self.select(where, flat, len(places)))
+
+    def candidates(
+        self, query: Query, after: Place | None, limit: int
+    ) -> Program[list[tuple[Place, dict[str, Any]]]]:
+        """Where checkpoints are that match as far as rows tell, and what rows have as metadata."""
+        where, values = self._where(query, after)
+        rows = yield Ask(
+            f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.metadata_columns[0]} "
+            f"FROM checkpoints {where} ORDER BY {NEWEST_FIRST} LIMIT {limit}",
+            values,
+        )
+        return [(Place(*row[:3]), self.read_metadata(row[3])) for row in rows]
+
+    def _where(self, query: Query, after: Place | None) -> tuple[str, list[Any]]:
+        where, values = self.conditions(query)
+        if after is not None:
+            where = [*where, "(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)"]
+            values = [*values, after.checkpoint_id, after.thread_id, after.checkpoint_ns]
+        return f"WHERE ({') AND ('.join(where)})" if where else "", values
 
     @abstractmethod
     def ancestors(

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
 
 from langgraph_once.checkpoint.database import Ask, Program, batches, each
 from langgraph_once.checkpoint.found import Found, History
+from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, bound, naming
@@ -35,6 +36,8 @@ _PATH: Final = 64
 """How many ancestors are read at once."""
 _MOST_CELLS: Final = 50
 """How many cells are bound anew at once: each may be large."""
+_MOST_METADATA: Final = 200
+"""Of how many checkpoints metadata are read at once."""
 _PAGE: Final = 50
 """How many checkpoints are listed by one statement."""
 
@@ -83,7 +86,11 @@ class Threads:
     def _page(self, query: Query, found: Found, limit: int) -> Program[Found]:
         """The checkpoints that come after those found, which they take the place of."""
         after = found.checkpoints[-1].place if found.checkpoints else None
-        found.checkpoints = yield from self.tables.page(query, after, limit)
+        if query.filter and self.values.encrypts:
+            places = yield from self._matching(query, query.filter, after, limit)
+            found.checkpoints = yield from self.tables.at(places)
+        else:
+            found.checkpoints = yield from self.tables.page(query, after, limit)
         for thread_id in {stored.place.thread_id for stored in found.checkpoints}:
             of_thread = Found(self.values)
             of_thread.checkpoints = [
@@ -91,6 +98,26 @@ class Threads:
             ]
             yield from self.collect(thread_id, of_thread.manifests(), found.assembly)
         return found
+
+    def _matching(
+        self, query: Query, wanted: dict[str, Any], after: Place | None, limit: int
+    ) -> Program[list[Place]]:
+        """Where the checkpoints of the next page are; what is encrypted is compared here.
+
+        No values are read for that, and of metadata only some at a time.
+        """
+        found: list[Place] = []
+        while True:
+            rows = yield from self.tables.candidates(query, after, _MOST_METADATA)
+            for after, known in rows:
+                if SEALED not in known or self.tables.matches(
+                    opened(self.values, after, known), wanted
+                ):
+                    found.append(after)
+                    if len(found) == limit:
+                        return found
+            if len(rows) < _MOST_METADATA:
+                return found
 
     def put(
         self,
@@ -171,11 +198,19 @@ class Threads:
                 for one in some:
                     old, new = table.bound_to(source, one), table.bound_to(target, one)
                     with naming(f"{table.holds} {one.key}", Place(source, *one.key[:2])):
-                        moved = self.values.moved(cells[one.key], old, new)
-                    if moved is not None:
-                        news[one.key] = moved
+                        cell = self.values.moved(cells[one.key], old, new)
+                    if cell is not None:
+                        news[one.key] = cell
                 if news:
                     yield self.tables.replace(table, target, news)
+        for places in batches((yield from self.tables.places(target)), _MOST_METADATA):
+            changed = {}
+            for place, known in (yield from self.tables.metadata(places)):
+                of_source = place._replace(thread_id=source)
+                if (metadata := moved(self.values, of_source, place, known)) is not None:
+                    changed[place] = metadata
+            if changed:
+                yield self.tables.put_metadata(changed)
 
     def prune(
         self, thread_ids: Sequence[str], strategy: str, count: int, older_than: datetime | None

@@ -1,19 +1,25 @@
 """The suite that LangGraph gives to authors of savers, whole."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import pytest
 from langgraph.checkpoint.conformance import checkpointer_test, validate
 from langgraph.checkpoint.conformance.capabilities import Capability
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+from tests.unit_tests.checkpoint.test_postgres_conformance import SERIALIZERS
 
 
-async def test_all_eight_capabilities_pass(path: Path, serde: SerializerProtocol) -> None:
+@pytest.mark.parametrize("store_once", [True, False])
+@pytest.mark.parametrize("serde", SERIALIZERS.values(), ids=SERIALIZERS)
+async def test_all_eight_capabilities_pass(
+    path: Path, serde: Callable[[], SerializerProtocol], store_once: bool
+) -> None:
     @checkpointer_test(name="OnceSqliteSaver")
     async def registered() -> AsyncIterator[OnceSqliteSaver]:
-        async with open_sqlite_saver(path, serde=serde) as saver:
+        async with open_sqlite_saver(path, serde=serde(), store_once=store_once) as saver:
             yield saver
 
     report = await validate(registered)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.all_rows import STOCK_TAGS, Inline
 from langgraph_once.checkpoint.database import Engine, Program, batches, each
+from langgraph_once.checkpoint.metadata import resealed
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
     Progress,
@@ -207,6 +208,7 @@ class _Thread:
             at = yield from tables.cells_at(table, self._id)
             for some in batches([one for one in at if self._may_need(one)], AT_ONCE):
                 yield from self._rewrite(table, some)
+        yield from self._reseal_metadata()
         if self._way.is_leaving:
             self._rows += 0 if self._is_dry else (yield from tables.restore_metadata(self._id))
         else:
@@ -237,6 +239,23 @@ class _Thread:
                 self._count(one.cell, new)
         ask = self._reader.tables.replace(table, self._id, news)
         yield from self._store(cuts, [ask] if news else [])
+
+    def _reseal_metadata(self) -> Program[None]:
+        tables = self._reader.tables
+        for places in batches((yield from tables.places(self._id)), AT_ONCE * AT_ONCE):
+            news = {}
+            rows = yield from tables.metadata(places, locks=not self._is_dry)
+            for place, found in rows:
+                try:
+                    new = resealed(self._way.source, self._way.target, place, found)
+                except SerdeError as error:
+                    trouble = Trouble(*place, None, f"metadata: {why(error)}")
+                    raise _StuckError(trouble) from error
+                if new is not None:
+                    news[place] = new
+            self._rows += len(news)
+            if news and not self._is_dry:
+                yield tables.put_metadata(news)
 
     def _seal(self) -> Program[None]:
         """Encrypt what stands beside cells, and pieces, as now."""

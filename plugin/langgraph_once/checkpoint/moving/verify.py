@@ -13,6 +13,7 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 
 from langgraph_once.checkpoint.database import Program, batches
+from langgraph_once.checkpoint.metadata import opened
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
     Progress,
@@ -150,7 +151,8 @@ class _Check:
         paths.meet(place.checkpoint_id)
         try:
             stored = yield from self._tables.find(place)
-        except SerdeError:  # of a cell, which `cells` names
+        except SerdeError:  # of the metadata, or of a cell, which `cells` names
+            yield from self._metadata(place)
             return
         except Exception as error:  # of what the row says; those of the database pass us by
             self._add(*place[1:], None, f"it cannot be read: {why(error)}")
@@ -164,6 +166,13 @@ class _Check:
                     channel,
                     "it is rebuilt from checkpoints before it, of which one is not there",
                 )
+
+    def _metadata(self, place: Place) -> Program[None]:
+        for _, found in (yield from self._tables.metadata([place])):
+            try:
+                opened(self._threads.values, place, found)
+            except SerdeError as error:
+                self._add(*place[1:], None, f"metadata: {why(error)}")
 
     def _orphans(self, table: CellTable, known: set[tuple[str, str]]) -> Program[None]:
         seen = set()

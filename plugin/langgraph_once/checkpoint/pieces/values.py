@@ -25,7 +25,7 @@ from langgraph_once.serde.layers.tag import Tag
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import SerializerProtocol
 
-__all__ = ["Cell", "Unpacked", "Values"]
+__all__ = ["READABLE", "Cell", "Unpacked", "Values"]
 
 MIN_CUT_BYTES: Final = 16_384
 """Shorter values stand whole in their row: they take less room, and one question less."""
@@ -34,6 +34,21 @@ _BYTES: Final = Tag("bytes")
 _PIECES: Final = Tag("pieces")
 _CHANNELS: Final = Tag("channels")
 _VERSION: Final = 1
+READABLE: Final = frozenset(
+    {
+        "source",
+        "step",
+        "parents",
+        "run_attempt",
+        "counters_since_delta_snapshot",
+        "run_id",
+        "thread_id",
+        "graph_id",
+        "assistant_id",
+    }
+)
+"""What servers and savers look for in rows; ids and counts, none of which a user has typed."""
+
 _OF_PIECES: Final[BoundTo] = ("piece",)
 """What pieces are bound to: no value. Which one it is, its digest tells, which stands in values."""
 _AS_IS: Final = frozenset({"once1", "null", "bytes", "bytearray"})
@@ -60,6 +75,8 @@ class Values:
     Attributes:
         stores_once: Whether long values are cut, which only what `OnceSerializer` writes is.
         encrypts: Whether the serializer encrypts: then no value may stand beside it.
+        readable_metadata: What of metadata is not encrypted; all if None.
+        requires_sealed_metadata: Whether metadata must not be read that are not encrypted.
     """
 
     def __init__(self, serde: SerializerProtocol, *, store_once: bool = True) -> None:
@@ -72,6 +89,14 @@ class Values:
             self._serde, self._tag, keys = serde, Tag.parse, serde.piece_keys
             self._max_bytes = serde.config.max_decoded_bytes
             self.stores_once = store_once and serde.config.codec == "once1"
+        self.readable_metadata: frozenset[str] | None = None
+        self.requires_sealed_metadata = False
+        if isinstance(serde, OnceSerializer) and keys[0]:
+            named = frozenset(serde.config.readable_metadata)
+            self.readable_metadata = None if "*" in named else READABLE | named
+            self.requires_sealed_metadata = (
+                serde.config.bind_rows == "required" and self.readable_metadata is not None
+            )
         self.encrypts = bool(keys[0]) or isinstance(serde, EncryptedSerializer)
         self._cutter = Cutter(keys)
         self._recent = Recent(self._cutter)
@@ -109,9 +134,22 @@ class Values:
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
         return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
+    def sealed(self, data: bytes, bound_to: BoundTo) -> Cell:
+        """What stands for bytes: they are compressed and encrypted, never cut."""
+        return self._wrapped(_BYTES, data, bound_to)
+
+    def opened(self, cell: Cell, bound_to: BoundTo) -> bytes:
+        """What `sealed` was given.
+
+        Raises:
+            SerdeError: It cannot be opened.
+        """
+        data: bytes = self._serde.unwrapped(cell, bound_to)[1]
+        return data
+
     def piece(self, data: bytes) -> Cell:
         """What stands in the row of a piece."""
-        return self._wrapped(_BYTES, data, _OF_PIECES)
+        return self.sealed(data, _OF_PIECES)
 
     def unpacked(self, cell: Cell, bound_to: BoundTo) -> Unpacked:
         """Open the cell of a row; what it holds is not decoded yet.
@@ -186,8 +224,7 @@ class Values:
 
     def piece_in(self, cell: Cell) -> bytes:
         """What `piece` stored."""
-        data: bytes = self._serde.unwrapped(cell, _OF_PIECES)[1]
-        return data
+        return self.opened(cell, _OF_PIECES)
 
     def is_sealed_as_now(self, cell: Cell) -> bool:
         """Whether a cell is encrypted and bound as those that are written now.
@@ -211,15 +248,8 @@ class Values:
         _, parts = _channels(opened)
         return [part.manifest for part in parts.values() if part.manifest is not None]
 
-    def assembly(self, *, groups_only: bool = False, remembers: bool = False) -> Assembly:
-        """Puts cut values together, or tells all of their pieces.
-
-        Args:
-            groups_only: Whether it is only asked which pieces there are.
-            remembers: Whether pieces are not read of values that were cut a moment ago.
-        """
-        if remembers:
-            return Assembly(self.piece_in, self._cutter, remembered=self._recent.body)
+    def assembly(self, *, groups_only: bool = False) -> Assembly:
+        """Puts cut values together, or tells all of their pieces."""
         return Assembly(self.piece_in, self._cutter, groups_only=groups_only)
 
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:

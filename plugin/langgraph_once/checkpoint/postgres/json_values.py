@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["is_kept", "is_taken", "json_text", "metadata_text", "read_metadata"]
+from langgraph_once.checkpoint.metadata import is_kept
+
+__all__ = ["is_taken", "json_text", "metadata_text", "read_metadata"]
 
 _EXACT: Final = "__once_json"
 """In metadata: all of them as text, where JSONB would not keep them as they are."""
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
-
-
-def is_kept(value: Any) -> bool:
-    """Whether JSONB returns JSON as it was: it makes integers of large floats."""
-    match value:
-        case str():
-            return "\0" not in value and not _SURROGATES.search(value)
-        case float():
-            return math.isfinite(value) and "e" not in repr(value) and repr(value) != "-0.0"
-        case int():
-            return -(2**63) <= value < 2**63
-        case dict():
-            return all(map(is_kept, value)) and all(map(is_kept, value.values()))
-        case list() | tuple():
-            return all(map(is_kept, value))
-        case _:
-            return True
 
 
 def is_taken(text: str) -> bool:

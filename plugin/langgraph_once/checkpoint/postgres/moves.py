@@ -8,8 +8,15 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.all_rows import Inline
 from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.postgres.json_values import is_taken, json_text, read_metadata
+from langgraph_once.checkpoint.postgres.filters import contains
+from langgraph_once.checkpoint.postgres.json_values import (
+    is_taken,
+    json_text,
+    metadata_text,
+    read_metadata,
+)
 from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import StorageError
@@ -55,6 +62,20 @@ class PostgresMoves(Tables):
     """Statements on all rows of a thread, and on our tables as such."""
 
     row_lock = " FOR UPDATE"
+    metadata_columns = "metadata::text", "?::jsonb"
+    is_sealed = f"jsonb_exists(metadata, '{SEALED}')"
+
+    def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
+        """Whether metadata that were decrypted hold what is wanted, as the database would say."""
+        return contains(metadata, wanted)
+
+    def read_metadata(self, column: Any) -> dict[str, Any]:
+        """What the column of metadata says."""
+        return read_metadata(column)
+
+    def metadata_text(self, metadata: Mapping[str, Any]) -> Any:
+        """What the column of metadata holds."""
+        return metadata_text(metadata)
 
     def has_own(self) -> Program[bool]:
         """Whether our tables are there."""

@@ -9,16 +9,16 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from langgraph.checkpoint.base import get_checkpoint_id
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
 from langgraph_once.checkpoint.postgres.at_once import LOCKS, at_once
+from langgraph_once.checkpoint.postgres.filters import conditions
 from langgraph_once.checkpoint.postgres.json_values import (
-    is_kept,
     json_text,
     metadata_text,
     read_metadata,
@@ -32,7 +32,7 @@ from langgraph_once.checkpoint.stored import (
     StoredWrite,
     bound,
 )
-from langgraph_once.checkpoint.tables import NewCheckpoint, Query
+from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query
 
 __all__ = ["RUN_ID", "PostgresTables"]
 
@@ -54,7 +54,6 @@ WITH page AS MATERIALIZED (
     FROM checkpoints {{where}} ORDER BY {{order}} LIMIT {{limit}}
 )
 """
-_NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
 _HERE: Final = "thread_id = ? AND checkpoint_ns = ?"
 # `LATERAL` with a `LIMIT` or an `OFFSET` is one look-up by primary key for each row, whatever the
 # planner thinks of how many rows a thread has.
@@ -191,16 +190,15 @@ class PostgresTables(PostgresMoves):
         found = yield from self._read(page, asked)
         return found[0] if found else None
 
-    def page(
-        self, query: Query, after: Place | None, limit: int
+    def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
+        """What rows must be for `list` to list them, as far as rows tell, and what that takes."""
+        return conditions(query, may_be_sealed=self.values.encrypts)
+
+    def select(
+        self, where: str, values: Sequence[Any], limit: int
     ) -> Program[list[StoredCheckpoint]]:
-        """At most `limit` checkpoints that match, newest first, that come after one."""
-        where, values = _where(query)
-        if after is not None:
-            where.append("(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)")
-            values += (after.checkpoint_id, after.thread_id, after.checkpoint_ns)
-        all_of = f"WHERE {' AND '.join(where)}" if where else ""
-        page = _PAGE.format(where=all_of, order=_NEWEST_FIRST, limit=limit)
+        """The newest checkpoints whose rows meet a condition."""
+        page = _PAGE.format(where=where, order=NEWEST_FIRST, limit=limit)
         return (yield from self._read(page, values))
 
     def ancestors(
@@ -235,9 +233,10 @@ class PostgresTables(PostgresMoves):
                 cell = self.values.cell(value, cuts, at)
                 rows.append([*new.place[:2], channel, str(version), *cell])
         head = {**new.checkpoint, "channel_values": inline}
+        known = sealed(self.values, new.place, new.metadata)
         # What the metadata say is not said twice.
-        run_id = None if new.metadata.get("run_id") == new.run_id else new.run_id
-        row = [*new.place, new.parent_id, json_text(head), metadata_text(new.metadata), run_id]
+        run_id = None if known.get("run_id") == new.run_id else new.run_id
+        row = [*new.place, new.parent_id, json_text(head), metadata_text(known), run_id]
         put = Ask(_PUT, row, has_rows=False)
         return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]
 
@@ -332,7 +331,8 @@ class PostgresTables(PostgresMoves):
         found = []
         for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
             place, parent_id = Place(*row[1:4]), row[5]
-            checkpoint, metadata = json.loads(row[6]), read_metadata(row[7])
+            checkpoint = json.loads(row[6])
+            metadata = opened(self.values, place, read_metadata(row[7]))
             values = checkpoint.pop("channel_values", None) or {}
             for name, version in checkpoint["channel_versions"].items():
                 text = version if isinstance(version, str) else json.dumps(version)
@@ -371,22 +371,3 @@ def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> Store
 
 def _is_inline_for_others(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
-
-
-def _where(query: Query) -> tuple[list[str], list[Any]]:
-    where = []
-    values: list[Any] = []
-    if query.config:
-        at = query.config["configurable"]
-        named = (at["thread_id"], at.get("checkpoint_ns"), get_checkpoint_id(query.config) or None)
-        for column, value in zip(Place._fields, named, strict=True):
-            if value is not None:
-                where.append(f"{column} = ?")
-                values.append(str(value))
-    if query.filter:
-        where.append("metadata @> ?::jsonb")
-        values.append(json_text(query.filter))
-    if query.before is not None:
-        where.append("checkpoint_id < ?")
-        values.append(get_checkpoint_id(query.before))
-    return where, values

@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from langgraph.checkpoint.sqlite.utils import search_where
-
 from langgraph_once.checkpoint.database import Ask, Program, Row
+from langgraph_once.checkpoint.metadata import SEALED, opened, sealed
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
+from langgraph_once.checkpoint.sqlite.filters import conditions, matches
+from langgraph_once.checkpoint.sqlite.json_text import json_text
 from langgraph_once.checkpoint.stored import (
     CellTable,
     Place,
@@ -20,7 +21,7 @@ from langgraph_once.checkpoint.stored import (
     bound,
     naming,
 )
-from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query, Tables
 
 __all__ = ["SCHEMA", "VERSION", "SqliteTables"]
 
@@ -111,6 +112,8 @@ class SqliteTables(Tables):
 
     writes_table = "writes"
     value_column = "value"
+    metadata_columns = "metadata", "?"
+    is_sealed = f"instr(CAST(metadata AS TEXT), '\"{SEALED}\"')"
     run_id = _RUN_ID
     columns = (("checkpoints", ""), ("writes", ""))
     cell_tables = (
@@ -141,21 +144,32 @@ class SqliteTables(Tables):
         found = yield Ask(f"SELECT {_COLUMNS} FROM checkpoints {where} LIMIT 1", asked)
         return (yield from self._with_writes(found))[0] if found else None
 
-    def page(
-        self, query: Query, after: Place | None, limit: int
+    def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
+        """What rows must be for `list` to list them, as far as rows tell, and what that takes."""
+        return conditions(query, may_be_sealed=self.values.encrypts)
+
+    def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
+        """Whether metadata that were decrypted hold what is wanted, as the database would say."""
+        return matches(metadata, wanted)
+
+    def select(
+        self, where: str, values: Sequence[Any], limit: int
     ) -> Program[list[StoredCheckpoint]]:
-        """At most `limit` checkpoints that match, newest first, that come after one."""
-        where, values = search_where(query.config, query.filter, query.before)
-        if after is not None:
-            where += f" {'AND' if where else 'WHERE'} (checkpoint_id, thread_id, checkpoint_ns) < "
-            where += "(?, ?, ?)"
-            values = [*values, after.checkpoint_id, after.thread_id, after.checkpoint_ns]
+        """The newest checkpoints whose rows meet a condition."""
         found = yield Ask(
-            f"SELECT {_COLUMNS} FROM checkpoints {where} "
-            "ORDER BY checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC LIMIT ?",
+            f"SELECT {_COLUMNS} FROM checkpoints {where} ORDER BY {NEWEST_FIRST} LIMIT ?",
             [*values, limit],
         )
         return (yield from self._with_writes(found))
+
+    def read_metadata(self, column: Any) -> dict[str, Any]:
+        """What the column of metadata says."""
+        known: dict[str, Any] = json.loads(column) if column is not None else {}
+        return known
+
+    def metadata_text(self, metadata: Mapping[str, Any]) -> Any:
+        """What the column of metadata holds."""
+        return json_text(metadata)[0]
 
     def ancestors(
         self, place: Place, limit: int, channels: Sequence[str]
@@ -170,9 +184,10 @@ class SqliteTables(Tables):
         head = {key: value for key, value in new.checkpoint.items() if key != "channel_values"}
         at = bound("checkpoint", new.place.thread_id, new.place[1:])
         cell = self.values.channels(head, new.checkpoint["channel_values"], cuts, at)
-        metadata, is_json = _json(new.metadata)
+        known = sealed(self.values, new.place, new.metadata)
+        metadata, is_json = json_text(known)
         # The metadata say it, if SQLite can read them.
-        run_id = None if is_json and new.metadata.get("run_id") == new.run_id else new.run_id
+        run_id = None if is_json and known.get("run_id") == new.run_id else new.run_id
         row = [*new.place, new.parent_id, *cell, metadata, run_id]
         return [Ask(_PUT, row, has_rows=False)]
 
@@ -236,17 +251,8 @@ class SqliteTables(Tables):
         at = bound("checkpoint", place.thread_id, place[1:])
         with naming("the row", place):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
-        known = json.loads(metadata) if metadata is not None else {}
+        known = opened(self.values, place, self.read_metadata(metadata))
         return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)
-
-
-def _json(metadata: Mapping[str, Any]) -> tuple[bytes, bool]:
-    """What Python takes for JSON, and whether it is. Lone surrogates, which upstream drops, are
-    escaped."""
-    try:
-        return json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode(), True
-    except ValueError:  # also UnicodeEncodeError
-        return json.dumps(metadata).encode(), False
 
 
 def _run_of(metadata: bytes) -> str | None:

@@ -1,0 +1,127 @@
+"""Metadata as rows have them: with keys, all but what servers filter by is encrypted.
+
+What is encrypted stands as one value under a key of ours, bound to its row. So the columns, and the
+SQL of others that reads what is readable, stay as they are.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from langgraph_once.checkpoint.pieces.values import Cell, Values
+from langgraph_once.checkpoint.stored import Place, bound, naming
+from langgraph_once.errors import EncryptionError, PayloadError
+from langgraph_once.serde.layers.encryption import BoundTo
+
+__all__ = ["SEALED", "is_kept", "moved", "opened", "resealed", "sealed"]
+
+SEALED: Final = "__once_sealed"
+"""The key of what is encrypted: its tag, and its bytes in base64."""
+
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+
+
+def is_kept(value: Any) -> bool:
+    """Whether every database returns JSON as it was: JSONB makes integers of large floats."""
+    match value:
+        case str():
+            return "\0" not in value and not _SURROGATES.search(value)
+        case float():
+            return math.isfinite(value) and "e" not in repr(value) and repr(value) != "-0.0"
+        case int():
+            return -(2**63) <= value < 2**63
+        case dict():
+            return all(map(is_kept, value)) and all(map(is_kept, value.values()))
+        case list() | tuple():
+            return all(map(is_kept, value))
+        case _:
+            return True
+
+
+def sealed(values: Values, place: Place, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the row of a checkpoint has of its metadata."""
+    if values.readable_metadata is None:
+        return metadata
+    plain: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for name, value in metadata.items():
+        (plain if _is_plain(values, name, value) else rest)[name] = value
+    return _with(plain, values.sealed(json.dumps(rest).encode(), _bound_to(place)))
+
+
+def opened(values: Values, place: Place, found: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of which a row has this.
+
+    Raises:
+        SerdeError: They cannot be opened, or are not encrypted, and must be.
+    """
+    with naming("the metadata", place):
+        cell = _cell(found)
+        if cell is None:
+            if values.requires_sealed_metadata:
+                raise EncryptionError("the metadata are not encrypted, and must be")
+            return dict(found)
+        rest: dict[str, Any] = json.loads(values.opened(cell, _bound_to(place)))
+        return {name: value for name, value in found.items() if name != SEALED} | rest
+
+
+def moved(
+    values: Values, source: Place, target: Place, found: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """What the row of a copy has; None if it is the same. Nothing is decoded.
+
+    Raises:
+        SerdeError: They cannot be opened.
+    """
+    with naming("the metadata", source):
+        cell = _cell(found)
+        if cell is None:
+            return None
+        new = values.moved(cell, _bound_to(source), _bound_to(target))
+        return None if new is None else _with(found, new)
+
+
+def resealed(
+    source: Values, target: Values, place: Place, found: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """What a row has when it is written anew; None if it is as it should be.
+
+    Raises:
+        SerdeError: They cannot be opened.
+    """
+    metadata = opened(source, place, found)
+    with naming("the metadata", place):
+        cell = _cell(found)
+        if target.readable_metadata is None:
+            return None if cell is None else metadata
+        plain = {name for name, value in metadata.items() if _is_plain(target, name, value)}
+        if cell is not None and target.is_sealed_as_now(cell) and found.keys() - {SEALED} == plain:
+            return None
+    return sealed(target, place, metadata)
+
+
+def _is_plain(values: Values, name: str, value: Any) -> bool:
+    return name in (values.readable_metadata or ()) and is_kept([name, value])
+
+
+def _with(plain: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
+    return {**plain, SEALED: [cell.tag, base64.b64encode(cell.data).decode()]}
+
+
+def _cell(found: Mapping[str, Any]) -> Cell | None:
+    if SEALED not in found:
+        return None
+    try:
+        tag, text = found[SEALED]
+        return Cell(tag, base64.b64decode(text, validate=True))
+    except (ValueError, TypeError) as error:
+        raise PayloadError("what is encrypted of the metadata is damaged") from error
+
+
+def _bound_to(place: Place) -> BoundTo:
+    return bound("metadata", place.thread_id, place[1:])
