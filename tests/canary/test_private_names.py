@@ -24,8 +24,8 @@ MODULE = re.compile(r"([a-z]\w*\.)+_[a-z]\w*(\.\w+)*")
 OURS = "langgraph_once"
 LISTED = {part for name in PRIVATE for part in name.name.split(".")}
 
-DOCUMENTED = {"_asdict", "_fields", "_make", "_replace", "_name_", "_value_"}
-"""Of named tuples and enums."""
+DOCUMENTED = {"_asdict", "_fields", "_make", "_replace", "_name_", "_value_", "_exit"}
+"""Of named tuples, enums and `os`."""
 
 SINCE_EVER = {"_member_map_", "_value2member_map_"}
 """Of enums: none of these moves from release to release."""
