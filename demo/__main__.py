@@ -74,17 +74,17 @@ def read_all(folder: Path) -> Mapping[str, Readers]:
 
 def comparison(found: Mapping[str, Readers]) -> Table:
     """What each client has of each sample, beside what the graph said."""
-    shown = Table(title="Texts and tool calls, against the states of the run")
+    shown = Table(title="Texts in `messages`, against the states of the run")
     shown.add_column("sample")
-    for client in ("RemoteGraph", "OnceRemoteGraph"):
-        for count in ("again", "never", "kept"):
+    for client in ("LangGraph", "once"):
+        for count in ("came again", "never came", "not taken back"):
             shown.add_column(f"{client}\n{count}", justify="right")
     for name, readers in found.items():
         stock = readers.stock.verdict().counts if readers.stock else ("-", "-", "-")
         shown.add_row(name, *map(str, (*stock, *readers.once.verdict().counts)))
     shown.caption = (
-        "again: came more than once; never: did not come; kept: was not taken back. "
-        "A RemoteGraph in `relay` waits for itself."
+        "LangGraph: a RemoteGraph reads the plain graph; in `relay` it would wait for ever. "
+        "once: an OnceRemoteGraph reads the wrapped one."
     )
     return shown
 

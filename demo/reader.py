@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -27,6 +27,7 @@ Namespace = tuple[str, ...]
 class Piece(NamedTuple):
     """The text of a message, or one of its tool calls."""
 
+    kind: Literal["text", "call"]
     role: str
     says: str
 
@@ -34,17 +35,18 @@ class Piece(NamedTuple):
 class Verdict(NamedTuple):
     """What is wrong with what the reader has."""
 
-    again: list[str]
+    again: list[Piece]
     """Said more often than in the states, or the beginning of what is said besides."""
-    never: list[str]
+    never: list[Piece]
     """In a state, and not with the reader."""
-    kept: list[str]
+    kept: list[Piece]
     """With the reader, and in no state: it was not taken back."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many there are of each."""
-        return len(self.again), len(self.never), len(self.kept)
+        """How many texts there are of each; tool calls share the fate of their message."""
+        again, never, kept = (sum(p.kind == "text" for p in pieces) for pieces in self)
+        return again, never, kept
 
 
 @dataclass
@@ -84,11 +86,12 @@ class Reader:
         said = Counter(p for message in self._said(()).values() for p in _pieces(message))
         asked = Counter({piece: n for piece, n in said.items() if piece.role == "human"})
         said -= asked
-        more = has - said
-        again = [p for p in more.elements() if _repeats(p, said + asked)]
-        kept = [p for p in more.elements() if not _repeats(p, said + asked)]
-        never = (said - has - drafts).elements()
-        return Verdict(_texts(again), _texts(never), _texts(kept))
+        verdict = Verdict([], [*(said - has - drafts).elements()], [])
+        known = {*said, *asked}
+        for piece in (has - said).elements():
+            (verdict.again if _repeats(piece, known) else verdict.kept).append(piece)
+            known.add(piece)
+        return verdict
 
     def texts(self, role: str) -> list[str]:
         """What the messages of a role say that the reader has, in the order in which they began."""
@@ -147,21 +150,17 @@ def _around(ns: Namespace) -> Namespace:
 def _pieces(message: BaseMessage) -> Iterator[Piece]:
     role = _role(message)
     if text := " ".join(str(message.text).split()):
-        yield Piece(role, text)
+        yield Piece("text", role, text)
     for call in getattr(message, "tool_calls", ()):
-        yield Piece(role, f"{call['name']}({json.dumps(call['args'], sort_keys=True)})")
+        yield Piece("call", role, f"{call['name']}({json.dumps(call['args'], sort_keys=True)})")
 
 
 def _role(message: BaseMessage) -> str:
     return message.type.removesuffix("MessageChunk").lower()
 
 
-def _repeats(piece: Piece, said: Iterable[Piece]) -> bool:
-    return any(other.says.startswith(piece.says) for other in said)
-
-
-def _texts(pieces: Iterable[Piece]) -> list[str]:
-    return [piece.says for piece in pieces]
+def _repeats(piece: Piece, known: Iterable[Piece]) -> bool:
+    return any(o.role == piece.role and o.says.startswith(piece.says) for o in known)
 
 
 def _messages(value: Any) -> Iterator[BaseMessage]:

@@ -33,9 +33,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests on a server wait for it, most of the time."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """As many as there are processors, and two more where tests wait for servers and databases."""
+    asked = [{*Path(each.partition("::")[0]).parts} for each in config.args]
+    waits = any("unit_tests" not in parts or "checkpoint" in parts for parts in asked)
+    return (os.cpu_count() or 1) + 2 * waits
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

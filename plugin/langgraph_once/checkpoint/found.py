@@ -29,7 +29,7 @@ class Found:
 
     def __init__(self, values: Values) -> None:
         self.checkpoints: list[StoredCheckpoint] = []
-        self.assembly = values.assembly()
+        self.assembly = values.assembly(remembers=True)
         self._values = values
 
     def manifests(self) -> list[Manifest]:

@@ -22,7 +22,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolResultEvent,
     UIEvent,
 )
-from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
+from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.watch.items import Items
 from langgraph_once.watch.judge import Judge
@@ -122,6 +122,8 @@ class Follower:
             yield from self._messages.feed(part, decided)
         elif part.mode == "updates":
             self._judge.wrote(part.ns, part.data)
+        elif part.mode == GAP_MODE:
+            self._judge.gap()
         for each in decided:
             if each.mode == "values":
                 yield from self._states.feed(each)

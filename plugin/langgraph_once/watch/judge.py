@@ -38,10 +38,16 @@ class Judge:
         self._last: dict[Namespace, list[BaseMessage]] = {}
         self._known: set[str] = set()
         self._begun: set[Namespace] = set()
+        self._has_gap = False
 
     def begin(self) -> None:
         """A run begins: the first state of each graph is what it was given."""
         self._begun = set()
+        self._has_gap = False
+
+    def gap(self) -> None:
+        """Something of the run may not have come here; nobody can say who lost it."""
+        self._has_gap = True
 
     def wrote(self, namespace: Namespace, data: Any) -> None:
         """Take what nodes wrote. It is in the state, whatever becomes of it later."""
@@ -62,7 +68,7 @@ class Judge:
             self._begun.add(namespace)
             self._known.update(_text(message) for message in messages)
             return
-        if waits:
+        if waits or self._has_gap:
             return
         yield from self._void(namespace)
         yield from self._void(namespace)  # what is void may show that its graph has died

@@ -13,14 +13,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
+from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
 
-__all__ = ["Lives"]
+__all__ = ["KEYS", "TABLES", "Lives"]
 
+KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
+TABLES = (
+    *("checkpoints", "checkpoint_blobs", "checkpoint_writes"),
+    *("once_pieces", "once_stream_states"),
+)
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = [f"{word:05x}" for word in random.Random(7).choices(range(2**20), k=4000)]
 DELTA = "log"
@@ -34,7 +40,6 @@ SMALL: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, 1, 1.0, False, 0, "", "x", (1, "1"), [], {}, b"\0", 2**80]
 )
 WRITES = st.sampled_from([ERROR, INTERRUPT, RESUME, "messages", "text", DELTA, DELTA])
-
 
 OPERATIONS: dict[str, tuple[Callable[..., None], dict[str, Any]]] = {}
 NAMES: list[str] = []

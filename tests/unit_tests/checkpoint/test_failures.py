@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -19,7 +19,7 @@ from langgraph_once.errors import StorageError
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 
-READS: dict[str, Callable[[OnceSqliteSaver], Awaitable[Any]]] = {
+READS: dict[str, Callable[[BaseCheckpointSaver[Any]], Awaitable[Any]]] = {
     "get": lambda saver: saver.aget_tuple(ROOT),
     "list": lambda saver: _listed(saver),
     "delta": lambda saver: saver.aget_delta_channel_history(config=ROOT, channels=["channel"]),
@@ -36,7 +36,7 @@ WRITES: dict[str, Callable[[OnceSqliteSaver], Awaitable[Any]]] = {
 }
 
 
-async def _listed(saver: OnceSqliteSaver) -> list[Any]:
+async def _listed(saver: BaseCheckpointSaver[Any]) -> list[Any]:
     return [found async for found in saver.alist(ROOT)]
 
 
@@ -72,7 +72,7 @@ async def test_a_read_only_database_of_upstreams_is_read(
     upstreams: Path, serde: SerializerProtocol, option: str, name: str
 ) -> None:
     async with AsyncSqliteSaver.from_conn_string(str(upstreams)) as upstream:
-        expected = await READS[name](upstream)  # type: ignore[arg-type]
+        expected = await READS[name](upstream)
     assert expected
     async with connected(f"{upstreams.as_uri()}?{option}", serde, uri=True) as saver:
         assert await READS[name](saver) == expected

@@ -14,23 +14,15 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Send, interrupt
-from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.stream import StreamAddress
+from tests.unit_tests.checkpoint.lives import KEYS, TABLES
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
-KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
-TABLES = (
-    "checkpoints",
-    "checkpoint_blobs",
-    "checkpoint_writes",
-    "once_pieces",
-    "once_stream_states",
-)
 
 
 def extend(state: list[str], writes: Sequence[list[str]]) -> list[str]:

@@ -10,22 +10,12 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
-from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
-from tests.unit_tests.checkpoint.lives import Lives
-
-KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
-TABLES = (
-    "checkpoints",
-    "checkpoint_blobs",
-    "checkpoint_writes",
-    "once_pieces",
-    "once_stream_states",
-)
+from tests.unit_tests.checkpoint.lives import KEYS, TABLES, Lives
 
 
 @pytest.fixture(autouse=True)

@@ -113,10 +113,10 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_forged_blobs_yield_a_value_or_our_error(codec: str) -> None:
-    counts = fuzz(codec, range(500))
+    counts = fuzz(codec, range(250))
     # Else they die at the door, and nothing behind it is tried.
-    assert counts["value"] > 25
-    assert counts["PayloadError"] > 25
+    assert counts["value"] > 12
+    assert counts["PayloadError"] > 12
 
 
 @pytest.mark.slow

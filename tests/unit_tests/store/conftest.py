@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.store.base import BaseStore
+from langgraph.store.sqlite.aio import AsyncSqliteStore
 from pydantic import SecretStr
 
 from langgraph_once.config import CheckpointConfig, SerdeConfig
@@ -42,6 +44,18 @@ class Place:
         """Open the store."""
         serde = {"serde": serializer(keys, **serde)}
         return open_store(self.database, config=self.config, index=index, ttl=ttl, **serde)
+
+    def stock(self) -> AbstractAsyncContextManager[BaseStore]:
+        """Open upstream's own store."""
+        if not self.config.schema:
+            return AsyncSqliteStore.from_conn_string(self.database)
+        aio = importlib.import_module("langgraph.store.postgres.aio")
+        mark = "&" if "?" in self.database else "?"
+        url = f"{self.database}{mark}options=-csearch_path%3D{self.config.schema}"
+        opened: AbstractAsyncContextManager[BaseStore] = aio.AsyncPostgresStore.from_conn_string(
+            url
+        )
+        return opened
 
     def rewritten(
         self,

@@ -55,13 +55,20 @@ async def test_without_keys_rows_are_those_of_the_stock_store(place: Place) -> N
         await store.aput(ADA, "cake", {"text": "b", "n": 1})
         found = await store.asearch(ADA, filter={"n": {"$gt": 2}})
         assert [each.value for each in found] == [VALUE]
-    ((stored,),) = place.execute("SELECT value FROM store WHERE key = ?", "tea")
-    assert (stored if isinstance(stored, dict) else json.loads(stored)) == VALUE
+    async with place.stock() as stock:
+        tea = await stock.aget(ADA, "tea")
+        assert tea is not None
+        assert tea.value == VALUE
+        await stock.aput(ADA, "milk", {"n": 4})
     # With keys it is read all the same, beside what is encrypted.
     async with place.opened() as store:
-        await store.aput(ADA, "milk", {"n": 5})
-        assert len(await store.asearch(ADA)) == 3
-        assert len(await store.asearch(ADA, filter={"n": {"$gt": 2}})) == 2
+        await store.aput(ADA, "jam", {"n": 5})
+        assert len(await store.asearch(ADA)) == 4
+        assert len(await store.asearch(ADA, filter={"n": {"$gt": 2}})) == 3
+    async with place.stock() as stock:
+        jam = await stock.aget(ADA, "jam")
+        assert jam is not None
+        assert jam.value.keys() == {"__once__", "sealed"}
     for must in ({"require_encryption": True}, {"bind_rows": "required"}):
         async with place.opened(**must) as store:
             with pytest.raises(EncryptionError, match="langgraph-once store --to encrypted"):

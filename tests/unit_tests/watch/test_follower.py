@@ -194,6 +194,12 @@ class TestJudge:
         seen = followed("stock", values(old, self.asked), values(old, self.asked))
         assert seen.counts.lost == 0
 
+    def test_after_a_gap_nobody_is_blamed(self) -> None:
+        gap = Part((), "gap", "the server no longer has all events of the run")
+        seen = followed("stock", gap, values(), values(self.asked, AIMessage("Hi", id="m1")))
+        assert seen.counts.lost == 0
+        assert [item.kind for item in seen.items] == ["gap", "state"]
+
     def test_states_without_the_told_messages_prove_nothing(self) -> None:
         seen = followed("once", values(self.asked), *chunks("Hi"), values(self.asked))
         assert [mark for _, mark, _ in marks(seen)] == ["kept"]

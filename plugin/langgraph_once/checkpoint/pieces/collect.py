@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import Cutter
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, digests_in
@@ -73,11 +73,19 @@ class Assembly:
         opened: Opens a stored piece: decrypts and decompresses it.
         cutter: Knows whether a piece is the one that its digest names.
         groups_only: Whether it is only asked which pieces there are.
+        remembered: Knows of some values what their pieces are together: those are not asked for.
     """
 
     def __init__(
-        self, opened: Callable[[Cell], bytes], cutter: Cutter, *, groups_only: bool = False
+        self,
+        opened: Callable[[Cell], bytes],
+        cutter: Cutter,
+        *,
+        groups_only: bool = False,
+        remembered: Callable[[Manifest], bytes | None] = lambda _: None,
     ) -> None:
+        self._remembered = remembered
+        self._bodies: dict[Any, bytes] = {}
         self._opened = opened
         self._cutter = cutter
         self._least_level = 1 if groups_only else 0
@@ -93,7 +101,10 @@ class Assembly:
         of them where there is nothing yet. What is there is not looked at again.
         """
         has_some = bool(self._sealed or self._pieces)
-        todo = [*self._lacking, *(node for manifest in manifests for node in manifest.nodes())]
+        todo = [*self._lacking]
+        for manifest in manifests:
+            if not self._is_remembered(manifest):
+                todo += manifest.nodes()
         self._lacking.clear()
         while todo:
             level, digest = node = todo.pop()
@@ -138,9 +149,10 @@ class Assembly:
         Raises:
             SerdeError: A piece is missing, or is not the one that its digest names.
         """
-        parts = [manifest.lead]
-        size = len(manifest.lead)
-        todo = [*manifest.nodes()][::-1]
+        body = self._bodies.get(manifest.levels)
+        parts = [manifest.lead] if body is None else [manifest.lead, body]
+        size = sum(map(len, parts))
+        todo = [*manifest.nodes()][::-1] if body is None else []
         while todo:
             level, digest = todo.pop()
             if level:
@@ -153,6 +165,14 @@ class Assembly:
         if size != manifest.size or todo:
             raise PayloadError("its pieces do not make up its size", tag="pieces")
         return b"".join(parts)
+
+    def _is_remembered(self, manifest: Manifest) -> bool:
+        if manifest.levels not in self._bodies:
+            body = self._remembered(manifest)
+            if body is None:
+                return False
+            self._bodies[manifest.levels] = body  # it may be forgotten before it is read
+        return True
 
     def _walk(self, manifests: Iterable[Manifest]) -> Iterator[tuple[int, bytes]]:
         """All nodes that are known, each once."""

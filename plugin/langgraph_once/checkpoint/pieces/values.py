@@ -248,8 +248,15 @@ class Values:
         _, parts = _channels(opened)
         return [part.manifest for part in parts.values() if part.manifest is not None]
 
-    def assembly(self, *, groups_only: bool = False) -> Assembly:
-        """Puts cut values together, or tells all of their pieces."""
+    def assembly(self, *, groups_only: bool = False, remembers: bool = False) -> Assembly:
+        """Puts cut values together, or tells all of their pieces.
+
+        Args:
+            groups_only: Whether it is only asked which pieces there are.
+            remembers: Whether pieces are not read of values that were cut a moment ago.
+        """
+        if remembers:
+            return Assembly(self.piece_in, self._cutter, remembered=self._recent.body)
         return Assembly(self.piece_in, self._cutter, groups_only=groups_only)
 
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:

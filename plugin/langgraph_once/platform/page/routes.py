@@ -103,7 +103,7 @@ def page_routes(shown: Shown) -> list[Route]:
           '200':
             description: An event stream; the data of each event is a view event as JSON.
           '403':
-            description: A page of another site asks.
+            description: A page of another site asks, or the request is not said to be JSON.
           '404':
             description: The setting `page` is off, or this client may not see it.
           '422':
@@ -111,8 +111,9 @@ def page_routes(shown: Shown) -> list[Route]:
         """
         if not _may_see(request, shown):
             return _not_found()
-        if is_from_another_site(request):
-            return JSONResponse({"detail": "asked by a page of another site"}, status_code=403)
+        if is_from_another_site(request) or not _is_json(request):
+            told = "asked by a page of another site, or not as application/json"
+            return JSONResponse({"detail": told}, status_code=403)
         try:
             asked = _Watch.model_validate_json(await _body(request))
         except ValidationError as error:
@@ -139,6 +140,12 @@ def _files() -> dict[str, bytes]:
     """The files of the page by name; read at import, as reading would block the server's loop."""
     folder = resources.files(__package__) / "static"
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def _is_json(request: Request) -> bool:
+    """Whether it is said to be JSON, which no form of another site can say."""
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    return kind.strip().lower() == "application/json"
 
 
 def _not_found() -> JSONResponse:

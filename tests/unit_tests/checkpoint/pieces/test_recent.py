@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.cut import Cutter
-from langgraph_once.checkpoint.pieces.manifest import CutValue, split
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
 from langgraph_once.checkpoint.pieces.recent import Recent
+from langgraph_once.errors import PayloadError
 
 
 class Counting(Cutter):
@@ -111,3 +113,17 @@ def test_what_was_long_ago_is_forgotten() -> None:
     CUTTER.named = 0
     recent.split("once1", noise(20_000, 8), lead_bytes=0)
     assert not CUTTER.named
+
+
+def test_what_was_cut_a_moment_ago_is_there_without_its_pieces() -> None:
+    recent = Recent(CUTTER)
+    values = [recent.split("once1", noise(size), lead_bytes=3) for size in (50_000, 60_000)]
+    for value, is_known in zip(values, (False, True), strict=True):  # the first one has grown
+        manifest = Manifest.from_bytes(value.manifest.to_bytes())
+        assembly = Assembly(lambda cell: cell.data, CUTTER, remembered=recent.body)
+        assert bool(assembly.wanted([manifest])) is not is_known
+        if is_known:
+            assert assembly.joined(manifest) == noise(60_000)
+        else:
+            with pytest.raises(PayloadError, match="missing"):
+                assembly.joined(manifest)

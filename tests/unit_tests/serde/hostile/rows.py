@@ -83,11 +83,7 @@ def findings(family: Family, cls: Any, trusts: tuple[Trust, ...] = TRUSTS) -> It
 
 def _finding(codec: Codec, trust: Trust, cls: Any, written: list[Row]) -> Finding:
     name = vars(type)["__name__"].__get__(cls)
-    listed = [f"{Frozen.__module__}:Frozen"]
-    if trust == "listed":
-        listed.append(f"{zoo.__name__}:{name}")
-    source = (zoo.FOLDER,) if trust == "own" else ()
-    serde = OnceSerializer(SerdeConfig(allowed_types=tuple(listed), source=source))
+    serde = _reader(trust, name if trust == "listed" else "")
     ran, back = [], "nothing was written"
     for kind, (tag, data) in written:
         RAN.clear()
@@ -100,6 +96,13 @@ def _finding(codec: Codec, trust: Trust, cls: Any, written: list[Row]) -> Findin
     ran += [f"{each} (thrown away)" for each in RAN]
     RAN.clear()
     return Finding(codec, trust, tuple(dict.fromkeys(ran)), back)
+
+
+@functools.lru_cache(maxsize=3)
+def _reader(trust: Trust, name: str) -> OnceSerializer:
+    listed = [f"{Frozen.__module__}:Frozen", *([f"{zoo.__name__}:{name}"] if name else [])]
+    source = (zoo.FOLDER,) if trust == "own" else ()
+    return OnceSerializer(SerdeConfig(allowed_types=tuple(listed), source=source))
 
 
 def _read(serde: OnceSerializer, row: tuple[str, bytes], cls: Any) -> str:

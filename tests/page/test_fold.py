@@ -1,0 +1,76 @@
+"""The page folds view events as `View` does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langgraph_once.platform import page
+from langgraph_once.watch import (
+    Began,
+    Changed,
+    Counted,
+    Counts,
+    Ended,
+    Laned,
+    Opened,
+    Said,
+    View,
+    ViewEvent,
+    to_dict,
+)
+
+VIEW = Path(page.__file__).parent / "static" / "view.js"
+
+EVENTS: list[ViewEvent] = [
+    Began(side="once", thread_id="t", run_id="r"),
+    Laned(side="once", lane=0, path=(), number=1),
+    Laned(side="once", lane=1, path=("a", "b"), number=2),
+    Opened(side="once", item=0, kind="message", lane=1, node="n", name="ai"),
+    Said(side="once", item=0, text="Hm. ", kind="reasoning"),
+    Said(side="once", item=0, text="Hel"),
+    Said(side="once", item=0, text="lo"),
+    Said(side="once", item=0, text="lo", mark="cut"),
+    Opened(side="once", item=1, kind="tool_call", lane=0, name="search"),
+    Said(side="once", item=1, text="{}"),
+    Changed(side="once", item=1, status="completed", value={"args": {}}),
+    Changed(side="once", item=1, status="success", value={"result": "found"}),
+    Opened(side="once", item=2, kind="interrupt", lane=0, name="i", value="?"),
+    Changed(side="once", item=2, status="answered"),
+    Changed(side="once", item=0, mark="taken_back"),
+    Counted(side="once", counts=Counts(again=1, bytes=7)),
+    Ended(side="once", status="failed", error="no luck"),
+    Began(side="stock"),
+    Opened(side="stock", item=0, kind="message", lane=0, mark="lost"),
+]
+
+
+def without_nothing(value: Any) -> Any:
+    """Without what is None, which JSON of the page leaves out."""
+    if isinstance(value, dict):
+        return {key: without_nothing(held) for key, held in value.items() if held is not None}
+    return [*map(without_nothing, value)] if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_it_is_the_same() -> None:
+    here = {side: asdict(seen) for side, seen in View(EVENTS).sides.items()}
+    for seen in here.values():
+        del seen["thread_id"], seen["run_ids"]  # which the page keeps in its address
+    told = {"view": VIEW.as_uri(), "events": [to_dict(event) for event in EVENTS]}
+    done = subprocess.run(
+        ["node", str(Path(__file__).with_name("fold.mjs"))],
+        input=json.dumps(told),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    there = json.loads(done.stdout)
+    there["stock"]["counts"] = here["stock"]["counts"]  # the page has none yet, and shows zeros
+    assert without_nothing(there) == without_nothing(here)
