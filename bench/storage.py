@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bench.threads import Thread, grow, postgres, postgres_savers, sqlite_savers
+from bench.curve import draw
+from bench.threads import DELTA, Thread, grow, postgres, postgres_savers, sqlite_savers
 from langgraph_once.checkpoint import OncePostgresSaver
 
 __all__ = ["report"]
 
-SIZES = (3, 20, 50, 100, 200, 500, 1000)
+SIZES = (3, 20, 50, 100, 200, 500, 1000, 2000)
 SMALL = {3: 30, 20: 10}
 """How many threads are written where one takes less than the tables themselves."""
+NAMES = ("upstream", DELTA, "ours")
 _COLUMNS = (
-    *("KB, upstream", "ours", "ratio", "write s, upstream", "ours", "ratio"),
-    *("CPU s, upstream", "ours", "ratio", "read latest ms, upstream", "ours"),
+    *("KB, upstream", DELTA, "ours", "ratio", "write s, upstream", DELTA, "ours", "ratio"),
+    *("CPU s, upstream", DELTA, "ours", "ratio", "read latest ms, upstream", DELTA, "ours"),
     *("list 500 ms, upstream", "ours", "ratio"),
 )
 WRITERS = 32
@@ -27,24 +30,32 @@ SECONDS = 4
 
 
 def report() -> Iterator[str]:
-    """The lines of the report, as Markdown."""
+    """The lines of the report, as Markdown; draws what they tell of sizes, too."""
+    lines = []
+    for line in _measured():
+        lines.append(line)
+        yield line
+    draw(lines, NAMES, SMALL)
+
+
+def _measured() -> Iterator[str]:
     yield from (
         "## Storage",
         "",
         "A thread grows by a message of about 700 characters a super-step: a put and the writes of",
         "a task. Sizes are those after VACUUM. Of 3 messages 30 threads are written, of 20",
-        "messages 10. Both savers write in turns. CPU is of this process, which for SQLite is all",
-        "there is. Most of the time of writing to SQLite is the disk's, at each commit of both",
-        "savers; the rows 'no fsync' are without (`PRAGMA synchronous = OFF`, for both). Ratio:",
-        "upstream's over ours.",
+        "messages 10. All savers write in turns. `DeltaChannel` is upstream's saver where the",
+        "schema was changed for it, with a snapshot each 100 steps. CPU is of this process,",
+        "which for SQLite is all there is. Ratio: upstream's over ours. Reading is what a server",
+        "does at the begin of a run: the latest checkpoint, by the saver that has written it. Rows",
+        "'no fsync' are without the disk's part (`synchronous` and `fsync` are off for all).",
         "",
         f"| database | messages | {' | '.join(_COLUMNS)} |",
-        f"|---|---|{'---:|' * 14}",
+        f"|---|---|{'---:|' * len(_COLUMNS)}",
     )
     for size in SIZES:
         yield _row("SQLite", size, sqlite_savers())
-    for size in (500,):
-        yield _row("SQLite, no fsync", size, sqlite_savers(synchronous=False))
+    yield _row("SQLite, no fsync", 500, sqlite_savers(synchronous=False))
     yield _row("SQLite, no fsync", 200, sqlite_savers(synchronous=False), files=True)
     psycopg = importlib.import_module("psycopg")
     with postgres() as server, psycopg.connect(server, autocommit=True) as conn:
@@ -54,14 +65,19 @@ def report() -> Iterator[str]:
             return int(conn.execute(sql).fetchone()[0])
 
         told: list[str] = []
-        for size, files in (*((size, False) for size in (3, 20, 100, 500)), (200, True)):
+        for size in SIZES:
+            yield _row("PostgreSQL", size, postgres_savers(server), wal=wal, told=told)
+        throughput = [*_throughput(server)]
+        conn.execute("ALTER SYSTEM SET fsync = off")
+        conn.execute("SELECT pg_reload_conf()")
+        for size, files in ((500, False), (200, True)):
             savers = postgres_savers(server)
-            yield _row("PostgreSQL", size, savers, files=files, wal=wal, told=told)
-        yield from ("", "| messages | WAL KB, upstream | ours | dead rows, upstream | ours |")
-        yield "|---|---:|---:|---:|---:|"
+            yield _row("PostgreSQL, no fsync", size, savers, files=files, wal=wal, told=told)
+        names = [f"{what}, {name}" for what in ("WAL KB", "dead rows") for name in NAMES]
+        yield from ("", f"| messages | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}")
         yield from told
         yield ""
-        yield from _throughput(server)
+        yield from throughput
 
 
 def _row(
@@ -79,23 +95,25 @@ def _row(
         grown = grow(ready, size, threads=SMALL.get(size, 1), files=files, wal=wal)
         stack.close()
         disks = {saver: disk() for saver, (_, disk) in savers.items()}
-    their, our = grown["upstream"], grown["ours"]
-    theirs, ours = disks["upstream"], disks["ours"]
     if told is not None:
-        told.append(
-            f"| {name} | {their.wal / 1e3:,.0f} | {our.wal / 1e3:,.0f} "
-            f"| {theirs.dead} | {ours.dead} |"
-        )
-    return (
-        f"| {database} | {name} | {theirs.size / 1e3:,.0f} | {ours.size / 1e3:,.0f} "
-        f"| {theirs.size / ours.size:.1f}x | {_pair(their.write_s, our.write_s)} "
-        f"| {_pair(their.write_cpu_s, our.write_cpu_s)} "
-        f"| {their.read_ms:.2f} | {our.read_ms:.2f} | {_pair(their.list_ms, our.list_ms)} |"
-    )
+        cells = [f"{grown[saver].wal / 1e3:,.0f}" for saver in NAMES]
+        cells += [str(disks[saver].dead) for saver in NAMES]
+        told.append(f"| {name} | {' | '.join(cells)} |")
+    found = [grown[saver] for saver in NAMES]
+    cells = [
+        *_compared([disks[saver].size / 1e3 for saver in NAMES], 0),
+        *_compared([each.write_s for each in found]),
+        *_compared([each.write_cpu_s for each in found]),
+        *_compared([each.read_ms for each in found])[:-1],
+        *_compared([grown["upstream"].list_ms, grown["ours"].list_ms]),
+    ]
+    return f"| {database} | {name} | {' | '.join(cells)} |"
 
 
-def _pair(theirs: float, ours: float) -> str:
-    return f"{theirs:,.2f} | {ours:,.2f} | {theirs / ours:.1f}x"
+def _compared(numbers: list[float], digits: int = 2) -> list[str]:
+    if math.inf in numbers:
+        return ["-"] * (len(numbers) + 1)
+    return [*(f"{each:,.{digits}f}" for each in numbers), f"{numbers[0] / numbers[-1]:.1f}x"]
 
 
 def _throughput(server: str) -> Iterator[str]:

@@ -12,19 +12,35 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from bench.prose import passages
 from langgraph_once.checkpoint import open_postgres_saver, open_sqlite_saver
 
-__all__ = ["Disk", "Grown", "Thread", "grow", "postgres", "postgres_savers", "sqlite_savers"]
+__all__ = [
+    "DELTA",
+    "Disk",
+    "Grown",
+    "Thread",
+    "grow",
+    "postgres",
+    "postgres_savers",
+    "sqlite_savers",
+]
 
 FILES = 200
+DELTA = "DeltaChannel"
+"""The name of upstream's saver, where messages are one."""
+SNAPSHOT_EVERY = 100
+_LONG = 500
+"""Messages: the history of longer threads, which takes upstream's saver a minute, is not listed."""
 Open: TypeAlias = Callable[[], contextlib.AbstractContextManager[Any]]
 
 
@@ -56,15 +72,23 @@ class Thread:
     Args:
         thread_id: Its id.
         files: Whether it has a channel that is a dict of 200 texts, of which one changes a step.
+        is_delta: Whether its messages are a `DeltaChannel`: whole in each hundredth checkpoint.
     """
 
-    def __init__(self, thread_id: str = "3c2f6f0e-6f5e-4d0c-9a58", *, files: bool = False) -> None:
+    def __init__(
+        self,
+        thread_id: str = "3c2f6f0e-6f5e-4d0c-9a58",
+        *,
+        files: bool = False,
+        is_delta: bool = False,
+    ) -> None:
         self.latest: Any = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
         self._at = self.latest
         self._random = random.Random(thread_id)  # noqa: S311 - the same in each run
         self._texts = passages(1000, 700)
         self._versions: dict[str, str] = {}
         self.messages: list[AnyMessage] = []
+        self._is_delta = is_delta
         self._files = {f"file {n}": self._texts[n] for n in range(FILES)} if files else {}
 
     def step(self, saver: Any) -> None:
@@ -82,12 +106,29 @@ class Thread:
             saver.put_writes(self._at, writes, self._id(), "~__pregel_pull, model")
         for name in values:
             self._versions[name] = saver.get_next_version(self._versions.get(name), None)
+        metadata: Any = {"source": "loop", "step": number, "parents": {}}
+        if self._is_delta:
+            metadata["counters_since_delta_snapshot"] = {"messages": (number % SNAPSHOT_EVERY,) * 2}
+            if number % SNAPSHOT_EVERY:
+                del values["messages"]
+            else:
+                values["messages"] = _DeltaSnapshot(self.messages)
         checkpoint = empty_checkpoint()
         checkpoint["channel_values"] = values
         checkpoint["channel_versions"] = dict(self._versions)
         checkpoint["versions_seen"] = {"__input__": {}, "model": dict(self._versions)}
-        metadata = {"source": "loop", "step": number, "parents": {}}
         self._at = saver.put(self._at, checkpoint, metadata, dict(self._versions))
+
+    def read(self, saver: Any) -> int:
+        """Read the latest checkpoint. Returns how many messages it has."""
+        found = saver.get_tuple(self.latest)
+        if not self._is_delta:
+            return len(found.checkpoint["channel_values"]["messages"])
+        asked = {"config": found.config, "channels": ["messages"]}
+        history = saver.get_delta_channel_history(**asked)["messages"]
+        seed = history["seed"].value
+        written = found.pending_writes + history["writes"]
+        return len(seed) + sum(len(value) for _, name, value in written if name == "messages")
 
     def _message(self, number: int) -> AnyMessage:
         text = self._texts[number % 1000]
@@ -112,7 +153,8 @@ def grow(
     """Write threads with several savers, a step with each in turn, and read the last so."""
     found = {name: Grown() for name in savers}
     for number in range(threads):
-        made = {name: Thread(f"3c2f6f0e-6f5e-4d0c-{number:012}", files=files) for name in savers}
+        thread_id = f"3c2f6f0e-6f5e-4d0c-{number:012}"
+        made = {name: Thread(thread_id, files=files, is_delta=name == DELTA) for name in savers}
         for _ in range(steps):
             for name, saver in savers.items():
                 before = wal()
@@ -121,19 +163,20 @@ def grow(
                 found[name].write_s += time.perf_counter() - start
                 found[name].write_cpu_s += time.process_time() - cpu
                 found[name].wal += wal() - before
-    for rounds, what in ((9, _read), (3, _list)):
+    for rounds, what in ((9, _read), (3 if steps < _LONG else 1, _list)):
         for _ in range(rounds):
             for name, saver in savers.items():
-                what(saver, made[name], found[name])
+                if what is _read or (steps <= _LONG and name != DELTA):
+                    what(saver, made[name], found[name])
     return found
 
 
 def _read(saver: Any, thread: Thread, grown: Grown) -> None:
     start = time.perf_counter()
-    found = saver.get_tuple(thread.latest)
+    count = thread.read(saver)
     grown.read_ms = min(grown.read_ms, (time.perf_counter() - start) * 1e3)
-    if len(found.checkpoint["channel_values"]["messages"]) != len(thread.messages):
-        raise AssertionError("not all was stored")
+    if count != len(thread.messages):
+        raise AssertionError(f"{count} of {len(thread.messages)} messages were stored")
 
 
 def _list(saver: Any, thread: Thread, grown: Grown) -> None:
@@ -148,26 +191,30 @@ def sqlite_savers(
     *, synchronous: bool = True
 ) -> Iterator[dict[str, tuple[Open, Callable[[], Disk]]]]:
     """Upstream's saver and ours, each of a new file: how it is opened, and what it takes."""
+
+    def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
+        @contextlib.contextmanager
+        def open_() -> Iterator[Any]:
+            with saver as ready:
+                ready.setup()
+                if not synchronous:
+                    ready.conn.execute("PRAGMA synchronous = OFF")
+                yield ready
+
+        return open_
+
     with tempfile.TemporaryDirectory() as folder:
-        theirs, own = Path(folder, "upstream.sqlite"), Path(folder, "ours.sqlite")
-
-        def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
-            @contextlib.contextmanager
-            def open_() -> Iterator[Any]:
-                with saver as ready:
-                    ready.setup()
-                    if not synchronous:
-                        ready.conn.execute("PRAGMA synchronous = OFF")
-                    yield ready
-
-            return open_
-
+        files = {name: Path(folder, f"{name}.sqlite") for name in ("upstream", "ours", DELTA)}
         yield {
-            "upstream": (
-                opened(SqliteSaver.from_conn_string(str(theirs))),
-                lambda: _sqlite_disk(theirs),
-            ),
-            "ours": (opened(open_sqlite_saver(own)), lambda: _sqlite_disk(own)),
+            name: (
+                opened(
+                    open_sqlite_saver(file)
+                    if name == "ours"
+                    else SqliteSaver.from_conn_string(str(file))
+                ),
+                partial(_sqlite_disk, file),
+            )
+            for name, file in files.items()
         }
 
 
@@ -200,10 +247,11 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
     upstream = importlib.import_module("langgraph.checkpoint.postgres").PostgresSaver
     with psycopg.connect(server, autocommit=True) as conn:
         urls = {}
-        for name in ("upstream", "ours"):
-            conn.execute(f"DROP DATABASE IF EXISTS bench_{name} WITH (FORCE)")
-            conn.execute(f"CREATE DATABASE bench_{name}")
-            urls[name] = psycopg.conninfo.make_conninfo(server, dbname=f"bench_{name}")
+        for name in ("upstream", "ours", DELTA):
+            database = f"bench_{name.lower()}"
+            conn.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+            conn.execute(f"CREATE DATABASE {database}")
+            urls[name] = psycopg.conninfo.make_conninfo(server, dbname=database)
 
         def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
             @contextlib.contextmanager
@@ -228,12 +276,11 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
             return Disk(int(size), int(dead or 0))
 
         yield {
-            "upstream": (
-                opened(upstream.from_conn_string(urls["upstream"])),
-                lambda: disk("upstream"),
-            ),
-            "ours": (
-                opened(open_postgres_saver(urls["ours"])),
-                lambda: disk("ours"),
-            ),
+            name: (
+                opened(
+                    open_postgres_saver(url) if name == "ours" else upstream.from_conn_string(url)
+                ),
+                partial(disk, name),
+            )
+            for name, url in urls.items()
         }
