@@ -118,7 +118,7 @@ def test_a_graph_that_import_does_not_find_is_left_until_it_is_installed(tmp_pat
     run = init(tmp_path, "--yes")
     assert run.returncode == 0
     assert "graphs.agent: left as it is;" in run.stdout
-    assert "`pip install -e .`" in run.stdout
+    assert "install it with `pip install -e .` and run this again" in run.stdout
     assert json.loads(file.read_text())["graphs"] == json.loads(TEMPLATE)["graphs"]
     init(tmp_path, "--yes", PYTHONPATH=str(tmp_path / "src"))
     assert file.read_text() == WIRED

@@ -119,7 +119,7 @@ def _cannot_import(file: str) -> str:
         return "it is no Python"
     return (
         f"`import` does not find {file!r}, which a wrapped graph needs; if the project is a "
-        "package, install it with `pip install -e .`"
+        "package, install it with `pip install -e .` and run this again"
     )
 
 
