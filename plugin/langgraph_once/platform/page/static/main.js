@@ -8,7 +8,7 @@ import { Replay } from "./replay.js";
 import { freshSides, hasRuns, readSession, writeSession } from "./session.js";
 import { ask, hasHeader, useHeader, watch } from "./stream.js";
 import { themeSwitch } from "./theme.js";
-import { SIDES, apply, emptyView } from "./view.js";
+import { SIDES, apply, emptyView, waiting } from "./view.js";
 
 const RETRY_MS = 1000;
 const MAX_RETRIES = 5;
@@ -19,7 +19,8 @@ const renderers = new Map(
   [...document.querySelectorAll(".side")].map((section) => [section.dataset.side, new SideRenderer(section)]),
 );
 const replay = new Replay(() => redraw());
-const answer = new Answer((value) => begin((side) => ({ resume: resumeOf(view[side], value) })));
+const answer = new Answer((value) =>
+  begin((side) => (waiting(view[side]).length ? { resume: resumeOf(view[side], value) } : null)));
 
 let session = readSession();
 let view = emptyView();
