@@ -114,6 +114,7 @@ class Thread:
             else:
                 values["messages"] = _DeltaSnapshot(self.messages)
         checkpoint = empty_checkpoint()
+        checkpoint["v"] = 4  # as LangGraph makes them
         checkpoint["channel_values"] = values
         checkpoint["channel_versions"] = dict(self._versions)
         checkpoint["versions_seen"] = {"__input__": {}, "model": dict(self._versions)}

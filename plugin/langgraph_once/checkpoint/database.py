@@ -53,8 +53,8 @@ class Ask(NamedTuple):
     has_rows: bool = True
     """Whether it gives rows. What gives none may be sent together with what follows."""
     is_try: bool = False
-    """Whether it is asked as a transaction of its own, if it can be. It gives a row if it was done,
-    and none if not; only what comes first in a program can be tried."""
+    """Whether it is asked as a transaction of its own, if it can be. One that gives no rows then
+    gives one if it was done. Only what comes first in a program can be tried."""
 
 
 Program: TypeAlias = Generator[Ask, list[Row], T]

@@ -59,6 +59,11 @@ class Tables(AllRows):
         """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
         return None
 
+    def find_alone(self, place: Place) -> Program[StoredCheckpoint | None]:
+        """`find`, tried without a transaction around it; None also where that is no gain."""
+        yield from ()
+        return None
+
     @abstractmethod
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""

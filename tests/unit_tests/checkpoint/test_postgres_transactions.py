@@ -14,6 +14,7 @@ from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, th
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.postgres.at_once import LOCKS
+from langgraph_once.checkpoint.stored import Place
 from langgraph_once.errors import StorageError
 
 T = TypeVar("T")
@@ -189,12 +190,13 @@ def test_what_is_swept_while_one_waits_to_store_is_stored_again(
 
 
 @pytest.mark.parametrize("begin", [texts(0), ["short"]], ids=["cut", "short"])
-def test_what_grows_is_stored_by_one_statement(
+def test_what_grows_is_stored_and_read_by_one_statement(
     savers: list[OncePostgresSaver], begin: list[str]
 ) -> None:
     at = put(savers[0], begin)
     asked: list[Ask] = []
     checkpoint = empty_checkpoint()
+    checkpoint["v"] = 4
     checkpoint["channel_values"] = {"texts": [*begin, "more"]}
     checkpoint["channel_versions"] = {"texts": "9"}
     program = savers[0].threads.put(ON, checkpoint, {}, {"texts": "9"})
@@ -204,6 +206,9 @@ def test_what_grows_is_stored_by_one_statement(
     savers[0].engine.run(noted(program, asked.append), writes=True)
     assert len(asked) == 2
     assert read(savers[1], ON) == [*begin, "more"]
+    reading = savers[0].threads.get(Place.of(ON))  # who has written it has its pieces
+    savers[0].engine.run(noted(reading, asked.append), writes=False)
+    assert len(asked) == 3
 
 
 def test_nobody_sweeps_while_another_reads(savers: list[OncePostgresSaver]) -> None:

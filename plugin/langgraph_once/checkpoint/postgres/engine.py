@@ -157,10 +157,10 @@ class PostgresEngine(Engine):
             nonlocal has_begun
             if asked.is_try and needs_none and not has_begun:
                 try:
-                    ask(asked._replace(is_try=False))
+                    rows = ask(asked._replace(is_try=False))
                 except psycopg.errors.DivisionByZero:
                     return []
-                return [()]
+                return rows if asked.has_rows else [()]
             if not has_begun:
                 has_begun = True
                 begun.enter_context(_pipeline(conn))

@@ -137,6 +137,9 @@ _NO_JIT: Final = Ask("SELECT set_config('jit', 'off', true)", has_rows=False)
 _COPY: Final = """
 INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?
 """
+_READ: Final = f"{_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
+_NO_SENDS: Final = 4
+"""The version of checkpoints from which on LangGraph keeps on them what is sent to tasks."""
 
 
 class PostgresTables(PostgresMoves):
@@ -182,12 +185,16 @@ class PostgresTables(PostgresMoves):
         """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
         return at_once(thread_id, asks, stored)
 
+    def find_alone(self, place: Place) -> Program[StoredCheckpoint | None]:
+        """`find`, tried without a transaction around it; None also where that is no gain."""
+        page, asked = _latest(place)
+        rows = yield Ask(f"{page} {_READ}", asked, is_try=True)
+        found = self._checkpoints(rows)
+        return found[0] if found and found[0].checkpoint["v"] >= _NO_SENDS else None
+
     def find(self, place: Place) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
-        id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
-        page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC", limit=1)
-        asked = place if place.checkpoint_id else place[:2]
-        found = yield from self._read(page, asked)
+        found = yield from self._read(*_latest(place))
         return found[0] if found else None
 
     def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
@@ -310,12 +317,11 @@ class PostgresTables(PostgresMoves):
             )
 
     def _read(self, page: str, asked: Sequence[Any]) -> Program[list[StoredCheckpoint]]:
-        sql = f"{page} {_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
-        found = self._checkpoints((yield Ask(sql, asked)))
+        found = self._checkpoints((yield Ask(f"{page} {_READ}", asked)))
         old = {
             stored.place: stored.place._replace(checkpoint_id=stored.parent_id)
             for stored in found
-            if stored.parent_id and stored.checkpoint["v"] < 4
+            if stored.parent_id and stored.checkpoint["v"] < _NO_SENDS
         }
         if old:  # LangGraph kept what was sent to tasks on the parent
             sent = yield from self.writes(list(old.values()), [TASKS])
@@ -356,6 +362,13 @@ class PostgresTables(PostgresMoves):
         if isinstance(value, str) and len(value) > _MOST_INLINE:
             return False
         return type(value) in _INLINE and is_kept(value)
+
+
+def _latest(place: Place) -> tuple[str, Sequence[Any]]:
+    """A page with the checkpoint at a place, and what it takes."""
+    id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
+    page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC", limit=1)
+    return page, place if place.checkpoint_id else place[:2]
 
 
 def _with_sends(stored: StoredCheckpoint, sends: Sequence[StoredWrite]) -> StoredCheckpoint:
