@@ -55,7 +55,7 @@ async def _counted(saver: OnceSqliteSaver, config: RunnableConfig) -> Checkpoint
     return await _aget_tuple(saver, config)
 
 
-OnceSqliteSaver.aget_tuple = _counted  # type: ignore[method-assign, assignment]
+OnceSqliteSaver.aget_tuple = _counted  # type: ignore[method-assign, assignment]  # counted, from outside
 
 
 builder = _builder(greet)

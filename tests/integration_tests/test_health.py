@@ -49,7 +49,7 @@ def told(server: DevServer) -> tuple[tuple[int, list[str]], tuple[int, list[str]
     for answer, key in ((health, "ok"), (ready, "ready")):
         said = answer.json()
         assert said[key] is not bool(said["problems"])
-    return tuple((each.status_code, each.json()["problems"]) for each in (health, ready))  # type: ignore[return-value]
+    return tuple((each.status_code, each.json()["problems"]) for each in (health, ready))  # type: ignore[return-value]  # two of them
 
 
 def run(server: DevServer, graph: str, **configurable: Any) -> None:

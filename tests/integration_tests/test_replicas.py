@@ -76,7 +76,7 @@ def test_what_one_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
     two.runs.wait(thread_id, "copying", input=ASKED, checkpoint=past)  # a fork
     forked: Any = one.threads.get_state(thread_id)
     assert len(forked["values"]["messages"]) == 6
-    copied: Any = two.threads.copy(thread_id)  # type: ignore[func-returns-value]
+    copied: Any = two.threads.copy(thread_id)  # type: ignore[func-returns-value]  # the SDK says it returns nothing
     known_to(one, copied["thread_id"], "copying")
     one.threads.update_state(copied["thread_id"], {"messages": []}, as_node="node")
     changed: Any = two.threads.get_state(copied["thread_id"])

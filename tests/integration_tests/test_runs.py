@@ -211,7 +211,7 @@ class TestJoining:
         error = caught.value
         facts = (server.url, thread_id, str(error.run_id), error.position)
         command = [sys.executable, "-c", GO_ON, *facts, error.ledger.to_bytes().hex()]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: ASYNC221
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: ASYNC221  # nothing else runs meanwhile
         kind, data = done.stdout.split()
         rest = [
             Part((), *said) for said in OnceSerializer().loads_typed((kind, bytes.fromhex(data)))

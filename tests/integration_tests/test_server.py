@@ -205,7 +205,7 @@ class TestStorage:
         history = await client.threads.get_history(thread_id, limit=100)
         assert len(history) == 6
         # The SDK's annotation says None (langgraph-sdk 0.4.14); the server answers the new thread.
-        copied: Any = await client.threads.copy(thread_id)  # type: ignore[func-returns-value]
+        copied: Any = await client.threads.copy(thread_id)  # type: ignore[func-returns-value]  # the SDK says it returns nothing
         copy_id = copied["thread_id"]
         assert (await client.threads.get_state(copy_id))["values"] == history[0]["values"]
         await client.runs.wait(copy_id, "copying", input=ASKED)

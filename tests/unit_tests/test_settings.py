@@ -180,9 +180,9 @@ def test_a_secret_of_the_wrong_type_never_prints() -> None:
 
 def test_config_objects_are_checked_when_made_in_code() -> None:
     with pytest.raises(ConfigError, match=r"DedupConfig\.state"):
-        DedupConfig(state="none")  # type: ignore[arg-type]
+        DedupConfig(state="none")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(AttributeError):
-        DedupConfig().state = "auto"  # type: ignore[misc]
+        DedupConfig().state = "auto"  # type: ignore[misc]  # wrong on purpose
 
 
 def test_the_written_reference_is_in_step_with_the_settings() -> None:

@@ -26,7 +26,7 @@ from tests.data.checkpoints import files
 try:
     from langgraph.types import Send
 except ImportError:
-    from langgraph.constants import Send  # type: ignore[no-redef]
+    from langgraph.constants import Send  # type: ignore[no-redef]  # where older versions have it
 
 
 class State(TypedDict):

@@ -114,7 +114,7 @@ def pairs(found: list[Stored]) -> dict[str, tuple[Stored, Stored]]:
                 kind = f"{one.table.holds} of another {name}"
                 if kind not in chosen or len(differs) < chosen[kind][0]:
                     chosen[kind] = len(differs), one, other
-    return {kind: pair for kind, (_, *pair) in chosen.items()}  # type: ignore[misc]
+    return {kind: pair for kind, (_, *pair) in chosen.items()}  # type: ignore[misc]  # two are left
 
 
 def differences(one: Stored, other: Stored) -> set[str]:

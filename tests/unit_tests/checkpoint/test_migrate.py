@@ -109,8 +109,8 @@ def test_a_class_that_is_gone_is_not_lost(here: str) -> None:
 
     module = types.ModuleType("gone_for_good")
     sys.modules["gone_for_good"] = module
-    Mood = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")  # noqa: N806
-    module.Mood = Mood  # type: ignore[attr-defined]
+    Mood = enum.Enum("Mood", {"CALM": 1}, module="gone_for_good")  # noqa: N806  # the name of a class
+    module.Mood = Mood  # type: ignore[attr-defined]  # a module made here
     serializer = whole.serde()
     with whole.once(here, serializer) as saver:
         put(saver, "a", Mood.CALM)

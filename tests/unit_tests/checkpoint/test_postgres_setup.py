@@ -270,7 +270,7 @@ async def test_a_saver_for_an_event_loop(database: str) -> None:
 async def test_a_connection_of_an_event_loop_is_refused(database: str) -> None:
     async with await psycopg.AsyncConnection.connect(database) as given:
         with pytest.raises(TypeError, match="AsyncConnection: pass a `ConnectionPool`"):
-            OncePostgresSaver(given)  # type: ignore[arg-type]
+            OncePostgresSaver(given)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_without_the_driver_the_extra_is_named() -> None:

@@ -193,7 +193,7 @@ async def test_many_pages_are_filtered_without_reading_values(
                 type(saver.threads.tables),
                 "select",
                 lambda self, where, values, limit: (
-                    read.append(limit) or select(self, where, values, limit)  # type: ignore[func-returns-value]
+                    read.append(limit) or select(self, where, values, limit)  # type: ignore[func-returns-value]  # noted
                 ),
             )
             assert len(list(saver.list(on("t"), filter=wanted, limit=1))) == 1

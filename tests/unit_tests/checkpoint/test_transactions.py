@@ -128,7 +128,7 @@ async def test_a_value_that_cannot_be_written_leaves_no_trace(
     with pytest.raises((TypeError, EncodeError)):
         await saver.aput_writes(last, [("a", 1), ("b", range(3))], "task")
     with pytest.raises(TypeError):
-        await saver.aput(ROOT, empty_checkpoint(), {"x": object()}, {})  # type: ignore[typeddict-unknown-key]
+        await saver.aput(ROOT, empty_checkpoint(), {"x": object()}, {})  # type: ignore[typeddict-unknown-key]  # wrong on purpose
     assert dump(path) == before
 
 
@@ -139,7 +139,7 @@ async def test_a_reader_that_stops_early_frees_the_saver(
     found = saver.alist({"configurable": {"thread_id": "thread"}})
     async for _ in found:
         break
-    await found.aclose()  # type: ignore[attr-defined]
+    await found.aclose()  # type: ignore[attr-defined]  # a generator in fact
     await fill(saver, "thread", count=1)
     assert json.dumps(dump(path))
 

@@ -137,7 +137,7 @@ def test_an_event_is_frozen_and_has_slots(event: Event) -> None:
     assert is_dataclass(event)
     assert not hasattr(event, "__dict__")
     with pytest.raises(FrozenInstanceError):
-        event.seq = 8  # type: ignore[misc]
+        event.seq = 8  # type: ignore[misc]  # frozen, which is what is shown
 
 
 def test_texts_that_grow_are_written_whole_or_as_deltas() -> None:

@@ -180,7 +180,7 @@ def test_history_is_bounded() -> None:
     for at in range(50):
         list(processor.feed(said("One.", f"m{at}", last=True)))
     late = said(" more", "m1")
-    assert [e.accumulated_content for e in processor.feed(late)] == [" more"]  # type: ignore[union-attr]
+    assert [e.accumulated_content for e in processor.feed(late)] == [" more"]  # type: ignore[union-attr]  # only this kind of event has it
 
 
 def test_history_of_one_id_in_many_places_is_bounded() -> None:

@@ -66,7 +66,7 @@ def test_any_cuts_and_any_mix_give_the_same_calls(
         assert stages[0] == "tool_call_started"
         assert stages[-1] == "tool_call_completed"
         deltas = [e.args_delta for e in mine if e.type == "tool_call_progress"]
-        assert "".join(deltas) == mine[-1].final_args  # type: ignore[union-attr]
+        assert "".join(deltas) == mine[-1].final_args  # type: ignore[union-attr]  # only the last kind of event has it
 
 
 def chunk(*pieces: dict[str, Any], **how: Any) -> AIMessageChunk:
@@ -224,7 +224,7 @@ def test_arguments_that_can_be_read_are_not_finished(early: str) -> None:
     told = list(tracker.chunk("m1", chunk(opening), HERE))
     told += tracker.chunk("m1", chunk(following), HERE)
     assert ends(told) == []
-    assert told[1].is_valid_json  # type: ignore[union-attr]
+    assert told[1].is_valid_json  # type: ignore[union-attr]  # only this kind of event has it
 
 
 def test_an_object_ends_where_the_next_call_begins() -> None:
@@ -329,7 +329,7 @@ def test_the_same_id_in_a_later_turn_is_another_call() -> None:
         list(tracker.chunk(turn, opening, HERE))
         list(tracker.finish(turn, HERE))
         (told,) = tracker.result(ToolMessage("Found.", tool_call_id="c1"), HERE)
-        messages.append(told.message_id)  # type: ignore[union-attr]
+        messages.append(told.message_id)  # type: ignore[union-attr]  # only this kind of event has it
     assert messages == ["m1", "m2"]
 
 

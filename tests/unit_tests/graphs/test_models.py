@@ -137,7 +137,7 @@ def test_bound_tools_reach_the_model_and_leave_the_script_in_charge() -> None:
 
     bound = ScriptedChatModel(script=call_tools).bind_tools([search])
     assert [call["name"] for call in bound.invoke("hi").tool_calls] == ["search", "now"]
-    assert bound.kwargs["tools"][0]["function"]["name"] == "search"  # type: ignore[attr-defined]
+    assert bound.kwargs["tools"][0]["function"]["name"] == "search"  # type: ignore[attr-defined]  # a binding, by its kind
 
 
 def test_the_name_scripted_gives_the_scripted_model() -> None:
@@ -180,7 +180,7 @@ def init_chat_model(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str]
 
     def install(function: Callable[[str], object]) -> None:
         module = ModuleType("langchain.chat_models")
-        module.init_chat_model = function  # type: ignore[attr-defined]
+        module.init_chat_model = function  # type: ignore[attr-defined]  # a module made here
         monkeypatch.setitem(sys.modules, "langchain", ModuleType("langchain"))
         monkeypatch.setitem(sys.modules, "langchain.chat_models", module)
 

@@ -51,13 +51,13 @@ def ask(question: str = QUESTION) -> dict[str, Any]:
 
 def drain(app: Graph, given: Any, thread: RunnableConfig) -> Chunks:
     modes = ["messages", "updates"]
-    return list(app.stream(given, thread, stream_mode=modes, subgraphs=True))  # type: ignore[arg-type]
+    return list(app.stream(given, thread, stream_mode=modes, subgraphs=True))  # type: ignore[arg-type]  # a list of any modes
 
 
 async def adrain(app: Graph, given: Any, thread: RunnableConfig) -> Chunks:
     modes = ["messages", "updates"]
-    stream = app.astream(given, thread, stream_mode=modes, subgraphs=True)  # type: ignore[arg-type]
-    return [chunk async for chunk in stream]  # type: ignore[misc]
+    stream = app.astream(given, thread, stream_mode=modes, subgraphs=True)  # type: ignore[arg-type]  # a list of any modes
+    return [chunk async for chunk in stream]  # type: ignore[misc]  # its chunks are of any shape
 
 
 def streamed(chunks: Chunks) -> Counter[str]:
@@ -216,7 +216,7 @@ def test_a_note_is_the_message_that_the_researcher_streamed(
 
 
 def test_a_topic_that_the_library_lacks_is_researched_all_the_same() -> None:
-    values = researcher.invoke({"topic": "tea"})  # type: ignore[call-overload]
+    values = researcher.invoke({"topic": "tea"})  # type: ignore[call-overload]  # a part of its state
     assert values["notes"][0].text == look_up("tea").summary
     assert values["findings"] == [Finding(topic="tea", sources=[], tools_used=2)]
 

@@ -10,7 +10,7 @@ ASKED: Any = {"messages": [("user", "A wool rug and an oak table, please.")]}
 
 
 def run(*modes: str) -> list[Any]:
-    return list(graph.stream(ASKED, stream_mode=list(modes)))  # type: ignore[arg-type]
+    return list(graph.stream(ASKED, stream_mode=list(modes)))  # type: ignore[arg-type]  # a list of any modes
 
 
 def test_progress_is_told_and_the_drawing_grows() -> None:

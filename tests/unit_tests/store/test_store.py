@@ -142,8 +142,8 @@ async def test_threads_and_batches_do_as_upstreams_store(place: Place) -> None:
         )
         item, found, namespaces, nothing = answers
         assert item is not None
-        assert item.value == {"n": 2}  # type: ignore[union-attr]
-        assert len(found) == 2  # type: ignore[arg-type]
+        assert item.value == {"n": 2}  # type: ignore[union-attr]  # it was put
+        assert len(found) == 2  # type: ignore[arg-type]  # a search gives a list
         assert namespaces == [ADA]
         assert nothing is None
         got = await asyncio.to_thread(store.get, ADA, "0")

@@ -205,16 +205,16 @@ class TestOnce:
 
     def test_only_a_compiled_graph_can_be_wrapped(self) -> None:
         with pytest.raises(ConfigError, match="compile a builder first"):
-            once(chain(says(HELLO)).builder)  # type: ignore[type-var]
+            once(chain(says(HELLO)).builder)  # type: ignore[type-var]  # wrong on purpose
 
     def test_other_arguments_are_refused_at_once(self) -> None:
         graph, wrong = chain(says(HELLO)), {"state": "full"}
         with pytest.raises(ConfigError, match=r"once\(config\)"):
-            once(graph, wrong)  # type: ignore[arg-type]
+            once(graph, wrong)  # type: ignore[arg-type]  # wrong on purpose
         with pytest.raises(ConfigError, match="stream_state"):
-            once(graph, stream_state=wrong)  # type: ignore[arg-type]
+            once(graph, stream_state=wrong)  # type: ignore[arg-type]  # wrong on purpose
         with pytest.raises(ConfigError, match="must be a DedupConfig"):
-            dedup([], stream_mode="values", config=wrong)  # type: ignore[arg-type]
+            dedup([], stream_mode="values", config=wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
 class TestDropIn:

@@ -50,7 +50,7 @@ ITEMS: dict[str, tuple[str, Any, Expected]] = {
     "created-type": ("created_at", 7, [(".created_at", "type int, must be a datetime")]),
     "created-without-zone": (
         "created_at",
-        datetime.datetime(2026, 11, 23),  # noqa: DTZ001
+        datetime.datetime(2026, 11, 23),  # noqa: DTZ001  # without a zone on purpose
         [(".created_at", "has no time zone")],
     ),
     "updated-elsewhere": (

@@ -23,7 +23,7 @@ from tests.unit_tests.checkpoint.validate.sound import (
 class Awkward:
     """As arrays of numpy are: neither true nor false, and equal to nothing that could be said."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python does it
 
     def __eq__(self, other: object) -> Any:
         return self

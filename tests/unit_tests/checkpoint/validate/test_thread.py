@@ -174,5 +174,5 @@ def test_the_index_of_a_write(channel: Any, index: Any, path: str, words: str) -
 
 
 def test_another_object() -> None:
-    told(validate_tuple(sound()), [("", "type dict, must be a CheckpointTuple")])  # type: ignore[arg-type]
-    told(validate_item(sound()), [("", "type dict, must be an Item")])  # type: ignore[arg-type]
+    told(validate_tuple(sound()), [("", "type dict, must be a CheckpointTuple")])  # type: ignore[arg-type]  # wrong on purpose
+    told(validate_item(sound()), [("", "type dict, must be an Item")])  # type: ignore[arg-type]  # wrong on purpose

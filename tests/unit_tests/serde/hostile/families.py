@@ -137,7 +137,7 @@ def _attrs(decorate: Any) -> Callable[[str, Hook, Fields], Any]:
 
 
 def _named_tuple(name: str, hook: Hook, fields: Fields) -> Any:
-    return _class(name, (namedtuple("Base", fields),), hook, {"__slots__": ()})  # noqa: PYI024
+    return _class(name, (namedtuple("Base", fields),), hook, {"__slots__": ()})  # noqa: PYI024  # a class made of a name
 
 
 def _enum(base: Any) -> Callable[[str, Hook, Fields], Any]:

@@ -115,7 +115,7 @@ class TestPairs:
 
     def test_of_two_the_one_that_is_edited_is_replaced(self) -> None:
         pairs = lambda _: {"messages": [("ai", "One."), ("ai", "Two.")]}  # noqa: E731  # a node
-        edits = lambda s: {"messages": [AIMessage("Edited.", id=s["messages"][2].id)]}  # noqa: E731
+        edits = lambda s: {"messages": [AIMessage("Edited.", id=s["messages"][2].id)]}  # noqa: E731  # short, and named once
         chunks = once(chain(pairs, edits)).stream(ASKED, stream_mode="messages")
         assert list(folded(chunks).values()) == ["One.", "Edited."]
 

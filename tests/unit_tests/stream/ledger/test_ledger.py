@@ -130,7 +130,7 @@ class TestBytes:
 
     def test_what_is_no_bytes_is_refused(self) -> None:
         with pytest.raises(LedgerError, match="not NoneType"):
-            Ledger.from_bytes(None)  # type: ignore[arg-type]
+            Ledger.from_bytes(None)  # type: ignore[arg-type]  # wrong on purpose
 
     @pytest.mark.parametrize("limits", [{"max_messages": 0}, {"max_bytes": -1}])
     def test_limits_that_limit_nothing_are_refused(self, limits: Any) -> None:

@@ -297,7 +297,7 @@ class TestAnnotation:
 
 
 def _renaming(plain: Any, *, at_last: bool = False) -> Any:
-    class Renamed(plain):  # type: ignore[misc]
+    class Renamed(plain):  # type: ignore[misc]  # a class known at run time
         """Gives only its first chunk, or its last one, an id of its own."""
 
         def _stream(self, *args: Any, **kwargs: Any) -> Any:
@@ -313,7 +313,7 @@ def _renaming(plain: Any, *, at_last: bool = False) -> Any:
 
 
 def _breaking(plain: Any) -> Any:
-    class Broken(plain):  # type: ignore[misc]
+    class Broken(plain):  # type: ignore[misc]  # a class known at run time
         """Breaks off after its first chunk."""
 
         def _stream(self, *args: Any, **kwargs: Any) -> Any:

@@ -39,7 +39,7 @@ class Serialized(BaseModel):
 class Computed(BaseModel):
     a: int = 1
 
-    @computed_field  # type: ignore[prop-decorator]
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic says
     @property
     def twice(self) -> int:
         return 2 * self.a

@@ -56,7 +56,7 @@ class Item:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Item) and other.n == self.n
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python does it
 
 
 def test_threads_are_placed_where_they_are_written_and_nowhere_else() -> None:

@@ -62,7 +62,7 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "two lists and one": ([[1], [1]], [ONE, ONE]),
     "Decimal exponents": (Decimal("1.0"), Decimal("1.00")),
     "zone and offset": (NOON, NOON.replace(tzinfo=timezone(timedelta(hours=2)))),
-    "named offset": (timezone.utc, timezone(timedelta(0), "UTC")),  # noqa: UP017
+    "named offset": (timezone.utc, timezone(timedelta(0), "UTC")),  # noqa: UP017  # beside its twin
     "fold": (NOON, NOON.replace(fold=1)),
     "UTC of two kinds": (datetime(2025, 1, 1, tzinfo=UTC), pd.Timestamp(0, tz="UTC")),
     "enum and its value": (k.Level.HIGH, 3),
