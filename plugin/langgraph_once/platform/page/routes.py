@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing
 from importlib import resources
 from typing import Annotated, Any, Final, Literal
@@ -20,6 +20,7 @@ from langgraph_once.watch import to_dict
 
 __all__ = ["page_routes"]
 
+Handler = Callable[[Request], Awaitable[Response]]
 Shown = Literal["auto", "on", "off"]
 
 KINDS: Final = {
@@ -75,7 +76,18 @@ def page_routes(shown: Shown) -> list[Route]:
     Args:
         shown: To whom it is shown: the setting `http.page`.
     """
-    files = _files()
+    page = _page(shown)
+    return [
+        Route("/once", page),
+        Route("/once/page/{name}", page),
+        Route("/once/watch", _watch(shown), methods=["POST"]),
+    ]
+
+
+def _page(shown: Shown) -> Handler:
+    # Read now: later it would block the server's event loop.
+    folder = resources.files(__package__) / "static"
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
     async def page(request: Request) -> Response:
         """The page that runs a graph and shows both streams.
@@ -94,6 +106,10 @@ def page_routes(shown: Shown) -> list[Route]:
         kind = KINDS[name.rpartition(".")[2]]
         return Response(files[name], headers={**SECURITY, "Content-Type": kind})
 
+    return page
+
+
+def _watch(shown: Shown) -> Handler:
     async def watch(request: Request) -> Response:
         """Join or begin runs of a graph, and stream what their consumers get, as view events.
 
@@ -122,11 +138,7 @@ def page_routes(shown: Shown) -> list[Route]:
         events = _sse(asked, _own_url(request), _passed_on(request))
         return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
-    return [
-        Route("/once", page),
-        Route("/once/page/{name}", page),
-        Route("/once/watch", watch, methods=["POST"]),
-    ]
+    return watch
 
 
 def _may_see(request: Request, shown: Shown) -> bool:
@@ -134,12 +146,6 @@ def _may_see(request: Request, shown: Shown) -> bool:
     if shown == "auto":
         return is_known(request) or is_local(request)
     return shown == "on"
-
-
-def _files() -> dict[str, bytes]:
-    """The files of the page by name; read at import, as reading would block the server's loop."""
-    folder = resources.files(__package__) / "static"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
 def _is_json(request: Request) -> bool:
