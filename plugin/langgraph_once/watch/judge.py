@@ -149,9 +149,6 @@ class Judge:
                 continue
             self._known.add(text)
             self._counts.lost += 1
-            for shown in self._messages.shown:  # what it takes the place of stays on the screen
-                if message.id and shown.id == message.id and not shown.is_void:
-                    yield from self._messages.mark(shown, "draft")
             item, opened = self._items.open(namespace, "message", name=message.type, mark="lost")
             yield from opened
             yield Said(side=self._items.side, item=item, text=text, mark="lost")
