@@ -262,6 +262,13 @@ PRIVATE: Final = (
         "test_delta_history",
     ),
     Private(
+        "langgraph_api.graph",
+        "GRAPH_STREAM_TRANSFORMERS",
+        "where a wrapped graph gets the v3 transformers that its module exports",
+        "langgraph-api 0.16.7",
+        "test_transformers",
+    ),
+    Private(
         "langgraph_sdk.runtime",
         "_ReadRuntime",
         "what the server gives to a factory that asks for a runtime",

@@ -134,7 +134,6 @@ def test_what_it_does_not_understand_or_would_break_is_left_as_it_is(tmp_path: P
     left: dict[str, Any] = {
         "raises": "./raises.py:graph",
         "with_saver": "./many.py:with_saver",
-        "transformed": "transformed:graph",
         "gone": "./gone.py:graph",
         "script": "./agent.ts:graph",
         "ours": {"path": f"{GRAPHS_MODULE}:ours", "once": {"target": "many:graph"}},
@@ -144,6 +143,7 @@ def test_what_it_does_not_understand_or_would_break_is_left_as_it_is(tmp_path: P
         "made": {"path": "./many.py:made", "description": "A factory."},
         "asks": "many:asks",
         "builder": "./many.py:builder",
+        "transformed": "transformed:graph",
     }
     before = {
         "dependencies": ["."],

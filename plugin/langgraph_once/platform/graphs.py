@@ -15,7 +15,10 @@ from __future__ import annotations
 
 from langgraph_once.platform.startup import user_mistakes_stop_the_server
 from langgraph_once.platform.targets import wrap
+from langgraph_once.platform.transformers import hand_on_transformers
 from langgraph_once.settings import load_graph_targets
 
 with user_mistakes_stop_the_server():
-    globals().update({found.name: wrap(found) for found in load_graph_targets()})
+    for found in load_graph_targets():
+        globals()[found.name] = wrap(found)
+        hand_on_transformers(found.graph_id, found.target)

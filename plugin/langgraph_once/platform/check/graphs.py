@@ -37,7 +37,6 @@ def check_graphs(manifest: Manifest) -> Iterator[Finding]:
         )
         with findings_of(found, where):
             _check(wrap(target), where, found)
-            found.extend(_lost_transformers(target.target, where))
     for graph_id, entry in manifest.graphs.items() if isinstance(manifest.graphs, dict) else ():
         where = f"langgraph.json: graphs.{graph_id}"
         with findings_of(found, where):
@@ -48,17 +47,6 @@ def check_graphs(manifest: Manifest) -> Iterator[Finding]:
             module = load_file(file, where) if "/" in file else load_module(file, where)
             _check(load_name(module, name, where), where, found)
     yield from found
-
-
-def _lost_transformers(target: str, where: str) -> Iterator[Finding]:
-    """Yield that the server does not see what the module of a wrapped graph exports beside it."""
-    module = load_module(target.partition(":")[0], where)
-    if callable(getattr(module, "stream_transformers", None)):
-        problem = (
-            f"`stream_transformers` of {module.__name__!r} has no effect for a wrapped graph: give "
-            "them to the graph, with `compile(transformers=…)`"
-        )
-        yield finding("ignored", where, problem)
 
 
 def _path(entry: Any, where: str) -> str:
