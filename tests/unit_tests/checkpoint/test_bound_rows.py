@@ -166,6 +166,26 @@ def names(problem: str, stored: Stored) -> bool:
     return all(part in problem for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("column", "news"), [("channel", "text"), ("task_id", "a task"), ("idx", 99)]
+)
+def test_a_write_cannot_be_said_to_be_another(here: str, column: str, news: Any) -> None:
+    with whole.once(here, SEALED) as saver:
+        whole.fill(saver)
+        write = next(
+            stored
+            for stored in cells(saver)
+            if stored.table.holds == "write" and stored.at.channel == "messages"
+        )
+        table, thread_id, at, _ = write
+        where = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
+        sql = f"UPDATE {table.name} SET {column} = ? WHERE {where}"
+        whole.ask(here, sql, news, thread_id, *at.key)
+        assert any(repr(thread_id) in problem for problem in read(saver, thread_id))
+        (trouble,) = verify(saver, SEALED).troubles
+        assert trouble.thread_id == thread_id
+
+
 def test_a_piece_is_no_value_and_no_other_piece(here: str) -> None:
     with whole.once(here, SEALED) as saver:
         whole.fill(saver)
@@ -176,8 +196,10 @@ def test_a_piece_is_no_value_and_no_other_piece(here: str) -> None:
         sql = "UPDATE once_pieces SET type = ?, data = ? WHERE thread_id = ? AND digest = ?"
         for row in mine:
             whole.ask(here, sql, *other[2:], *row[:2])
-        problems = {trouble.thread_id for trouble in verify(saver, SEALED).troubles}
-        assert problems == {"waits"}
+        troubles = verify(saver, SEALED).troubles
+        assert {trouble.thread_id for trouble in troubles} == {"waits"}
+        damaged = [each for each in troubles if each.problem.startswith("piece ")]
+        assert len(damaged) == len(mine)  # by its digest, whatever it says
         for row in mine:
             whole.ask(here, sql, *row[2:], *row[:2])
         assert verify(saver, SEALED).troubles == []
