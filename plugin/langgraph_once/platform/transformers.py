@@ -2,7 +2,7 @@
 
 langgraph-api 0.16.7 looks for `stream_transformers` in the module that `path` names, which is
 ours, once for all graphs. Its registry is by graph, so each gets its own. This can go when the
-server asks the graph; `tests/integration_tests/test_transformers.py` notices if it never does.
+server asks the graph; `tests/integration_tests/test_v3_transformers.py` notices if it never does.
 """
 
 from __future__ import annotations
