@@ -150,7 +150,10 @@ class SerdeConfig:
     SQL that copies."""
 
     readable_metadata: tuple[str, ...] = ()
-    """Metadata that are not encrypted, besides what servers filter by; "*" is all of them."""
+    """Metadata of checkpoints that keys leave readable, besides what servers filter by: `source`,
+    `step`, `parents`, `run_attempt`, `counters_since_delta_snapshot`, `run_id`, `thread_id`,
+    `graph_id` and `assistant_id`. All others, as user ids and configurables, are one encrypted
+    value; "*" leaves all readable."""
 
     encryption_keys: Annotated[dict[str, SecretStr], WrapValidator(_unseen)] = Field(
         default_factory=dict, repr=False
