@@ -43,6 +43,8 @@ _BEGIN_READING: Final = Ask(f"BEGIN {_READING}", has_rows=False)
 _BEGIN: Final = Ask("BEGIN", has_rows=False)
 _COMMIT: Final = Ask("COMMIT", has_rows=False)
 _IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
+_NOT_SO: Final = (psycopg.errors.DivisionByZero, psycopg.errors.InsufficientPrivilege)
+"""Of what is tried: a piece is not there, or the role may not lock it, which takes `UPDATE`."""
 _MOST_DROPS: Final = 3
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
@@ -158,7 +160,7 @@ class PostgresEngine(Engine):
             if asked.is_try and needs_none and not has_begun:
                 try:
                     rows = ask(asked._replace(is_try=False))
-                except psycopg.errors.DivisionByZero:
+                except _NOT_SO:
                     return []
                 return rows if asked.has_rows else [()]
             if not has_begun:
