@@ -24,7 +24,7 @@ from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.stream import StreamAddress
 from tests.forked import Forked
-from tests.unit_tests.checkpoint import writer
+from tests.unit_tests.checkpoint import whole_databases, writer
 from tests.unit_tests.checkpoint.lives import config, id_at, text
 from tests.unit_tests.checkpoint.writer import THREAD, lines_of
 
@@ -36,8 +36,7 @@ def url(request: pytest.FixtureRequest, path: Path) -> str:
     """The address of a new database."""
     if request.param == "sqlite":
         return str(path)
-    known = psycopg.conninfo.conninfo_to_dict(request.getfixturevalue("database"))
-    return f"postgresql:///{known['dbname']}?host={known['host']}&user={known['user']}"
+    return whole_databases.url(request.getfixturevalue("database"))
 
 
 def opened(url: str) -> Any:
