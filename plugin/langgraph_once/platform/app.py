@@ -9,6 +9,7 @@ value of a thread. It reads what follows `---` in a docstring as OpenAPI.
 
 from __future__ import annotations
 
+import logging
 import os
 from importlib.metadata import version
 from typing import Any, Final
@@ -36,6 +37,8 @@ from langgraph_once.platform.startup import (
 from langgraph_once.settings import Settings, has_auth, load_graph_targets, load_settings
 
 __all__ = ["app"]
+
+logger = logging.getLogger(__name__)
 
 VERSION: Final = version("langgraph-once")
 
@@ -141,3 +144,6 @@ with user_mistakes_stop_the_server():
         ],
         middleware=stream_middleware(loaded),
     )
+    if loaded.http.page != "off" and (own_url := os.environ.get("LANGGRAPH_API_URL")):
+        # Where `langgraph dev` serves (langgraph-api 0.16.7); other servers do not say.
+        logger.info("A page that runs your graphs, and shows their streams: %s/once", own_url)
