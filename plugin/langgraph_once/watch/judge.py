@@ -72,6 +72,7 @@ class Judge:
             return
         yield from self._void(namespace)
         yield from self._void(namespace)  # what is void may show that its graph has died
+        yield from self._rewritten(namespace)
         yield from self._lost(namespace, messages)
 
     def _take(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> None:
@@ -115,6 +116,14 @@ class Judge:
         answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
         said = [shown for shown in self._messages.shown if shown.namespace == namespace]
         return bool(asked - answered) or any(shown.mark in ("cut", "draft") for shown in said)
+
+    def _rewritten(self, namespace: Namespace) -> Iterator[ViewEvent]:
+        """What stands under the id of a message that says something else by now."""
+        held = self._states[namespace]
+        for shown in self._messages.shown:
+            text = held.get(str(shown.id)) if shown.is_judged and not shown.is_void else None
+            if text and text not in shown.text:
+                yield from self._messages.mark(shown, "draft")
 
     def _is_in_state(self, shown: Shown, named: set[str | None]) -> bool:
         """Whether a state holds it, under its id or another that no other message bears."""
