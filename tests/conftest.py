@@ -18,8 +18,8 @@ settings.register_profile("langgraph-once", USUAL)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")
 
-SERVED = {"clients", "integration_tests"}
-"""The folders of tests on servers."""
+SERVED = {"clients", "integration_tests", "page", "samples", "typing"}
+"""The folders of tests that wait: for servers, browsers, type checkers."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -41,7 +41,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on servers begin first, in one worker, while the others do what keeps them busy."""
+    """Files of tests that wait begin first: what comes last is short, and ends at one time."""
     items.sort(key=lambda item: not SERVED & {*Path(item.nodeid).parts})
 
 

@@ -204,8 +204,9 @@ class Tasks:
     def finish(self, task: Task) -> None:
         """Forget a task that has succeeded, with all inside it: neither runs again."""
         inside = task.ns + NS_SEP
-        for ns in [ns for ns in self._tasks if ns == task.ns or ns.startswith(inside)]:
-            del self._tasks[ns]
+        for ns in list(self._tasks):  # tasks beside it may begin and end in other threads
+            if ns == task.ns or ns.startswith(inside):
+                self._tasks.pop(ns, None)
 
     def say(self, said: Said) -> None:
         """Note what a task said, for it and the tasks that it runs in."""

@@ -85,9 +85,9 @@ class OnceMessagesHandler(StreamMessagesHandler):
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._take_back_inner(task.ns)
-        for failed in [run for run in task.runs.values() if run.failed]:
+        for failed in [run for run in list(task.runs.values()) if run.failed]:
             self._take_back(task, [Said(failed.id, meta[0], task.ns)], meta[1])
-            task.runs = {known: run for known, run in task.runs.items() if run is not failed}
+            task.runs = {known: run for known, run in list(task.runs.items()) if run is not failed}
         run = self._models[run_id] = ModelRun(run_id, task)
         run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
 
