@@ -10,7 +10,7 @@ VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info
 endif
 BIN := $(VENV)/bin
 # The tests start many processes; all of them, and each worker, need the compiled files.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

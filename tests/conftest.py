@@ -6,9 +6,12 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.examples import FACTOR
 
@@ -18,8 +21,11 @@ settings.register_profile("langgraph-once", USUAL)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")
 
-SERVED = {"clients", "integration_tests", "page", "samples", "typing"}
+WAITING = {"clients", "integration_tests", "page", "samples", "typing"}
 """The folders of tests that wait: for servers, browsers, type checkers."""
+
+SPLIT = {"corpus", "events", "serde", "stream", "watch"}
+"""The folders of tests that share nothing but what is made at import."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -41,8 +47,22 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of tests that wait begin first: what comes last is short, and ends at one time."""
-    items.sort(key=lambda item: not SERVED & {*Path(item.nodeid).parts})
+    """Tests that wait begin first: what comes last keeps all processors busy, and is short."""
+    items.sort(key=lambda item: not WAITING & {*Path(item.nodeid).parts})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Give a worker a file at a time, so that what its tests share is set up once."""
+    return _ByFile(config, log)
+
+
+class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    def _split_scope(self, nodeid: str) -> str:
+        """A file; of those with thousands of tests that share nothing, an eighth of one."""
+        file = nodeid.partition("::")[0]
+        is_split = SPLIT & {*Path(file).parts}
+        return f"{file} {crc32(nodeid.encode()) % 8}" if is_split else file
 
 
 _OURS = re.compile(r"rror in (Once|Hiding|Hints)\w*Handler")
