@@ -110,9 +110,14 @@ def test_a_wrapped_one_gives_the_type_for_a_tag_and_ignores_it_on_reading() -> N
     assert wrapped.loads_typed(("anything", data)) == Note("n", (1,))
 
 
-def test_a_wrapped_one_gets_no_allowlist_from_a_saver(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wrapped_one_gets_no_allowlist_from_a_saver(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     saver = InMemorySaver(serde=Untyped())  # type: ignore[arg-type]  # upstream takes it
-    with caplog.at_level(logging.WARNING):
+    logger = logging.getLogger("langgraph.checkpoint.base")  # others may have set it up
+    monkeypatch.setattr(logger, "disabled", False)
+    monkeypatch.setattr(logger, "propagate", True)
+    with caplog.at_level(logging.WARNING, logger.name):
         assert saver.with_allowlist([("app", "Thing")]) is saver
     assert "does not support msgpack allowlist" in caplog.text
 
