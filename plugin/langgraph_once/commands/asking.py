@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from langgraph_once.errors import ConfigError
+from langgraph_once.terminal.words import said
 
-__all__ = ["headers", "headers_option", "input_option", "json_or_text", "say_option", "started"]
+__all__ = ["headers", "headers_option", "input_option", "say_option", "started"]
 
 say_option = click.option("--say", help="What the user says to the graph.")
 input_option = click.option("--input", "given", help="The input of the graph, as JSON.")
@@ -25,7 +26,7 @@ def started(say: str | None, given: str | None) -> dict[str, Any] | None:
         ConfigError: The input is no JSON.
     """
     if say is not None:
-        return {"input": {"messages": [{"role": "user", "content": say}]}}
+        return said(say)
     if given is None:
         return None
     try:
@@ -44,11 +45,3 @@ def headers(given: tuple[str, ...]) -> dict[str, str]:
     if not all(colon for _, colon, _ in parts):
         raise ConfigError("--header", 'write it as "NAME: VALUE"')
     return {name.strip(): value.strip() for name, _, value in parts}
-
-
-def json_or_text(answer: str) -> Any:
-    """What an answer says: JSON if it is some."""
-    try:
-        return json.loads(answer)
-    except ValueError:
-        return answer

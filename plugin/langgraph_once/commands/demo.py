@@ -11,10 +11,10 @@ from langgraph_once.commands.asking import (
     headers,
     headers_option,
     input_option,
-    json_or_text,
     say_option,
     started,
 )
+from langgraph_once.terminal.words import json_or_text, said
 
 __all__ = ["demo_command"]
 
@@ -53,7 +53,7 @@ def demo_command(
 
     from langgraph_once.terminal.comparison import as_json, compared, faults, table
 
-    start = started(say, given) or started(HELLO, None) or {}
+    start = started(say, given) or said(HELLO)
     answers = [json_or_text(each) for each in answer]
     view = asyncio.run(compared(url, graph, start, answers=answers, headers=headers(header)))
     if for_machines:

@@ -5,6 +5,7 @@ comparison.py  what a stock consumer has, beside what ours has
 target.py      a thread: its runs under way, or what it holds
 screen.py      a view, drawn live
 lines.py       the same as lines, for a pipe
+words.py       what somebody types, as a server is asked for it
 
 Needs the extra `cli`.
 """

@@ -19,9 +19,10 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.terminal.lines import Lines
 from langgraph_once.terminal.screen import shown_live
 from langgraph_once.terminal.target import finished_thread, is_thread, of_thread
+from langgraph_once.terminal.words import json_or_text, said
 from langgraph_once.watch import Side, View, ViewEvent, to_dict
 
-__all__ = ["Watching", "said"]
+__all__ = ["Watching"]
 
 Events: TypeAlias = AsyncGenerator[ViewEvent | None, None]
 
@@ -118,20 +119,8 @@ class Watching:
         answer = click.prompt("Your answer, JSON or text; empty to leave", default="")
         if not answer:
             return []
-        return [each.answering(view.sides[each.side], _json_or_text(answer)) for each in asked]
+        return [each.answering(view.sides[each.side], json_or_text(answer)) for each in asked]
 
 
 def _events(asked: Sequence[Asked], clients: Sequence[Counting]) -> Events:
     return together(followed(*each) for each in zip(asked, clients, strict=True))
-
-
-def _json_or_text(answer: str) -> Any:
-    try:
-        return json.loads(answer)
-    except ValueError:
-        return answer
-
-
-def said(text: str) -> dict[str, Any]:
-    """The start of a run in which a user says something."""
-    return {"input": {"messages": [{"role": "user", "content": text}]}}
