@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from langgraph_once.compare.client import Counting
+from langgraph_once.compare.together import together
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
@@ -16,7 +17,7 @@ from langgraph_once.stream import GAP_MODE
 from langgraph_once.stream.dedup.stock import PLAIN_READER
 from langgraph_once.watch import MODES, Follower, Side, SideView, ViewEvent
 
-__all__ = ["Asked", "followed"]
+__all__ = ["Asked", "all_followed", "followed"]
 
 PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}
 STOCK_HEADERS: Final = {"Accept-Encoding": "identity", "X-Once": "0"}
@@ -74,6 +75,20 @@ async def followed(asked: Asked, counting: Counting) -> AsyncGenerator[ViewEvent
         except Exception as error:  # of the server: who watches is to see it
             for event in (*follower.begin(asked.thread_id), *follower.end(error)):
                 yield event
+
+
+def all_followed(
+    asked: Iterable[Asked], clients: Iterable[Counting], *, silence_s: float | None = None
+) -> AsyncGenerator[ViewEvent | None]:
+    """What several consumers are sent, each event as it comes.
+
+    Args:
+        asked: What each of them asks for.
+        clients: The client of each, in their order.
+        silence_s: After how long without an event None is given in place of one.
+    """
+    streams = [followed(*each) for each in zip(asked, clients, strict=True)]
+    return together(streams, silence_s=silence_s)
 
 
 async def _runs(asked: Asked, counting: Counting) -> AsyncGenerator[tuple[str, str]]:

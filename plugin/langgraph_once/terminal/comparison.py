@@ -11,7 +11,7 @@ import httpx
 from langgraph_sdk.errors import APIError
 from rich.table import Table
 
-from langgraph_once.compare import Asked, counting_client, followed, together
+from langgraph_once.compare import Asked, all_followed, counting_client
 from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
 from langgraph_once.watch import Item, Side, SideView, View
@@ -104,8 +104,7 @@ def _mark(item: Item) -> str:
 
 async def _read(asked: Sequence[Asked], clients: Sequence[Counting]) -> View:
     view = View()
-    events = together(followed(*each) for each in zip(asked, clients, strict=True))
-    async with aclosing(events):
+    async with aclosing(all_followed(asked, clients)) as events:
         async for event in events:
             if event is not None:
                 view.apply(event)

@@ -13,8 +13,7 @@ import httpx
 from langgraph_sdk.errors import APIError
 from rich.console import Console
 
-from langgraph_once.compare import Asked, counting_client, followed, together
-from langgraph_once.compare.client import Counting
+from langgraph_once.compare import Asked, all_followed, counting_client
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.terminal.lines import Lines
 from langgraph_once.terminal.screen import shown_live
@@ -86,7 +85,7 @@ class Watching:
             asked = [replace(found, side=side, start=start) for side in self._sides]
             view = View()
             while asked:
-                view = await self._shown(_events(asked, clients))
+                view = await self._shown(all_followed(asked, clients))
                 asked = self._answered(asked, view)
             return view
 
@@ -120,7 +119,3 @@ class Watching:
         if not answer:
             return []
         return [each.answering(view.sides[each.side], json_or_text(answer)) for each in asked]
-
-
-def _events(asked: Sequence[Asked], clients: Sequence[Counting]) -> Events:
-    return together(followed(*each) for each in zip(asked, clients, strict=True))

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from langgraph_once.compare import together
+from langgraph_once.compare.together import together
 
 
 class Source:
