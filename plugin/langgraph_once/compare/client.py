@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import httpx
 from langgraph_sdk.client import LangGraphClient
 
 __all__ = ["Counting", "counting_client"]
 
-Count = Callable[[int], None]
 
-
-@dataclass(slots=True)
-class Counting:
-    """A client, and what came to it.
-
-    Attributes:
-        client: The client.
-        size_bytes: Of event streams, before they were unpacked.
-    """
+class Counting(NamedTuple):
+    """A client, and what came to it."""
 
     client: LangGraphClient
-    size_bytes: int = 0
-
-    def taken(self) -> int:
-        """The bytes since this was asked last."""
-        size, self.size_bytes = self.size_bytes, 0
-        return size
+    taken: Callable[[], int]
+    """The bytes of event streams since this was asked last, before they were unpacked."""
 
 
 @asynccontextmanager
@@ -44,28 +32,21 @@ async def counting_client(
         timeout_s: How long the server may be silent.
     """
     # To read certificates would block the event loop of the server, which asks itself by http.
-    verify = not url.startswith("http:")
-    counting: Counting | None = None
-
-    def count(size: int) -> None:
-        if counting is not None:
-            counting.size_bytes += size
-
+    transport = _Transport(httpx.AsyncHTTPTransport(verify=not url.startswith("http:")))
     async with httpx.AsyncClient(
-        base_url=url,
-        headers=headers,
-        timeout=timeout_s,
-        transport=_Transport(httpx.AsyncHTTPTransport(verify=verify), count),
-        trust_env=False,
+        base_url=url, headers=headers, timeout=timeout_s, transport=transport, trust_env=False
     ) as http:
-        counting = Counting(LangGraphClient(http))
-        yield counting
+        yield Counting(LangGraphClient(http), transport.taken)
 
 
 class _Transport(httpx.AsyncBaseTransport):
-    def __init__(self, inner: httpx.AsyncBaseTransport, count: Count) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
-        self._count = count
+        self._size_bytes = 0
+
+    def taken(self) -> int:
+        size, self._size_bytes = self._size_bytes, 0
+        return size
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         response = await self._inner.handle_async_request(request)
@@ -79,9 +60,12 @@ class _Transport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         await self._inner.aclose()
 
+    def _count(self, size: int) -> None:
+        self._size_bytes += size
+
 
 class _Counted(httpx.AsyncByteStream):
-    def __init__(self, inner: httpx.AsyncByteStream, count: Count) -> None:
+    def __init__(self, inner: httpx.AsyncByteStream, count: Callable[[int], None]) -> None:
         self._inner = inner
         self._count = count
 
