@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import click
 
+from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.commands.database import database_option
 from langgraph_once.commands.project import config_option, load_if_there
 from langgraph_once.errors import ConfigError
@@ -40,17 +41,15 @@ def store_command(to: str, database: str | None, dry_run: bool, config: str) -> 
       langgraph-once store --to plain
     """
     settings, _ = load_if_there(config)
-    serde = replace(settings.serde, require_encryption=False)
-    if serde.bind_rows == "required":
-        serde = replace(serde, bind_rows="on")
-    if not serde.encryption_keys:
+    if not settings.serde.encryption_keys:
         raise ConfigError("ONCE_SERDE__ENCRYPTION_KEYS", "there is no key to do this with")
-    reading = serializer_for(settings.model_copy(update={"serde": serde}))
-    writing = reading.with_config(replace(serde, encryption_keys={})) if to == "plain" else reading
+    reader = reading(serializer_for(settings))
+    plain = replace(reader.config, encryption_keys={})
+    writer = reader.with_config(plain) if to == "plain" else reader
     done = rewrite(
         database or store_database(settings),
-        reading=reading,
-        writing=writing,
+        reading=reader,
+        writing=writer,
         schema=settings.checkpoint.schema,
         is_dry=dry_run,
     )
