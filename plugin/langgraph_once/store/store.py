@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from copy import copy
+from typing import Any, Final, TypeVar
 
 from langgraph.store.base import (
     BaseStore,
@@ -23,6 +24,8 @@ from langgraph_once.store.matching import matches
 from langgraph_once.store.sealing import Sealing
 
 __all__ = ["OnceStore"]
+
+AnyItem = TypeVar("AnyItem", bound=Item)
 
 _FIRST_WINDOW: Final = 128
 
@@ -93,7 +96,7 @@ class OnceStore(BaseStore):
 
     async def _search(self, op: SearchOp) -> list[SearchItem]:
         if not (self._sealing.is_on and op.filter):
-            return [*map(self._search_item, await self._found(op))]
+            return [*map(self._item, await self._found(op))]
         found = await self._matching(op, op.filter)
         if op.refresh_ttl:
             await self._rows.abatch([GetOp(each.namespace, each.key) for each in found])
@@ -121,7 +124,7 @@ class OnceStore(BaseStore):
         for row in rows:
             if len(chosen) == end:
                 break
-            item = self._search_item(row)
+            item = self._item(row)
             if matches(item.value, wanted):
                 chosen.append(item)
         return chosen
@@ -136,22 +139,8 @@ class OnceStore(BaseStore):
             refresh_ttl=op.refresh_ttl,
         )
 
-    def _item(self, row: Item) -> Item:
+    def _item(self, row: AnyItem) -> AnyItem:
         """A new one: upstream's store gives one row to all who ask for it at a time."""
-        return Item(
-            value=self._sealing.value(row.namespace, row.key, row.value),
-            key=row.key,
-            namespace=row.namespace,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-        )
-
-    def _search_item(self, row: SearchItem) -> SearchItem:
-        return SearchItem(
-            namespace=row.namespace,
-            key=row.key,
-            value=self._sealing.value(row.namespace, row.key, row.value),
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-            score=row.score,
-        )
+        item = copy(row)
+        item.value = self._sealing.value(row.namespace, row.key, row.value)
+        return item
