@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from langgraph_once.commands.project import CONFIG, prepare
+from langgraph_once.commands.project import CONFIG, parsed_json, prepare, read_file
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.wiring import Plan, find_graphs, tried_plan
@@ -58,8 +58,7 @@ def init_command(database: str | None, graphs: tuple[str, ...], yes: bool, undo:
     if undo:
         _undo(yes)
         return
-    file = Path(CONFIG)
-    before = _read(file)
+    before = _read()
     parsed = json.loads(before or "{}")
     if graphs and parsed.get("graphs"):
         raise click.UsageError(f"--graph is for a project without graphs; {CONFIG} has some")
@@ -76,24 +75,15 @@ def init_command(database: str | None, graphs: tuple[str, ...], yes: bool, undo:
         return
     _ask(before, plan.text, yes)
     _record(before, plan.text)
-    _write(file, plan.text)
+    _write(plan.text)
     _tell_next(parsed, plan.text, environ)
 
 
-def _read(file: Path) -> str | None:
-    try:
-        text = file.read_bytes().decode("utf-8") if file.exists() else None
-        parsed = json.loads(text) if text is not None else {}
-    except OSError as error:
-        raise ConfigError(CONFIG, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        problem = f"is not valid JSON: {error}"
-    else:
-        if isinstance(parsed, dict):
-            prepare(parsed)
-            return text
-        problem = "must be a JSON object"
-    raise ConfigError(CONFIG, problem)
+def _read() -> str | None:
+    """The file, after preparing this process for its project; None if there is none."""
+    data = read_file(CONFIG) if Path(CONFIG).exists() else None
+    prepare(parsed_json(CONFIG, b"{}" if data is None else data))
+    return None if data is None else data.decode()
 
 
 def _graphs(given: tuple[str, ...]) -> dict[str, str]:
@@ -139,9 +129,9 @@ def _ask(before: str | None, after: str | None, yes: bool) -> None:
     click.confirm(f"Remove {CONFIG}?" if after is None else f"Write {CONFIG}?", abort=True)
 
 
-def _write(file: Path, text: str | None) -> None:
-    """Write a file as a whole; None removes it."""
-    target = file.resolve()
+def _write(text: str | None) -> None:
+    """Write the file as a whole; None removes it."""
+    target = Path(CONFIG).resolve()
     if text is None:
         target.unlink()
         return
@@ -181,14 +171,14 @@ def _undo(yes: bool) -> None:
     record = _recorded()
     if record is None:
         raise ConfigError(CONFIG, "nothing to undo: `init` has written nothing in this folder")
-    now = _read(Path(CONFIG))
+    now = _read()
     if now != record["after"]:
         _show(record["after"], record["before"] or "")
         raise ConfigError(
             CONFIG, "has changed since `init`; take these lines back by hand, and keep yours"
         )
     _ask(now, record["before"], yes)
-    _write(Path(CONFIG), record["before"])
+    _write(record["before"])
     _RECORD.unlink()
     click.echo(f"{CONFIG} is as it was. Threads that were stored meanwhile stay in their database.")
 

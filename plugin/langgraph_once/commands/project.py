@@ -14,7 +14,16 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
 from langgraph_once.settings import Settings, load_settings, take_environment
 
-__all__ = ["CONFIG", "config_option", "load", "load_if_there", "prepare", "read_json"]
+__all__ = [
+    "CONFIG",
+    "config_option",
+    "load",
+    "load_if_there",
+    "parsed_json",
+    "prepare",
+    "read_file",
+    "read_json",
+]
 
 CONFIG = "langgraph.json"
 
@@ -61,10 +70,33 @@ def read_json(config: str) -> dict[str, Any]:
     Raises:
         ConfigError: It cannot be read, or holds something else.
     """
+    return parsed_json(config, read_file(config))
+
+
+def read_file(config: str) -> bytes:
+    """Return what is in a file.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
     try:
-        parsed = json.loads(Path(config).read_text(encoding="utf-8"))
+        return Path(config).read_bytes()
     except OSError as error:
         raise ConfigError(config, f"cannot be read: {error.strerror}") from None
+
+
+def parsed_json(config: str, data: bytes) -> dict[str, Any]:
+    """Return the object that `data` is, as JSON in UTF-8.
+
+    Args:
+        config: The file that it stands in.
+        data: What is in it.
+
+    Raises:
+        ConfigError: It is something else.
+    """
+    try:
+        parsed = json.loads(data.decode())
     except ValueError as error:
         problem = f"is not valid JSON: {error}"
     else:
