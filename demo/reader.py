@@ -16,7 +16,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.from_json import revive
 
-__all__ = ["MODES", "Piece", "Reader", "Verdict"]
+__all__ = ["MODES", "Piece", "Reader", "Verdict", "messages_in"]
 
 MODES = ["messages-tuple", "tasks", "values"]
 """What a run is to be streamed in, from subgraphs too: states and tasks tell what holds."""
@@ -71,7 +71,7 @@ class Reader:
                 self._hear(message, meta)
             case "values":
                 self._failed.discard(ns)
-                found = _messages(revive(chunk["data"]))
+                found = messages_in(revive(chunk["data"]))
                 self._states[ns] = {m.id or object(): m for m in found}
             case "tasks" if chunk["data"].get("error") and ns:
                 self._failed.add(ns)
@@ -163,12 +163,13 @@ def _repeats(piece: Piece, known: Iterable[Piece]) -> bool:
     return any(o.role == piece.role and o.says.startswith(piece.says) for o in known)
 
 
-def _messages(value: Any) -> Iterator[BaseMessage]:
+def messages_in(value: Any) -> Iterator[BaseMessage]:
+    """The messages in a value, at any depth of dictionaries, lists and tuples."""
     if isinstance(value, BaseMessage):
         yield value
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _messages(item)
+            yield from messages_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _messages(item)
+            yield from messages_in(item)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
+from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
+from demo.reader import messages_in
 from langgraph_once.stream.part.from_json import revive
 
 __all__ = ["Tally", "message_texts"]
@@ -27,7 +28,7 @@ class Tally:
         """Count one v2 chunk."""
         self.interrupts += chunk.get("interrupts", ())
         data = list(chunk["data"]) if chunk["type"] == "messages" else chunk["data"]
-        for message in _messages(revive(data)):
+        for message in messages_in(revive(data)):
             text = message.text
             if isinstance(message, RemoveMessage):
                 self._streamed.pop(str(message.id), None)
@@ -57,16 +58,5 @@ class Tally:
 
 def message_texts(state: Any) -> list[str]:
     """The text of every message in a state, once each, in order."""
-    texts = (message.text for message in _messages(revive(state)))
+    texts = (message.text for message in messages_in(revive(state)))
     return list(dict.fromkeys(text for text in texts if text))
-
-
-def _messages(value: Any) -> Iterator[BaseMessage]:
-    if isinstance(value, BaseMessage):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _messages(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _messages(item)
