@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import count, repeat
 
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import RetryPolicy
 
 ANSWER = "Paris is the capital of France."
-QUESTION: MessagesState = {"messages": [("user", "What is the capital of France?")]}  # type: ignore[list-item]  # as LangGraph's own examples write it
+QUESTION: MessagesState = {"messages": [HumanMessage("What is the capital of France?")]}
 
 
 def agent() -> CompiledStateGraph[MessagesState, None, MessagesState, MessagesState]:

@@ -112,7 +112,6 @@ def slug(title: str) -> str:
 
 
 def test_a_package_index_is_shown_no_link_that_leads_nowhere() -> None:
-    told = metadata("langgraph-once")
-    text = str(told.get_payload() or told["Description"])  # type: ignore[attr-defined]  # a Message
+    text = str(metadata("langgraph-once").json["description"])
     assert "# langgraph-once" in text
     assert LINK.findall(text) == []

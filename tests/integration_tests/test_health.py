@@ -49,7 +49,10 @@ def told(server: DevServer) -> tuple[tuple[int, list[str]], tuple[int, list[str]
     for answer, key in ((health, "ok"), (ready, "ready")):
         said = answer.json()
         assert said[key] is not bool(said["problems"])
-    return tuple((each.status_code, each.json()["problems"]) for each in (health, ready))  # type: ignore[return-value]  # two of them
+    return (health.status_code, health.json()["problems"]), (
+        ready.status_code,
+        ready.json()["problems"],
+    )
 
 
 def run(server: DevServer, graph: str, **configurable: Any) -> None:
