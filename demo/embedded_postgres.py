@@ -25,7 +25,7 @@ def main() -> int:
     server = pgserver.get_server(FOLDER.resolve())
     environ = {**os.environ, "ONCE_DATABASE_URL": server.get_uri()}
     try:
-        return subprocess.run(sys.argv[1:], env=environ, check=False).returncode  # noqa: S603
+        return subprocess.run(sys.argv[1:], env=environ, check=False).returncode  # noqa: S603  # what its user asks for
     except KeyboardInterrupt:
         return 130
     finally:

@@ -56,11 +56,8 @@ def chat_model(
 
 
 def _provider_model(name: str, provider: str) -> BaseChatModel:
-    # The union of codes keeps mypy quiet with and without the optional package.
     try:
-        from langchain.chat_models import (  # type: ignore[import-not-found, unused-ignore]
-            init_chat_model,
-        )
+        from langchain.chat_models import init_chat_model
 
         model: BaseChatModel = init_chat_model(name)
     except ImportError as error:

@@ -28,7 +28,7 @@ def hand_on_delta_history() -> None:
 async def _aget_delta_channel_history(
     adapter: Any, *, config: RunnableConfig, channels: Sequence[str]
 ) -> Mapping[str, DeltaChannelHistory]:
-    found: Mapping[str, DeltaChannelHistory] = await adapter._inner.aget_delta_channel_history(  # noqa: SLF001
+    found: Mapping[str, DeltaChannelHistory] = await adapter._inner.aget_delta_channel_history(  # noqa: SLF001  # no other way
         config=config, channels=channels
     )
     return found

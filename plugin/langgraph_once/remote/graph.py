@@ -127,7 +127,7 @@ class OnceRemoteGraph(RemoteThreads):
         wanted, chunks = self._wanted(stream_mode, config, subgraphs, version, ledger)
         return filtered(self._parts(input, config, wanted, kwargs), chunks)
 
-    def astream(  # type: ignore[override]
+    def astream(  # type: ignore[override]  # as `stream`
         self,
         input: Any,
         config: RunnableConfig | None = None,

@@ -177,7 +177,7 @@ class _Listener:
 
     def _emit(self, part: Part) -> None:
         # As `push_message` does: the handler knows then what the node need not send again.
-        self._handler._emit((part.ns, dict(part.meta)), part.data, dedupe=False)  # noqa: SLF001
+        self._handler._emit((part.ns, dict(part.meta)), part.data, dedupe=False)  # noqa: SLF001  # no other way
 
 
 def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]:

@@ -46,7 +46,7 @@ class RemoteThreads(RemoteGraph):
         self,
         config: RunnableConfig,
         *,
-        filter: dict[str, Any] | None = None,  # noqa: A002
+        filter: dict[str, Any] | None = None,  # noqa: A002  # upstream's name
         before: RunnableConfig | None = None,
         limit: int | None = None,
         **kwargs: Any,

@@ -136,7 +136,7 @@ class OnceSerializer(JsonPlusSerializer):
         if allowlist is self._allowlist:
             return self
         clone = copy.copy(self)
-        clone._obey(allowlist)  # noqa: SLF001
+        clone._obey(allowlist)  # noqa: SLF001  # of this class
         return clone
 
     def with_config(self, config: SerdeConfig) -> OnceSerializer:
@@ -147,7 +147,7 @@ class OnceSerializer(JsonPlusSerializer):
         """
         adapters, upstream_aes_key = self._given
         other = type(self)(config, adapters=adapters, upstream_aes_key=upstream_aes_key)
-        other._obey(self._allowlist)  # noqa: SLF001
+        other._obey(self._allowlist)  # noqa: SLF001  # of this class
         return other
 
     def _obey(self, allowlist: Allowlist) -> None:

@@ -220,7 +220,7 @@ def chunk_filter(
 
 def filtered(
     chunks: Iterable[Any], new: ChunkFilter, run: Run | None = None, keep: Keep = _none
-) -> Iterator[Any]:
+) -> Generator[Any]:
     """What `new` makes of each of `chunks`, which are closed at the end, early or not.
 
     Args:
@@ -255,7 +255,7 @@ async def afiltered(
     new: ChunkFilter,
     run: Run | None = None,
     keep: AKeep = _anone,
-) -> AsyncIterator[Any]:
+) -> AsyncGenerator[Any]:
     """`filtered`, async."""
     passes, make, write = new.passes, new.new, new.write
     async with AsyncExitStack() as stack:

@@ -128,7 +128,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         heard, inner, consumer = self._asked(input, config, asked)
         return streamed(super().stream(input, heard, **inner, **kwargs), **consumer)
 
-    def astream(  # type: ignore[override]
+    def astream(  # type: ignore[override]  # as `stream`
         self,
         input: Any,
         config: RunnableConfig | None = None,

@@ -205,7 +205,7 @@ def _kept(
         thread.save_noted()
 
     try:
-        with closing(filtered(chunks, passing, run, keep)) as new:  # type: ignore[type-var]
+        with closing(filtered(chunks, passing, run, keep)) as new:
             yield from new
     except BaseException:
         passing.owe(undelivered(run))
@@ -241,7 +241,7 @@ async def _akept(
         await thread.asave_noted()
 
     try:
-        async with aclosing(afiltered(chunks, passing, run, keep)) as new:  # type: ignore[type-var]
+        async with aclosing(afiltered(chunks, passing, run, keep)) as new:
             async for chunk in new:
                 yield chunk
     except BaseException:

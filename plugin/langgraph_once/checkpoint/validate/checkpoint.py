@@ -117,7 +117,7 @@ def _check_values(values: object, parts: _Parts, place: Place) -> None:
             continue
         # Format 1 held an empty value of each channel that nobody had written to. A fork of such
         # a checkpoint takes them over into the format of its own time.
-        value = values[channel]  # type: ignore[index]
+        value = values[channel]  # type: ignore[index]  # it has keys
         if type(value) not in _PLAIN or value:
             place.at(channel).add("is of a channel that has no version")
 

@@ -63,7 +63,7 @@ class Place:
             name: What its keys are.
         """
         for key in self.keys(value, name):
-            yield key, value[key], self.at(key)  # type: ignore[index]
+            yield key, value[key], self.at(key)  # type: ignore[index]  # it has keys
 
     def keys(self, value: object, name: str) -> Iterator[str]:
         """Yield the keys alone: values may be loaded when they are asked for."""

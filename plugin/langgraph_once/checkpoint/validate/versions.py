@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 from langgraph_once.errors import ChannelVersionError
 
@@ -44,13 +44,17 @@ def compare_versions(a: float | str, b: float | str) -> Literal[-1, 0, 1]:
 
 def is_version(value: object) -> bool:
     """Whether LangGraph can order `value`: a number other than NaN, or text."""
+    return isinstance(value, str) or _is_number(value)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, float):
         return not math.isnan(value)
-    return isinstance(value, int | str) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _order(version: object) -> tuple[float, str] | None:
     if isinstance(version, str):
         numbered = _NUMBERED.fullmatch(version)
         return (int(numbered[1]), numbered[2]) if numbered else None
-    return (version, "") if is_version(version) else None  # type: ignore[return-value]
+    return (version, "") if _is_number(version) else None

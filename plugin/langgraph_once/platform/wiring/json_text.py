@@ -57,7 +57,7 @@ class JsonText:
         self.text = self.text[:last] + "," * bool(members) + pair + tail
 
     def _span(self, path: tuple[str, ...]) -> tuple[int, int]:
-        start = _SPACE.match(self.text).end()  # type: ignore[union-attr]  # it matches always
+        start = self._skip(0)
         for key in path:
             start, _ = self._members(start)[key]
         return start, _DECODER.raw_decode(self.text, start)[1]
@@ -77,7 +77,7 @@ class JsonText:
         return found
 
     def _skip(self, at: int) -> int:
-        return _SPACE.match(self.text, at).end()  # type: ignore[union-attr]
+        return _SPACE.match(self.text, at).end()  # type: ignore[union-attr]  # it matches always
 
     def _written(self, value: Any, depth: int) -> str:
         inline = _inline(value)

@@ -92,7 +92,7 @@ class SyncConnection(SyncHttpClient):
         self._config = config
         self._opened = opened
 
-    def stream(  # type: ignore[override]
+    def stream(  # type: ignore[override]  # as in `Connection`
         self,
         path: str,
         method: str,

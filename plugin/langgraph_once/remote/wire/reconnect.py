@@ -203,7 +203,7 @@ def answered(client: SyncLangGraphClient, steps: Steps[T]) -> T:
         while True:
             step = _next(steps, answer)
             try:
-                answer = step(client) if callable(step) else time.sleep(step)  # type: ignore[func-returns-value]
+                answer = step(client) if callable(step) else time.sleep(step)  # type: ignore[func-returns-value]  # None answers a wait
             except NotFoundError:
                 answer = None
             except UNANSWERED as error:

@@ -196,7 +196,7 @@ class StreamedContent:
                 place = piece.get("id") or len(self._calls)
             call = self._calls.setdefault(place, ["", "", ""])
             for field, key in enumerate(("id", "name", "args")):
-                call[field] += piece.get(key) or ""  # type: ignore[operator]
+                call[field] += piece.get(key) or ""  # type: ignore[operator]  # these are text
 
     def accumulates(self, chunk: AIMessageChunk) -> bool:
         """Whether a last chunk says all over again what the chunks before it said (D8)."""

@@ -202,7 +202,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 break
         self.seen.add(message_id)
 
-    def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]
+    def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]  # as upstream's
         """Send the messages that a node returned."""
         if (meta := self.metadata.pop(run_id, None)) is None:
             return

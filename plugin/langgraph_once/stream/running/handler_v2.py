@@ -18,7 +18,7 @@ __all__ = ["OnceMessagesHandlerV2"]
 class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
     """`StreamMessagesHandlerV2` for a graph that is wrapped by `once`: the events of v3."""
 
-    def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]
+    def on_llm_new_token(self, token: str, **_: Any) -> Any:  # type: ignore[override]  # takes all
         """Nothing: events say the same, as upstream explains."""
 
     def _send(

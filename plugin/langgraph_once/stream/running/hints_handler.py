@@ -51,7 +51,7 @@ class HintsHandler(BaseCallbackHandler):
     def on_chain_start(
         self,
         serialized: dict[str, Any],  # noqa: ARG002  # the names are part of the call
-        inputs: Any,  # noqa: ARG002
+        inputs: Any,  # noqa: ARG002  # as well
         *,
         run_id: UUID,
         tags: list[str] | None = None,

@@ -33,7 +33,7 @@ class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's cl
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
         return (cls.ours if Run.is_pending() else cls.plain)(*args, **kwargs)
 
-    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805
+    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # a metaclass
         return isinstance(instance, cls.plain)
 
 

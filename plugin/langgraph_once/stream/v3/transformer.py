@@ -96,11 +96,11 @@ class OnceChannel(StreamTransformer):
         def heard(event: Any) -> None:
             mux._seq -= 1  # noqa: SLF001  # which is the number of this event
             self._say(event)
-            mux._seq += 1  # noqa: SLF001
-            event["seq"] = mux._seq  # noqa: SLF001
+            mux._seq += 1  # noqa: SLF001  # see above
+            event["seq"] = mux._seq  # noqa: SLF001  # see above
             push(event)
 
-        mux._events.push = heard  # noqa: SLF001
+        mux._events.push = heard  # noqa: SLF001  # see above
 
     def process(self, event: Any) -> bool:
         """Name back what was hidden; only a mark of ours is for nobody but the channel."""

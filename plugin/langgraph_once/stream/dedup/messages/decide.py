@@ -111,7 +111,7 @@ class MessageParts:
         if is_last and entry.said.accumulates(chunk):  # type: ignore[union-attr]  # it is open
             chunk = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
             part = part._replace(data=chunk)
-        entry.said.extend(chunk)  # type: ignore[union-attr]
+        entry.said.extend(chunk)  # type: ignore[union-attr]  # it is open
         out = (*self._abandoned(said, entry), part) if self.rivals.open else (part,)
         if is_last:
             self._ledger.settle(entry)
@@ -161,7 +161,7 @@ class MessageParts:
                 entry.metadata = said.part.meta
                 self.rivals.note(entry, list(self._ledger.open_in(said.task))[:-1])
         else:
-            entry.said.extend(chunk)  # type: ignore[union-attr]
+            entry.said.extend(chunk)  # type: ignore[union-attr]  # it is open
         if getattr(chunk, "chunk_position", None) == "last":
             self._ledger.settle(entry)
 

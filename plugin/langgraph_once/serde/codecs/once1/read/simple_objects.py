@@ -135,7 +135,7 @@ def rebuild_models(array: Any, make: list[Maker]) -> Any:
     if len(indices) != len(items):
         raise ValueError("another number of items than of indices")
     # To ask `zip` for that takes as long as to make two messages.
-    return [make[index](item) for index, item in zip(indices, items)]  # noqa: B905
+    return [make[index](item) for index, item in zip(indices, items)]  # noqa: B905  # see above
 
 
 def rebuild_linked(array: Any, make: list[Maker], take: Callable[[int], None]) -> Any:

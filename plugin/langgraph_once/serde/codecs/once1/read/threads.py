@@ -31,7 +31,7 @@ class Head:
         if len(items) != len(self._makers):
             raise ValueError("another number of items than of indices")
         # To ask `zip` for that takes as long as to make two messages.
-        return [make(values) for make, values in zip(self._makers, items)]  # noqa: B905
+        return [make(values) for make, values in zip(self._makers, items)]  # noqa: B905  # see above
 
 
 def placed(value: Any, count: int) -> Any:

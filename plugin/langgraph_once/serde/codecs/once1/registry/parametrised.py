@@ -120,7 +120,7 @@ class Parametrised:
         if self.name == _UNION:
             return functools.reduce(operator.or_, args)
         if self.name == _OLD_UNION:
-            return typing.Union[args]  # noqa: UP007
+            return typing.Union[args]  # noqa: UP007  # another object than of `|`
         origin = load(self.name)
         if isinstance(origin, type) and BaseModel in origin.__mro__:
             # Not by a method that the class may have overridden.

@@ -147,8 +147,8 @@ class Registry:
         if allowlist.enforcement == "open":
             return self
         bound = copy.copy(self)
-        bound._base, bound._trust = self, WriterTrust(allowlist, self.current_name)  # noqa: SLF001
-        bound._writers = {}  # noqa: SLF001
+        bound._base, bound._trust = self, WriterTrust(allowlist, self.current_name)  # noqa: SLF001  # a copy
+        bound._writers = {}  # noqa: SLF001  # a copy
         return bound
 
     @property

@@ -53,9 +53,9 @@ class _Salvage:
 
     def error(self, error: BaseException, links: int = 0) -> BaseException:
         """Return `error` if it can be written, else one like it that can."""
-        made = self._made.get(id(error))
+        made: BaseException | None = self._made.get(id(error))
         if made is not None:
-            return made  # type: ignore[no-any-return]
+            return made
         if self._can_write(error):
             return error
         made = _bare_stand_in(error)

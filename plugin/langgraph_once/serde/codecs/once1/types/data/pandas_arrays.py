@@ -146,7 +146,7 @@ def _load_categorical(cls: Any, data: Any) -> Any:
 
 def _take_masked(obj: Any) -> Any:
     # Where pandas keeps them: what is under the mask belongs to what comes back.
-    return _view(obj._data), _view(obj._mask)  # noqa: SLF001
+    return _view(obj._data), _view(obj._mask)  # noqa: SLF001  # see above
 
 
 def _load_masked(cls: Any, data: Any) -> Any:

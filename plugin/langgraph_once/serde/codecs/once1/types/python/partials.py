@@ -27,10 +27,10 @@ def _decode(data: Any) -> functools.partial[Any]:
         raise ValueError("expected a function")
     if not all(type(name) is str for name in (*keywords, *attributes)):
         raise ValueError("an argument or attribute whose name is not text")
-    made: Any = functools.partial(_decode)
+    made: functools.partial[Any] = functools.partial(_decode)
     # Unlike the constructor, this takes no partial apart that stands for the function.
-    made.__setstate__(data)
-    return made  # type: ignore[no-any-return]
+    made.__setstate__(data)  # type: ignore[attr-defined]  # typeshed leaves it out
+    return made
 
 
 ADAPTERS: Final = (

@@ -68,7 +68,7 @@ def _decode_ellipsis(data: Any) -> EllipsisType:
 
 def _decode_not_implemented(data: Any) -> NotImplementedType:
     plain(data, type(None))
-    return NotImplemented  # type: ignore[no-any-return]
+    return NotImplemented  # type: ignore[no-any-return]  # typeshed knows no more of it
 
 
 ADAPTERS: Final = (

@@ -64,7 +64,7 @@ def _decode_timedelta(data: Any) -> timedelta:
 
 
 def _encode_timezone(value: timezone) -> tuple[timedelta, str | None]:
-    offset, *name = value.__getinitargs__()  # type: ignore[attr-defined]
+    offset, *name = value.__getinitargs__()  # type: ignore[attr-defined]  # typeshed leaves it out
     return offset, name[0] if name else None
 
 
