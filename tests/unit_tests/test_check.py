@@ -21,6 +21,8 @@ PLUGIN = Path(langgraph_once.__file__).parents[1]
 
 APP_PY = """\
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from types import SimpleNamespace
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph_sdk.runtime import ServerRuntime
@@ -52,6 +54,11 @@ def raises():
     raise RuntimeError("no model")
 def asks(config): return {"a": graph}[config["configurable"]["user"]]
 def takes_three(a, b, c): return graph
+three_left = partial(lambda a, b, c, d: graph, "hush")
+too_many = partial(made, "hush")
+of_c = partial(dict)
+class Unsigned(dict): ...
+unsigned_saver = partial(getattr, SimpleNamespace(memory=memory), "memory")
 def saver(): return InMemorySaver()
 @asynccontextmanager
 async def async_saver():
@@ -108,7 +115,8 @@ def test_what_is_right_in_every_form_is_no_finding(tmp_path: Path) -> None:
     graphs = wrapped(graph="app:graph", builder="app:builder", **{m: f"app:{m}" for m in makers})
     plain = {f"plain_{name}": f"./app.py:{name}" for name in ("graph", "builder", *makers)}
     plain |= {"dotted": "app:graph"}
-    for path in (SAVER, "app.memory", "./app.py:saver", "app.async_saver", "app.InMemorySaver"):
+    forms = ("app.memory", "./app.py:saver", "app.async_saver", "app.InMemorySaver")
+    for path in (SAVER, *forms, "app.unsigned_saver"):
         checkpointer = {"path": path, "ttl": {"default_ttl": 5}}
         http = {"app": {SAVER: APP, "app.memory": "app:web"}.get(path, "./app.py:web")}
         graphs = graphs | plain if path == SAVER else {"dotted": "app:graph"}
@@ -197,6 +205,9 @@ def test_misspelt_keys_beside_and_in_ours_stop_it_and_all_are_found(tmp_path: Pa
         ("path", "./app.py:number", "got int"),
         ("path", "app.makes_number", "a factory that makes int"),
         ("path", "app.takes_one", "is called without arguments"),
+        ("path", "app.too_many", "is called without arguments"),
+        ("path", "builtins.iter", "is called without arguments"),
+        ("path", "builtins.dict", "a factory that makes dict"),
         ("path", "app.raises", "RuntimeError: no model"),
         ("app", APP.replace(":", "."), "must be written as"),
         ("app", "langgraph_once.platform.ap:app", f"did you mean {APP!r}"),
@@ -276,6 +287,20 @@ def test_graphs_and_factories_that_make_none(tmp_path: Path) -> None:
     assert found.findings.pop("graphs.none")[1].startswith("must name a graph as './file.py:graph'")
     del found.findings["graphs.none.once"]
     expect(found, "stops", expected)
+
+
+def test_factories_that_do_not_say_what_they_take(tmp_path: Path) -> None:
+    names = {"of_c": "app", "Unsigned": "app", "too_many": "app", "dict": "builtins"}
+    names |= {"three_left": "app"}
+    graphs: dict[str, Any] = {name: f"{module}:{name}" for name, module in names.items()}
+    wrapped_too = wrapped(**{f"wrapped_{name}": target for name, target in graphs.items()})
+    found = check(tmp_path, graphs=graphs | wrapped_too)
+    assert "hush" not in str(found)
+    expected = dict.fromkeys(names, "the server cannot tell which arguments this takes")
+    expected["three_left"] = "must take 0, 1, or 2 arguments. Got 3"
+    both = {f"graphs.{name}": words for name, words in expected.items()}
+    both |= {f"graphs.wrapped_{name}.once.target": words for name, words in expected.items()}
+    expect(found, "stops", both)
 
 
 def test_a_factory_that_needs_a_run_is_a_hint(tmp_path: Path) -> None:

@@ -91,17 +91,16 @@ def _factory_findings(factory: Any, where: str) -> list[Finding]:
         from langgraph_sdk.runtime import _ReadRuntime
     except ImportError:
         return []
+    _must_have_signature(factory, where)
+    try:
+        arguments = _classify_factory(factory)
+    except ValueError as error:  # it shows the factory, and with it what a `partial` was given
+        raise ConfigError(where, str(error).replace(f" {factory}", "")) from None
+    runtime: Any = _ReadRuntime(access_context="assistants.read", user=None, store=InMemoryStore())
+    config: Any = {"configurable": asked, "metadata": {}, "tags": [], "recursion_limit": 25}
+    given = arguments(config, runtime) if callable(arguments) else {}
+    is_given_runtime = any(each is runtime for each in given.values())
     with findings_of(found, where):
-        try:
-            arguments = _classify_factory(factory)
-        except ValueError as error:
-            raise ConfigError(where, str(error)) from None
-        runtime: Any = _ReadRuntime(
-            access_context="assistants.read", user=None, store=InMemoryStore()
-        )
-        config: Any = {"configurable": asked, "metadata": {}, "tags": [], "recursion_limit": 25}
-        given = arguments(config, runtime) if callable(arguments) else {}
-        is_given_runtime = any(each is runtime for each in given.values())
         if not asyncio.run(_is_made(factory, given, where)):
             problem = f"this factory was not tried to its end, which takes over {_TIMEOUT_S:.0f} s"
             found.append(finding("hint", where, problem))
@@ -110,6 +109,22 @@ def _factory_findings(factory: Any, where: str) -> list[Finding]:
         problem = f"this factory fails without a run, which brings what it asks for: {names}"
         return [finding("hint", where, problem)]
     return found
+
+
+def _must_have_signature(factory: Any, where: str) -> None:
+    """Check that the server can tell what to call a factory with.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    try:
+        inspect.signature(factory)
+    except (TypeError, ValueError):
+        kinds = "as of some that are written in C, or of a `partial` with too many"
+    else:
+        return
+    problem = f"the server cannot tell which arguments this takes, {kinds}"
+    raise ConfigError(where, f"{problem}; name a function that calls it")
 
 
 class _Asked(dict[str, Any]):

@@ -80,11 +80,13 @@ def _must_make(value: Any, where: str, made_by: str = "") -> None:
         problem = f"must be a {noun}, or a factory or context manager that makes one, got {got}"
         raise ConfigError(where, problem)
     try:
-        inspect.signature(value).bind()
+        made = value()
     except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise  # from within
         problem = f"is called without arguments, and cannot be: {error}"
     else:
-        return _must_make(value(), where, "a factory that makes ")
+        return _must_make(made, where, "a factory that makes ")
     raise ConfigError(where, problem)
 
 
