@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import sysconfig
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import langgraph_once
-from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER
+from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
 from tests.command import run_once
 
 PLUGIN = Path(langgraph_once.__file__).parents[1]
@@ -224,6 +225,18 @@ def test_a_wrong_checkpointer_or_app_is_named(
     component = {"path": "checkpointer", "app": "http"}[key]
     found = check(tmp_path, graphs={"agent": "app:graph"}, **{component: {key: path}})
     expect(found, "stops", {f"{component}.{key}": words})
+
+
+def test_a_store_that_could_not_be_opened_is_told(tmp_path: Path) -> None:
+    (tmp_path / "folder.sqlite").mkdir()
+    store = {"path": STORE, "once": {"path": "folder.sqlite"}}
+    found = check(tmp_path, graphs={"agent": "app:graph"}, store=store)
+    expect(found, "stops", {"": "folder.sqlite"})
+    if hasattr(sqlite3.Connection, "enable_load_extension"):
+        return
+    store = {"path": STORE, "index": {"embed": "app:upgrade", "dims": 3}}
+    found = check(tmp_path, graphs={"agent": "app:graph"}, store=store)
+    expect(found, "stops", {"store.index": "another Python, or PostgreSQL"})
 
 
 def test_types_that_settings_name_and_that_do_not_exist(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.settings import Settings, written_at
-from langgraph_once.store import check_index, default_database
+from langgraph_once.store import check_index, check_place, default_database
 
 __all__ = [
     "check_settings",
     "check_store",
+    "check_store_database",
     "serializer_for",
     "store_database",
     "user_mistakes_stop_the_server",
@@ -60,15 +61,26 @@ def check_settings(settings: Settings, manifest: Manifest | None = None) -> None
         manifest: As `load_settings`.
 
     Raises:
-        ConfigError: As `serializer_for` and `check_store`.
+        ConfigError: As `serializer_for` and `check_store_database`.
         StorageError: A database cannot be opened or made.
     """
     serializer_for(settings)
     check_database(settings.database)
     manifest = manifest or Manifest.from_environment(os.environ)
     if manifest.has_our_store:
-        check_store(settings, manifest)
-        check_database(store_database(settings))
+        check_store_database(settings, manifest)
+
+
+def check_store_database(settings: Settings, manifest: Manifest) -> None:
+    """Find what would keep the store from being opened. Its database is asked.
+
+    Raises:
+        ConfigError: As `check_store`, or the database cannot do what the settings say.
+        StorageError: The database cannot be used.
+    """
+    check_store(settings, manifest)
+    index = manifest.store_option("index")
+    check_place(store_database(settings), config=settings.checkpoint, index=index)
 
 
 def check_store(settings: Settings, manifest: Manifest) -> None:

@@ -10,7 +10,7 @@ rewriting.py  all rows of a database, encrypted or made plain
 sealing.py    a value to a row and back; json_form.py: as which JSON
 """
 
-from langgraph_once.store.opening import check_index, default_database, open_store
+from langgraph_once.store.opening import check_index, check_place, default_database, open_store
 from langgraph_once.store.rewriting import Rewritten, rewrite
 from langgraph_once.store.store import OnceStore
 
@@ -18,6 +18,7 @@ __all__ = [
     "OnceStore",
     "Rewritten",
     "check_index",
+    "check_place",
     "default_database",
     "open_store",
     "rewrite",

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.checkpoint.by_url import check_database, is_postgres, sqlite_path
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
@@ -14,7 +14,7 @@ from langgraph_once.store.json_form import json_of
 from langgraph_once.store.sealing import Sealing
 from langgraph_once.store.store import OnceStore
 
-__all__ = ["check_index", "default_database", "open_store"]
+__all__ = ["check_index", "check_place", "default_database", "open_store"]
 
 _FILE: Final = "store.sqlite"
 _IN_MEMORY: Final = ":memory:"
@@ -74,6 +74,29 @@ def default_database(threads: str) -> str:
         return threads
     folder = max(threads.rfind("/"), threads.rfind("\\")) + 1
     return threads[:folder] + _FILE
+
+
+def check_place(database: str, *, config: CheckpointConfig, index: Any) -> None:
+    """Prove that a database can have the store. Nothing is made in it, and no file is left behind.
+
+    Args:
+        database: As `open_store`.
+        config: As `open_store`.
+        index: As `open_store`.
+
+    Raises:
+        ConfigError: A URL of another database, or settings that it cannot obey.
+        StorageError: It cannot be used.
+    """
+    check_database(database)
+    if is_postgres(database):
+        from langgraph_once.store.postgres import check_postgres
+
+        check_postgres(database, config=config, index=index)
+    else:
+        from langgraph_once.store.sqlite import check_sqlite
+
+        check_sqlite(index)
 
 
 def check_index(index: Any, config: StoreConfig, *, must_encrypt: bool) -> None:

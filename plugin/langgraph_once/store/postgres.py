@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
 from langgraph_once.checkpoint.postgres.failures import storage_error
@@ -19,7 +19,12 @@ from langgraph_once.store.racing import set_up
 from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip
 from psycopg.rows import dict_row  # isort: skip
 
-__all__ = ["address_of", "open_postgres"]
+__all__ = ["address_of", "check_postgres", "open_postgres"]
+
+_HAS_VECTORS: Final = (
+    "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') "
+    "OR EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')"
+)
 
 _RACES = (
     psycopg.errors.UniqueViolation,
@@ -35,6 +40,27 @@ class _PostgresStore(AsyncPostgresStore):
         return with_embeddings_of_values(super()._prepare_batch_PUT_queries, put_ops)
 
 
+def check_postgres(url: str, *, config: CheckpointConfig, index: Any) -> None:
+    """Ask a database whether it can have the store. Nothing is made in it.
+
+    Raises:
+        ConfigError: A schema or a timeout of statements, behind a transaction pooler; vectors,
+            which it cannot have.
+        StorageError: It does not answer.
+    """
+    if config.transaction_pooler and (config.schema or config.statement_timeout_s):
+        raise ConfigError(
+            "ONCE_CHECKPOINT__TRANSACTION_POOLER",
+            "upstream's store sets no schema and no timeout for each transaction; set both for "
+            "the role, as with ALTER ROLE … SET search_path = …, and not here",
+        )
+    if not ask_postgres(url, _HAS_VECTORS if index else "SELECT true"):
+        raise ConfigError(
+            "langgraph.json: store.index",
+            "this PostgreSQL has no extension `vector`, which vectors need; install pgvector",
+        )
+
+
 @asynccontextmanager
 async def open_postgres(
     url: str, *, config: CheckpointConfig, index: Any, ttl: Any
@@ -42,15 +68,9 @@ async def open_postgres(
     """Open a pool of connections, with the store's tables made where they are missing.
 
     Raises:
-        ConfigError: A schema or a timeout of statements, behind a transaction pooler.
+        ConfigError: As `check_postgres`.
         StorageError: The database cannot be reached or written.
     """
-    if config.transaction_pooler and (config.schema or config.statement_timeout_s):
-        raise ConfigError(
-            "ONCE_CHECKPOINT__TRANSACTION_POOLER",
-            "upstream's store sets no schema and no timeout for each transaction; set both for "
-            "the role: ALTER ROLE … SET search_path = …",
-        )
 
     async def configure(conn: psycopg.AsyncConnection[Any]) -> None:
         if config.schema:
@@ -66,7 +86,8 @@ async def open_postgres(
 
     async with AsyncExitStack() as stack:
         try:
-            await asyncio.to_thread(ask_postgres, url)  # the pool would try for long
+            # The pool would try for long.
+            await asyncio.to_thread(check_postgres, url, config=config, index=index)
             pool = await stack.enter_async_context(
                 psycopg_pool.AsyncConnectionPool(
                     url,

@@ -16,7 +16,7 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.store.embedding import Puts, Queries, with_embeddings_of_values
 from langgraph_once.store.racing import set_up
 
-__all__ = ["open_sqlite"]
+__all__ = ["check_sqlite", "open_sqlite"]
 
 _RACES = (sqlite3.IntegrityError, sqlite3.OperationalError)
 
@@ -26,13 +26,11 @@ class _SqliteStore(AsyncSqliteStore):
         return with_embeddings_of_values(super()._prepare_batch_PUT_queries, put_ops)
 
 
-@asynccontextmanager
-async def open_sqlite(path: str, *, index: Any, ttl: Any) -> AsyncIterator[AsyncSqliteStore]:
-    """Open a database file, with the store's tables made where they are missing.
+def check_sqlite(index: Any) -> None:
+    """Find what no file could do here.
 
     Raises:
         ConfigError: Vectors, which this Python's SQLite cannot have.
-        StorageError: It cannot be opened or written.
     """
     if index and not hasattr(sqlite3.Connection, "enable_load_extension"):
         raise ConfigError(
@@ -40,6 +38,17 @@ async def open_sqlite(path: str, *, index: Any, ttl: Any) -> AsyncIterator[Async
             "the SQLite of this Python loads no extensions, which vectors need; take another "
             "Python, or PostgreSQL",
         )
+
+
+@asynccontextmanager
+async def open_sqlite(path: str, *, index: Any, ttl: Any) -> AsyncIterator[AsyncSqliteStore]:
+    """Open a database file, with the store's tables made where they are missing.
+
+    Raises:
+        ConfigError: As `check_sqlite`.
+        StorageError: It cannot be opened or written.
+    """
+    check_sqlite(index)
     async with AsyncExitStack() as stack:
         try:
             file = await asyncio.to_thread(prepare, path)

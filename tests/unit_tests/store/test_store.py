@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from langgraph_once.config import StoreConfig
+from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import (
     ConfigError,
     EncodeError,
@@ -20,7 +23,7 @@ from langgraph_once.errors import (
     SerdeError,
     StorageError,
 )
-from langgraph_once.store import check_index, default_database, open_store
+from langgraph_once.store import check_index, check_place, default_database, open_store
 from tests.unit_tests.store.conftest import KEYS, OLD, Place, serializer
 
 ADA = ("memories", "ada")
@@ -291,6 +294,33 @@ def test_vectors_are_refused_where_everything_must_be_encrypted(index: Any) -> N
     check_index(index, StoreConfig(allow_vectors=True), must_encrypt=True)
     with pytest.raises(ConfigError, match="ONCE_STORE__ALLOW_VECTORS"):
         check_index(index, StoreConfig(), must_encrypt=True)
+
+
+def test_what_a_database_cannot_do_is_found_before_it_is_opened(place: Place, index: Any) -> None:
+    check_place(place.database, config=place.config, index=index)
+    if place.config.schema:
+        pooled = replace(place.config, transaction_pooler=True)
+        with pytest.raises(ConfigError, match="for the role"):
+            check_place(place.database, config=pooled, index=None)
+        assert place.execute("SELECT to_regclass('store')") == [(None,)]
+    else:
+        if index is None:
+            with pytest.raises(ConfigError, match="another Python, or PostgreSQL"):
+                check_place(place.database, config=place.config, index={"dims": 3})
+        assert not Path(place.database).exists()
+
+
+def test_a_postgresql_that_has_no_vectors_is_told(postgres: str) -> None:
+    psycopg = importlib.import_module("psycopg")
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute("CREATE DATABASE without_vectors")
+        conn.execute("ALTER DATABASE without_vectors SET search_path = public, pg_catalog")
+    bare = postgres.replace("/postgres?", "/without_vectors?")
+    with psycopg.connect(bare) as conn:  # as it is where pgvector is not installed
+        conn.execute("CREATE VIEW pg_available_extensions AS SELECT 'plpgsql' AS name")
+    check_place(bare, config=CheckpointConfig(), index=None)
+    with pytest.raises(ConfigError, match="install pgvector"):
+        check_place(bare, config=CheckpointConfig(), index={"dims": 3})
 
 
 async def test_all_rows_are_encrypted_or_made_plain_in_place(place: Place, index: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
@@ -184,8 +184,12 @@ def open_postgres_to_read(
     return Opening(opened, sets_up=False)
 
 
-def ask_postgres(url: str) -> None:
-    """Ask a database whether it answers.
+def ask_postgres(url: str, question: LiteralString = "SELECT true") -> bool:
+    """Ask a database something, or just whether it answers.
+
+    Args:
+        url: The database.
+        question: Gives one row, whose first value is the answer.
 
     Raises:
         StorageError: It does not, within ten seconds.
@@ -193,7 +197,8 @@ def ask_postgres(url: str) -> None:
     name = address_of(url)
     try:
         with psycopg.connect(url, connect_timeout=10) as conn:
-            conn.execute("SELECT 1")
+            row = conn.execute(question).fetchone()
+            return row is not None and bool(row[0])
     except psycopg.Error as error:
         raise storage_error(name, error) from error
 

@@ -14,7 +14,7 @@ from langgraph_once.platform.check.image import check_image
 from langgraph_once.platform.check.keys import unread_keys
 from langgraph_once.platform.check.named_types import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
-from langgraph_once.platform.startup import check_store, serializer_for, store_database
+from langgraph_once.platform.startup import check_store_database, serializer_for
 from langgraph_once.settings import Settings, load_settings, setting_problems
 
 __all__ = ["check_project"]
@@ -55,6 +55,5 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
             check_database(settings.database)
         if manifest.has_our_store:
             with findings_of(found, ""):
-                check_store(settings, manifest)
-                check_database(store_database(settings))
+                check_store_database(settings, manifest)
     return found
