@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,9 @@ from contextlib import asynccontextmanager, contextmanager
 from langchain_core.runnables import RunnableConfig
 from langgraph.func import entrypoint
 from langgraph_sdk.runtime import ServerRuntime
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.runtime import Runtime
 from agent.graph import builder, graph
 
 def by_config(config: RunnableConfig): return builder
@@ -44,6 +48,11 @@ async def by_runtime(runtime: ServerRuntime): return graph
 def entered(): yield graph
 @asynccontextmanager
 async def entered_async(config: RunnableConfig): yield graph
+async def remember(state: MessagesState, runtime: Runtime):
+    notes = len(await runtime.store.asearch(("notes",)))
+    await runtime.store.aput(("notes",), str(notes), {"said": state["messages"][-1].text})
+    return {"messages": [AIMessage(f"{notes} notes before.", id="a")]}
+memory = StateGraph(MessagesState).add_node(remember).add_edge(START, "remember").compile()
 @entrypoint()
 def flow(question: dict) -> dict: return {"answer": 42, "asked": question["messages"][0]["content"]}
 """
@@ -59,7 +68,7 @@ GRAPHS = {
     "dotted": "agent.graph:graph",
     "with words": {"path": "agent.graph:builder", "description": "A builder."},
     **{name: f"./forms.py:{name}" for name in ("by_config", "by_runtime")},
-    **{name: f"./forms.py:{name}" for name in ("entered", "entered_async", "flow")},
+    **{name: f"./forms.py:{name}" for name in ("entered", "entered_async", "flow", "memory")},
 }
 ASKED: Any = {"messages": [{"role": "user", "content": "What?", "id": "q"}]}
 
@@ -92,15 +101,20 @@ def test_every_graph_answers_as_before(tmp_path: Path) -> None:
     (tmp_path / "forms.py").write_text(FORMS)
     (tmp_path / "web.py").write_text(WEB)
     manifest = {"dependencies": ["."], "graphs": GRAPHS, "http": {"app": "./web.py:app"}}
+    manifest["store"] = {"ttl": {"default_ttl": 5}}
     (tmp_path / "langgraph.json").write_text(json.dumps(manifest, indent=2))
     env = {"PYTHONPATH": str(tmp_path / "src")}  # as if it were installed
     before = answers(tmp_path, env)
     assert before["flow"][0] == {"answer": 42, "asked": "What?"}
 
-    wiring = [sys.executable, "-m", "langgraph_once", "init", "--yes"]
+    wiring = [sys.executable, "-m", "langgraph_once", "init", "--store", "--yes"]
     told = subprocess.check_output(wiring, cwd=tmp_path, env={**os.environ, **env}, text=True)
     for name in GRAPHS:
         assert f"graphs.{name}: left" not in told
         assert f"graphs.{name}: " in told
     assert "http: left as it is; it is './web.py:app' already" in told
     assert answers(tmp_path, env) == before
+    with sqlite3.connect(tmp_path / ".langgraph_once" / "store.sqlite") as conn:
+        rows = conn.execute("SELECT value FROM store WHERE expires_at IS NOT NULL").fetchall()
+    conn.close()
+    assert [json.loads(row) for (row,) in rows] == [{"said": "What?"}]

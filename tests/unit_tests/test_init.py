@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER
+from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
 from tests.command import run_once
 
 TEMPLATE = """\
@@ -170,6 +171,52 @@ def test_what_it_does_not_understand_or_would_break_is_left_as_it_is(tmp_path: P
     assert "\n" not in (tmp_path / "langgraph.json").read_text()
     assert "RuntimeError: no key" in run.stdout
     assert "add a pyproject.toml" in run.stdout
+
+
+def test_the_store_is_wired_where_that_is_asked_for(tmp_path: Path) -> None:
+    file = template(tmp_path)
+    installed = {"PYTHONPATH": str(tmp_path / "src")}
+    (tmp_path / ".langgraph_api").mkdir()
+    first = init(tmp_path, "--yes", **installed)
+    assert file.read_text() == WIRED
+    assert "unread: threads." in first.stdout
+    assert "`langgraph-once init --store` keeps long-term memory" in first.stdout
+    run = init(tmp_path, "--yes", "--store", **installed)
+    assert (run.returncode, run.stderr) == (0, "")
+    path = f'        "path": "{STORE}"'
+    assert file.read_text() == WIRED[:-3] + ',\n    "store": {\n' + path + "\n    }\n}\n"
+    assert "unread: long-term memory." in run.stdout
+    assert "--store" not in run.stdout
+    assert "nothing to change" in init(tmp_path, "--yes", "--store", **installed).stdout
+    init(tmp_path, "--undo", "--yes")
+    assert file.read_text() == TEMPLATE, "both are undone"
+
+
+def test_what_is_said_of_a_store_stays(tmp_path: Path) -> None:
+    file = template(tmp_path)
+    installed = {"PYTHONPATH": str(tmp_path / "src")}
+
+    def wired(store: Any) -> tuple[Any, str]:
+        file.write_text(json.dumps({**json.loads(TEMPLATE), "store": store}))
+        run = init(tmp_path, "--yes", "--store", **installed)
+        return json.loads(file.read_text())["store"], run.stdout + run.stderr
+
+    ttl = {"ttl": {"default_ttl": 5}}
+    assert wired(ttl)[0] == ttl | {"path": STORE}
+    assert wired(None)[0] == {"path": STORE}
+    own = {"path": "agent.graph.store", **ttl}
+    (tmp_path / "src" / "agent" / "graph.py").write_text(
+        f"{GRAPH}from langgraph.store.memory import InMemoryStore\nstore = InMemoryStore()\n"
+    )
+    store, told = wired(own)
+    assert store == own
+    assert "store: left as it is; it is 'agent.graph.store' already" in told
+    if not hasattr(sqlite3.Connection, "enable_load_extension"):
+        index = {"index": {"dims": 3, "embed": "agent.graph:embed"}}
+        store, told = wired(index)
+        assert store == index
+        assert "nothing is written, since the server would not start" in told
+        assert "store.index" in told
 
 
 def test_a_project_without_langgraph_json_gets_one(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ __all__ = ["init_command"]
 _RECORD = Path(".langgraph_once", "init.json")
 """What the file was before and after, for `--undo`."""
 
-_OLD_THREADS = Path(".langgraph_api")
+_OLD_DATA = Path(".langgraph_api")
 _DATABASE_URL = "ONCE_DATABASE_URL"
 _DEFAULT_DATABASE = CheckpointConfig().path
 
@@ -39,9 +39,12 @@ _DEFAULT_DATABASE = CheckpointConfig().path
     metavar="ID=PATH",
     help="A graph, where langgraph.json names none; else they are looked for.",
 )
+@click.option("--store", is_flag=True, help="Keep long-term memory in our database, too.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--undo", is_flag=True, help="Take back what `init` has written.")
-def init_command(database: str | None, graphs: tuple[str, ...], yes: bool, undo: bool) -> None:
+def init_command(
+    database: str | None, graphs: tuple[str, ...], store: bool, yes: bool, undo: bool
+) -> None:
     """Write or complete the langgraph.json of the project in this folder.
 
     Your graphs are wrapped, threads go to a database of ours, and event streams are compressed.
@@ -52,6 +55,7 @@ def init_command(database: str | None, graphs: tuple[str, ...], yes: bool, undo:
     Examples:
       langgraph-once init
       langgraph-once init --database postgresql://user@host/threads
+      langgraph-once init --store
       langgraph-once init --graph agent=./src/agent/graph.py:graph --yes
       langgraph-once init --undo
     """
@@ -68,7 +72,7 @@ def init_command(database: str | None, graphs: tuple[str, ...], yes: bool, undo:
         )
     path, environ = _database(database)
     found = {} if parsed.get("graphs") else _graphs(graphs)
-    plan = tried_plan(before, found, database=path, environ=environ)
+    plan = tried_plan(before, found, database=path, has_store=store, environ=environ)
     _tell_plan(plan)
     if plan.text == before:
         click.echo(f"{CONFIG}: nothing to change")
@@ -180,14 +184,22 @@ def _undo(yes: bool) -> None:
     _ask(now, record["before"], yes)
     _write(record["before"])
     _RECORD.unlink()
-    click.echo(f"{CONFIG} is as it was. Threads that were stored meanwhile stay in their database.")
+    click.echo(f"{CONFIG} is as it was. What was stored meanwhile stays in its database.")
 
 
 def _tell_next(before: dict[str, Any], after: str, environ: dict[str, str]) -> None:
     click.echo(f"\n{CONFIG} is written. `langgraph-once init --undo` takes it back.")
-    is_new_saver = not before.get("checkpointer") and "checkpointer" in json.loads(after)
-    if is_new_saver and _OLD_THREADS.is_dir():
-        click.echo(f"Threads that `langgraph dev` has kept so far stay in {_OLD_THREADS}, unread.")
+    wired = json.loads(after)
+    moved = [
+        what
+        for key, what in (("checkpointer", "threads"), ("store", "long-term memory"))
+        if _path(wired, key) != _path(before, key)
+    ]
+    if moved and _OLD_DATA.is_dir():
+        what = " and ".join(moved)
+        click.echo(f"What `langgraph dev` has kept so far stays in {_OLD_DATA}, unread: {what}.")
+    if _path(wired, "store") is None:
+        click.echo("`langgraph-once init --store` keeps long-term memory in our database, too.")
     if environ:
         click.echo(f"Set {_DATABASE_URL} for the server: it holds a password, and no file says it.")
     if not any(Path(name).is_file() for name in ("pyproject.toml", "setup.py")):
@@ -199,3 +211,8 @@ def _tell_next(before: dict[str, Any], after: str, environ: dict[str, str]) -> N
     if ignored.is_file() and _RECORD.parent.name not in ignored.read_text(errors="replace"):
         click.echo(f"Add {_RECORD.parent}/ to .gitignore: threads are kept there.")
     click.echo("Next: langgraph dev")
+
+
+def _path(manifest: dict[str, Any], key: str) -> Any:
+    component = manifest.get(key)
+    return component.get("path") if isinstance(component, dict) else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, TARGET
+from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE, TARGET
 from langgraph_once.platform.wiring.json_text import JsonText
 from langgraph_once.platform.wiring.module_names import module_name
 
@@ -53,13 +53,15 @@ def with_graphs(text: str | None, graphs: Mapping[str, str]) -> str:
     return changed.text
 
 
-def make_plan(text: str, *, database: str, leave: Mapping[str, str]) -> Plan:
+def make_plan(text: str, *, database: str, has_store: bool, leave: Mapping[str, str]) -> Plan:
     """Return how a `langgraph.json` is wired, with as few changes as that takes.
 
     Args:
         text: The file.
         database: What `checkpointer.once.path` is to say; empty to say nothing.
-        leave: Parts to leave as they are, and why: "checkpointer", "http" or "graphs.<id>".
+        has_store: Whether the store is to be ours, too.
+        leave: Parts to leave as they are, and why: "checkpointer", "http", "store" or
+            "graphs.<id>".
 
     Raises:
         ValueError: It is no JSON object, or has a key twice.
@@ -75,6 +77,7 @@ def make_plan(text: str, *, database: str, leave: Mapping[str, str]) -> Plan:
     for key, inner, path, more in (
         ("checkpointer", "path", SAVER, once),
         ("http", "app", APP, {}),
+        *([("store", "path", STORE, {})] if has_store else []),
     ):
         if key not in leave:
             _wire_component(manifest, (key, inner), {inner: path, **more}, changed, plan)
@@ -142,7 +145,7 @@ def _wire_component(
         plan.left[key] = "it is no object"
     elif there.get(inner) == wanted[inner]:
         return
-    elif key == "http" and inner not in there:
+    elif key != "checkpointer" and inner not in there:
         changed.add((key,), inner, wanted[inner])
     else:
         own = there.get(inner)

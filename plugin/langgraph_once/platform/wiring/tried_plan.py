@@ -12,7 +12,12 @@ __all__ = ["tried_plan"]
 
 
 def tried_plan(
-    before: str | None, graphs: Mapping[str, str], *, database: str, environ: Mapping[str, str]
+    before: str | None,
+    graphs: Mapping[str, str],
+    *,
+    database: str,
+    has_store: bool,
+    environ: Mapping[str, str],
 ) -> Plan:
     """Return how a `langgraph.json` is wired so that a server starts with it as it did before.
 
@@ -23,6 +28,7 @@ def tried_plan(
         before: The file; None if there is none.
         graphs: Graphs to put into it: id to `./file.py:name`.
         database: What `checkpointer.once.path` is to say; empty to say nothing.
+        has_store: Whether the store is to be ours, too.
         environ: Variables that the server is to have.
 
     Raises:
@@ -34,7 +40,7 @@ def tried_plan(
     try:
         while True:
             text = with_graphs(before, graphs)
-            plan = make_plan(text, database=database, leave=left)
+            plan = make_plan(text, database=database, has_store=has_store, leave=left)
             found = troubles(plan.text, environ) if plan.text != before else set()
             if found and known is None:
                 known = set() if before is None else troubles(before, {})
