@@ -39,10 +39,10 @@ test: style ## Lint, import directions, types and all tests but the slow proofs
 	@$(MAKE) --no-print-directory --jobs types pytest
 
 pytest: $(READY)
-	$(PYTEST) -m "not slow and not product"
+	$(PYTEST)
 
 test-quick: $(READY) ## The unit tests of streams and events
-	$(PYTEST) -m "not slow and not product" tests/unit_tests/stream tests/unit_tests/events
+	$(PYTEST) tests/unit_tests/stream tests/unit_tests/events
 
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
