@@ -1,1 +1,33 @@
 """Agents that users run, on the real classes of two providers and their three wires."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Final, cast
+
+from tests.agents.provider import Models
+from tests.corpus.scenario import Scenario
+
+__all__ = ["AGENTS", "ROOMS", "agent"]
+
+ROOMS: Final[dict[str, tuple[str, ...]]] = {
+    "middleware": ("fallback", "human", "pii", "summary", "todo", "tool_retry"),
+    "teams": ("deep", "supervisor", "supervisor_full", "swarm"),
+    "memories": (
+        "extraction",
+        "extraction_patched",
+        "memory_manager",
+        "memory_tools",
+        "running_summary",
+    ),
+}
+"""The agents by file. What these import takes seconds, which not every worker shall wait."""
+
+AGENTS: Final = {name: room for room, names in ROOMS.items() for name in names}
+
+
+def agent(name: str, models: Models) -> Scenario:
+    """An agent whose models are these."""
+    room = importlib.import_module(f"{__name__}.{AGENTS[name]}")
+    return cast("Callable[[Models], Scenario]", getattr(room, name))(models)

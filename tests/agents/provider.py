@@ -10,9 +10,7 @@ from itertools import count
 from threading import Thread
 from typing import Any, Literal, TypeAlias
 
-from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
-from langchain_openai import ChatOpenAI
 
 from tests.agents.asked import Asked, Reply, asked_of
 from tests.agents.wires import WIRES, Wire
@@ -123,6 +121,10 @@ class Models:
             "max_retries": 0,
         }
         if self._name == "anthropic":
+            from langchain_anthropic import ChatAnthropic  # which takes seconds
+
             return ChatAnthropic(model_name=MODEL, max_tokens_to_sample=1024, **how)
+        from langchain_openai import ChatOpenAI
+
         use_responses = self._name == "responses"
         return ChatOpenAI(model=MODEL, use_responses_api=use_responses, stream_usage=True, **how)

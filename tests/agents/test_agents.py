@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+import importlib
 
 import pytest
 from langchain_core.messages import BaseMessage
 
-from tests.agents import memories, middleware, teams
+from tests.agents import AGENTS, ROOMS, agent
 from tests.agents.fold import folded, is_same
 from tests.agents.provider import Models, Provider, WireName
 from tests.corpus.play import Event
-from tests.corpus.scenario import Scenario
 from tests.corpus.score import Outcome, score
 from tests.corpus.variants import VARIANTS, Variant
 
@@ -22,12 +20,6 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore:.*:langgraph.warnings.LangGraphDeprecatedSinceV10"),
 ]
-
-Agent: TypeAlias = Callable[[Models], Scenario]
-
-AGENTS: dict[str, Agent] = {
-    name: getattr(room, name) for room in (middleware, teams, memories) for name in room.__all__
-}
 
 WIRES: tuple[WireName, ...] = ("chat", "anthropic", "responses")
 
@@ -52,7 +44,7 @@ def wrong(provider: Provider, name: str, wire: WireName, variants: list[Variant]
     """What is not right, each in a line."""
     told = []
     for variant in variants:
-        scenario = AGENTS[name](Models(provider, wire))
+        scenario = agent(name, Models(provider, wire))
         if scenario.only is not None and not scenario.only(variant):
             continue
         events: list[Event] = []
@@ -68,6 +60,11 @@ def lacking(events: list[Event]) -> list[BaseMessage]:
     has = folded(event.data[0] for event in events if event.mode == "messages")
     *_, state = (e.data["messages"] for e in events if e.mode == "values" and e.ns == ())
     return [m for m in state if m.type != "human" and not is_same(has.get(str(m.id)), m)]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_agent_is_listed(room: str) -> None:
+    assert ROOMS[room] == tuple(importlib.import_module(f"tests.agents.{room}").__all__)
 
 
 @every_wire
@@ -89,6 +86,6 @@ def test_the_full_product(name: str, wire: WireName, provider: Provider) -> None
 def test_the_oracle_is_what_the_final_state_holds(name: str, provider: Provider) -> None:
     """LangGraph itself is the judge."""
     wire = WIRES[list(AGENTS).index(name) % 3]
-    scenario = AGENTS[name](Models(provider, wire))
+    scenario = agent(name, Models(provider, wire))
     told = [str(v) for v in score(scenario, PLAIN, "plain") if v.outcome is not Outcome.RIGHT]
     assert told == []

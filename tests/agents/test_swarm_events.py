@@ -8,8 +8,8 @@ import pytest
 
 from langgraph_once import ChannelStreamingProcessor, TokenStreamingConfig, once
 from langgraph_once.events import Transcript
+from tests.agents import agent
 from tests.agents.provider import Models, Provider, WireName
-from tests.agents.teams import swarm
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 @pytest.mark.parametrize("wire", ["chat", "anthropic", "responses"])
 def test_a_v3_run_tells_what_a_graph_tells(wire: WireName, provider: Provider) -> None:
-    scenario = swarm(Models(provider, wire))
+    scenario = agent("swarm", Models(provider, wire))
     watching = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
     begins: Any = scenario.runs[0].input, {"configurable": {"thread_id": "1"}}
 

@@ -6,16 +6,14 @@ is for one play.
 
 from __future__ import annotations
 
+import json
+import os
 from typing import Any
 
 from tests.corpus.scenarios import SCENARIOS
+from tests.integration_tests.remote.sources import graph_id
 
-__all__ = ["graph_id"]
-
-
-def graph_id(name: str, kind: str) -> str:
-    """What the graph of a scenario is called here: `kind` is `once` or `stock`."""
-    return f"{kind}_{name.replace('-', '_')}"
+_SERVED = json.loads(os.environ["LANGSERVE_GRAPHS"])
 
 
 def _servable(made: Any) -> Any:
@@ -28,5 +26,6 @@ globals().update(
         graph_id(scenario.name, kind): _servable(scenario.graph())
         for scenario in SCENARIOS
         for kind in ("once", "stock")
+        if graph_id(scenario.name, kind) in _SERVED
     }
 )

@@ -19,9 +19,8 @@ from tests.corpus.play import Event
 from tests.corpus.scenario import Run, Scenario
 from tests.corpus.score import Verdict, _Audience, score
 from tests.corpus.variants import ALL, Variant
-from tests.integration_tests.remote.corpus_served import graph_id
 
-__all__ = ["LOCAL", "REMOTE", "SOURCES", "Source", "corpus_server", "verdicts"]
+__all__ = ["LOCAL", "REMOTE", "SOURCES", "Source", "corpus_server", "graph_id", "verdicts"]
 
 Source: TypeAlias = Literal["v1", "v2", "v3", "once", "stock"]
 
@@ -40,6 +39,11 @@ VARIANTS: dict[Source, Variant] = {
 
 SERVED = "tests.integration_tests.remote.corpus_served"
 WRAPPED = "langgraph_once.platform.graphs"
+
+
+def graph_id(name: str, kind: str) -> str:
+    """What the graph of a scenario is called on the server: `kind` is `once` or `stock`."""
+    return f"{kind}_{name.replace('-', '_')}"
 
 
 def corpus_server(folder: Path, scenarios: Iterable[Scenario]) -> DevServer:

@@ -47,9 +47,14 @@ PLAYS = [
 
 
 @pytest.fixture(scope="module")
-def corpus_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyncLangGraphClient]:
+def corpus_client(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SyncLangGraphClient]:
+    """A client of a server with the scenarios that are played this time."""
+    tests = {item.nodeid for item in request.session.items if item.path == request.path}
+    played = [each for each in SAMPLE if any(f"-{each.name}]" in test for test in tests)]
     with (
-        corpus_server(tmp_path_factory.mktemp("corpus"), SAMPLE) as running,
+        corpus_server(tmp_path_factory.mktemp("corpus"), played) as running,
         get_sync_client(url=running.url) as client,
     ):
         yield client
