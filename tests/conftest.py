@@ -21,8 +21,15 @@ settings.register_profile("langgraph-once", USUAL)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")
 
-WAITING = {"clients", "integration_tests", "page", "samples", "typing"}
-"""The folders of tests that wait: for servers, browsers, type checkers."""
+WAITING = {"clients", "integration_tests", "page", "platform", "samples", "typing"}
+"""The folders of tests that wait: for servers, browsers, processes, type checkers."""
+
+TOGETHER = re.compile(
+    r"tests/(clients|samples|integration_tests/remote"
+    r"|integration_tests/test_(?=compare|front_ends|guides|runs|server|watch)"
+    r"|integration_tests/test_sse)"
+)
+"""The tests that share a server: one worker runs them all, so that it is started once."""
 
 SPLIT = {"corpus", "events", "serde", "stream", "watch"}
 """The folders of tests that share nothing but what is made at import."""
@@ -47,8 +54,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that wait begin first: what comes last keeps all processors busy, and is short."""
-    items.sort(key=lambda item: not WAITING & {*Path(item.nodeid).parts})
+    """What is longest begins first; what comes last is short."""
+    items.sort(key=lambda item: not TOGETHER.match(item.nodeid))
+
+
+def _waits(scope: str) -> bool:
+    """Whether the tests of a file or folder wait more than they compute."""
+    path = Path(scope)
+    return path.parent.name == "unit_tests" or not WAITING.isdisjoint(path.parts)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -59,10 +72,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
-        """A file; of those with thousands of tests that share nothing, an eighth of one."""
+        """A file; all that share a server; an eighth of a file whose many tests share nothing."""
         file = nodeid.partition("::")[0]
+        if together := TOGETHER.match(file):
+            return together.group()
         is_split = SPLIT & {*Path(file).parts}
         return f"{file} {crc32(nodeid.encode()) % 8}" if is_split else file
+
+    def _assign_work_unit(self, node: object) -> None:
+        """Every other worker takes what waits, the others what computes, as long as there is some.
+
+        So the processors are busy all the time.
+        """
+        waits = [*self.assigned_work].index(node) % 2 == 1
+        of_its_kind = (scope for scope in self.workqueue if _waits(scope) == waits)
+        if (scope := next(of_its_kind, None)) is not None:
+            self.workqueue.move_to_end(scope, last=False)
+        super()._assign_work_unit(node)
 
 
 _OURS = re.compile(r"rror in (Once|Hiding|Hints)\w*Handler")

@@ -1,7 +1,8 @@
-"""One real `langgraph dev` for the whole test run."""
+"""Real servers for the whole test run."""
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
 from tests.integration_tests.browser import unpacked
+from tests.integration_tests.sse_served import MANIFEST
 
 RemoteFactory = Callable[..., Any]
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"
@@ -29,6 +31,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
         "LANGGRAPH_AES_KEY": SECRET,
     }
     with DevServer(config, cwd=folder, env=env) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def sse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    """A server with our app, and graphs most of which are not wrapped."""
+    folder = tmp_path_factory.mktemp("sse")
+    config = folder / "langgraph.json"
+    config.write_text(json.dumps(MANIFEST))
+    with DevServer(config, cwd=folder) as running:
         yield running
 
 

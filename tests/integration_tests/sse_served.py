@@ -1,18 +1,13 @@
-"""Fixtures of the tests of event streams: their server, and what they ask it."""
+"""What the tests of event streams serve, and what they ask."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from demo.dev_server import DevServer
 from langgraph_once.platform.sse.encodings import ENCODERS
 
-__all__ = ["ASKED", "ENCODINGS", "MANIFEST", "lockstep_input", "sse_server"]
+__all__ = ["ASKED", "ENCODINGS", "MANIFEST", "lockstep_input"]
 
 GRAPHS = "tests.integration_tests.sse_graphs"
 WRAPPED = "langgraph_once.platform.graphs"
@@ -30,16 +25,6 @@ MANIFEST: dict[str, Any] = {
     "checkpointer": {"path": "langgraph_once.platform.checkpointer.saver"},
     "http": {"app": "langgraph_once.platform.app:app"},
 }
-
-
-@pytest.fixture(scope="module")
-def sse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
-    """A server with our app, and graphs most of which are not wrapped."""
-    folder = tmp_path_factory.mktemp("sse")
-    config = folder / "langgraph.json"
-    config.write_text(json.dumps(MANIFEST))
-    with DevServer(config, cwd=folder) as running:
-        yield running
 
 
 def lockstep_input(folder: Path) -> dict[str, Any]:

@@ -19,10 +19,8 @@ from demo.dev_server import DevServer
 from langgraph_once.platform.sse.frames import FrameReader
 from tests.integration_tests.sse_graphs import RESTED, STEPS, TEXT
 from tests.integration_tests.sse_proxy import CuttingProxy
-from tests.integration_tests.sse_served import ASKED, ENCODINGS, lockstep_input, sse_server
+from tests.integration_tests.sse_served import ASKED, ENCODINGS, lockstep_input
 from tests.unit_tests.platform.test_sse_encodings import decoder
-
-__all__ = ["sse_server"]
 
 EVERY_STEP = list(range(STEPS))
 MODES: Any = ["messages-tuple", "updates", "values"]
