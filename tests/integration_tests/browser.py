@@ -1,10 +1,11 @@
-"""A headless Chromium from npm, and the page that it shows."""
+"""A headless Chromium, and the page that it shows."""
 
 from __future__ import annotations
 
 import json
 import os
 import queue
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -18,8 +19,9 @@ import pytest
 
 from tests.integration_tests.npm import installed
 
-__all__ = ["Page", "unpacked"]
+__all__ = ["Page", "browser_in"]
 
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SOURCES: Final = Path(__file__).parents[1] / "browser"
 FLAGS: Final = (
     "--headless",
@@ -31,7 +33,13 @@ FLAGS: Final = (
 )
 
 
-def unpacked(folder: Path) -> Path:
+def browser_in(folder: Path) -> Path:
+    """The browser of this machine; if there is none, one from npm, unpacked in `folder`."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    return Path(found) if found else _unpacked(folder)
+
+
+def _unpacked(folder: Path) -> Path:
     """Chromium as the lock file pins it; skip the test where it cannot be had or started."""
     installed(SOURCES, folder)
     done = subprocess.run(

@@ -14,7 +14,7 @@ from langgraph_sdk import get_client, get_sync_client
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
-from tests.integration_tests.browser import unpacked
+from tests.integration_tests.browser import browser_in
 from tests.integration_tests.sse_served import MANIFEST
 
 RemoteFactory = Callable[..., Any]
@@ -46,9 +46,9 @@ def sse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Path]:
-    """A browser, unpacked once; it is too large to be kept."""
+    """A browser; if it must be unpacked, then once: it is too large to be kept."""
     with tempfile.TemporaryDirectory() as folder:
-        yield unpacked(Path(folder))
+        yield browser_in(Path(folder))
 
 
 @pytest.fixture

