@@ -8,8 +8,8 @@ const [folder, executablePath, flags, urls] = process.argv.slice(2);
 const { chromium } = createRequire(`${folder}/package.json`)("playwright-core");
 
 const browser = await chromium.launch({ executablePath, args: JSON.parse(flags) });
-const pages = {};
-for (const url of JSON.parse(urls)) {
+
+async function shown(url) {
   const page = await browser.newPage();
   const problems = [];
   page.on("pageerror", (error) => problems.push(error.message));
@@ -17,7 +17,7 @@ for (const url of JSON.parse(urls)) {
   await page.goto(url);
   await page.getByRole("button", { name: "Ask" }).click();
   await page.locator("output", { hasText: /^(?!$|…)/ }).waitFor();
-  pages[url] = {
+  return {
     problems,
     status: await page.locator("output").textContent(),
     shown: await page
@@ -25,5 +25,8 @@ for (const url of JSON.parse(urls)) {
       .evaluateAll((items) => items.map((item) => [item.dataset.type, item.textContent])),
   };
 }
+
+const pages = JSON.parse(urls).map(async (url) => [url, await shown(url)]);
+const told = Object.fromEntries(await Promise.all(pages));
 await browser.close();
-process.stdout.write(JSON.stringify(pages));
+process.stdout.write(JSON.stringify(told));
