@@ -1,5 +1,7 @@
-// Three pages. `npm run dev` serves them; each asks the server that `?url=` names.
+// Four pages. `npm run dev` serves them; each asks the server that `?url=` names.
 
 export default {
-  build: { rolldownOptions: { input: ["fetch.html", "use-stream.html", "ag-ui.html"] } },
+  build: {
+    rolldownOptions: { input: ["fetch.html", "use-stream.html", "use-stream-v3.html", "ag-ui.html"] },
+  },
 };

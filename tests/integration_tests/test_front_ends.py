@@ -37,9 +37,12 @@ def shown(server: DevServer, chromium: Path) -> Iterator[dict[str, Any]]:
         built = installed(EXAMPLES, folder)
         subprocess.run(["npx", "vite", "build"], cwd=built, check=True, capture_output=True)
         with served(built / "dist") as site:
+            plain = {"url": server.url, "graph": "agent_plain"}
             pages = {
                 "fetch": f"{site}/fetch.html?{urlencode({'url': server.url})}",
                 "use-stream": f"{site}/use-stream.html?{urlencode({'url': server.url})}",
+                "use-stream-v3": f"{site}/use-stream-v3.html?{urlencode({'url': server.url})}",
+                "plain": f"{site}/use-stream-v3.html?{urlencode(plain)}",
                 "ag-ui": f"{site}/ag-ui.html?{urlencode({'url': ag_ui_url})}",
             }
             asked = [json.dumps(FLAGS), json.dumps([*pages.values()])]
@@ -55,15 +58,20 @@ def shown(server: DevServer, chromium: Path) -> Iterator[dict[str, Any]]:
         yield {page: told[url] for page, url in pages.items()}
 
 
-@pytest.mark.parametrize("page", ["fetch", "use-stream", "ag-ui"])
+@pytest.mark.parametrize("page", ["fetch", "use-stream", "use-stream-v3", "ag-ui"])
 def test_it_shows_the_answer_once(shown: dict[str, Any], page: str) -> None:
     assert shown[page]["problems"] == []
     assert shown[page]["status"] == "done"
     assert shown[page]["shown"] == [["human", "What is the capital of France?"], ["ai", ANSWER]]
 
 
+def test_v3_of_a_plain_graph_shows_each_attempt_and_the_copy(shown: dict[str, Any]) -> None:
+    assert shown["plain"]["shown"][1:] == [["ai", ANSWER]] * 3
+
+
 def test_the_lock_names_no_registry() -> None:
     check_lock(EXAMPLES, "@langchain/langgraph-sdk")
+    check_lock(EXAMPLES, "@langchain/react")
 
 
 @contextmanager
