@@ -20,12 +20,14 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.checkpoint.sqlite import SqliteSaver
+from ormsgpack import packb
 
 from bench.prose import passages
 from langgraph_once.checkpoint import open_postgres_saver, open_sqlite_saver
 
 __all__ = [
     "DELTA",
+    "LEAST",
     "Disk",
     "Grown",
     "Thread",
@@ -38,6 +40,9 @@ __all__ = [
 FILES = 200
 DELTA = "DeltaChannel"
 """The name of upstream's saver, where messages are one."""
+LEAST = "the least"
+"""The name of upstream's saver, where messages are looked at, and not stored."""
+SAVERS = ("upstream", "ours", DELTA, LEAST)
 SNAPSHOT_EVERY = 100
 _LONG = 500
 """Messages: the history of longer threads, which takes upstream's saver a minute, is not listed."""
@@ -72,7 +77,9 @@ class Thread:
     Args:
         thread_id: Its id.
         files: Whether it has a channel that is a dict of 200 texts, of which one changes a step.
-        is_delta: Whether its messages are a `DeltaChannel`: whole in each hundredth checkpoint.
+        by: The name of the saver. For `DELTA` its messages are a `DeltaChannel`: whole in each
+            hundredth checkpoint. For `LEAST` its long values are packed, which is the least that
+            it takes to notice that one was changed in place, and are empty where they are stored.
     """
 
     def __init__(
@@ -80,7 +87,7 @@ class Thread:
         thread_id: str = "3c2f6f0e-6f5e-4d0c-9a58",
         *,
         files: bool = False,
-        is_delta: bool = False,
+        by: str = "ours",
     ) -> None:
         self.latest: Any = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
         self._at = self.latest
@@ -88,7 +95,7 @@ class Thread:
         self._texts = passages(1000, 700)
         self._versions: dict[str, str] = {}
         self.messages: list[AnyMessage] = []
-        self._is_delta = is_delta
+        self._by = by
         self._files = {f"file {n}": self._texts[n] for n in range(FILES)} if files else {}
 
     def step(self, saver: Any) -> None:
@@ -101,13 +108,18 @@ class Thread:
             changed = f"file {self._random.randrange(FILES)}"
             self._files = {**self._files, changed: self._texts[(number * 7) % 1000]}
             values["files"] = self._files
+        written = [message]
+        if self._by == LEAST:
+            packb([[each.__dict__ for each in self.messages], self._files])
+            values |= {name: [] for name in values.keys() & {"messages", "files"}}
+            written = []
         if number:
-            writes = [("messages", [message]), ("branch:to:model", None)]
+            writes = [("messages", written), ("branch:to:model", None)]
             saver.put_writes(self._at, writes, self._id(), "~__pregel_pull, model")
         for name in values:
             self._versions[name] = saver.get_next_version(self._versions.get(name), None)
         metadata: Any = {"source": "loop", "step": number, "parents": {}}
-        if self._is_delta:
+        if self._by == DELTA:
             metadata["counters_since_delta_snapshot"] = {"messages": (number % SNAPSHOT_EVERY,) * 2}
             if number % SNAPSHOT_EVERY:
                 del values["messages"]
@@ -123,7 +135,9 @@ class Thread:
     def read(self, saver: Any) -> int:
         """Read the latest checkpoint. Returns how many messages it has."""
         found = saver.get_tuple(self.latest)
-        if not self._is_delta:
+        if self._by == LEAST:
+            return len(self.messages)
+        if self._by != DELTA:
             return len(found.checkpoint["channel_values"]["messages"])
         asked = {"config": found.config, "channels": ["messages"]}
         history = saver.get_delta_channel_history(**asked)["messages"]
@@ -155,7 +169,7 @@ def grow(
     found = {name: Grown() for name in savers}
     for number in range(threads):
         thread_id = f"3c2f6f0e-6f5e-4d0c-{number:012}"
-        made = {name: Thread(thread_id, files=files, is_delta=name == DELTA) for name in savers}
+        made = {name: Thread(thread_id, files=files, by=name) for name in savers}
         for _ in range(steps):
             for name, saver in savers.items():
                 before = wal()
@@ -205,7 +219,7 @@ def sqlite_savers(
         return open_
 
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: Path(folder, f"{name}.sqlite") for name in ("upstream", "ours", DELTA)}
+        files = {name: Path(folder, f"{name}.sqlite") for name in SAVERS}
         yield {
             name: (
                 opened(
@@ -248,8 +262,8 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
     upstream = importlib.import_module("langgraph.checkpoint.postgres").PostgresSaver
     with psycopg.connect(server, autocommit=True) as conn:
         urls = {}
-        for name in ("upstream", "ours", DELTA):
-            database = f"bench_{name.lower()}"
+        for name in SAVERS:
+            database = f"bench_{name.split()[-1].lower()}"
             conn.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
             conn.execute(f"CREATE DATABASE {database}")
             urls[name] = psycopg.conninfo.make_conninfo(server, dbname=database)
