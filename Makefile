@@ -57,7 +57,7 @@ test-all: test test-slow test-examples test-product ## Everything
 
 canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
-	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev]'
+	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev,postgres]'
 	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
 
 mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream AT=stream/graph.py:37 SECONDS=60)

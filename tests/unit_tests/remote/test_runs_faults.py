@@ -365,7 +365,7 @@ class TestClients:
                 assert line in head.lower()
 
     def test_its_timeout_is_kept_unless_the_configuration_names_one(self, client: Client) -> None:
-        hasty = replace(client, settings={"timeout": 0.2})
+        hasty = replace(client, settings={"timeout": 0.5})
         with (
             RawServer(stream(events([BEGUN]), whole=False), None) as server,
             pytest.raises(StreamInterrupted) as caught,
