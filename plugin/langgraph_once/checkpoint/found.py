@@ -11,12 +11,12 @@ from langgraph_once.checkpoint.lazy_values import LazyValues
 from langgraph_once.checkpoint.pieces.manifest import Manifest
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
 from langgraph_once.checkpoint.stored import (
+    Naming,
     Place,
     Several,
     StoredCheckpoint,
     StoredWrite,
     bound,
-    naming,
 )
 
 __all__ = ["Found", "History"]
@@ -37,17 +37,17 @@ class Found:
         found = (value for stored in self.checkpoints for value in stored.unpacked())
         return [value.manifest for value in found if value.manifest is not None]
 
-    def decoded(self, value: Any, place: Place, what: str) -> Any:
+    def decoded(self, value: Any, place: Place, *what: object) -> Any:
         """A value of a checkpoint.
 
         Raises:
             SerdeError: It cannot be decoded; the note says which one.
         """
         if isinstance(value, Several):
-            return [self.decoded(each, place, what) for each in value]
+            return [self.decoded(each, place, *what) for each in value]
         if not isinstance(value, Unpacked):
             return value
-        with naming(what, place):
+        with Naming(place, *what):
             return self._values.value(value, self.assembly)
 
     def add_ledger(self, place: Place, cell: Cell) -> None:
@@ -76,7 +76,7 @@ class Found:
         checkpoint: Any = {**stored.checkpoint}
         checkpoint["channel_values"] = values if is_lazy else values.copy()
         writes = [
-            (write.task_id, write.channel, self.decoded(write.value, place, f"write {write[:4]}"))
+            (write.task_id, write.channel, self.decoded(write.value, place, "write", write[:4]))
             for write in stored.writes
         ]
         parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from langgraph_once.checkpoint.pieces.values import Cell, Values
-from langgraph_once.checkpoint.stored import Place, bound, naming
+from langgraph_once.checkpoint.stored import Naming, Place, bound
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde.layers.encryption import BoundTo
 
@@ -60,7 +60,7 @@ def opened(values: Values, place: Place, found: Mapping[str, Any]) -> dict[str, 
     Raises:
         SerdeError: They cannot be opened, or are not encrypted, and must be.
     """
-    with naming("the metadata", place):
+    with Naming(place, "the metadata"):
         cell = _cell(found)
         if cell is None:
             if values.requires_sealed_metadata:
@@ -78,7 +78,7 @@ def moved(
     Raises:
         SerdeError: They cannot be opened.
     """
-    with naming("the metadata", source):
+    with Naming(source, "the metadata"):
         cell = _cell(found)
         if cell is None:
             return None
@@ -95,7 +95,7 @@ def resealed(
         SerdeError: They cannot be opened.
     """
     metadata = opened(source, place, found)
-    with naming("the metadata", place):
+    with Naming(place, "the metadata"):
         cell = _cell(found)
         if target.readable_metadata is None:
             return None if cell is None else metadata

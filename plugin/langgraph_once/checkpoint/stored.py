@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -16,12 +15,12 @@ from langgraph_once.serde.layers.encryption import BoundTo
 __all__ = [
     "CellAt",
     "CellTable",
+    "Naming",
     "Place",
     "Several",
     "StoredCheckpoint",
     "StoredWrite",
     "bound",
-    "naming",
 ]
 
 Holds: TypeAlias = Literal["checkpoint", "value", "write", "ledger", "metadata"]
@@ -87,15 +86,27 @@ class Place(NamedTuple):
         return {"configurable": self._asdict()}
 
 
-@contextmanager
-def naming(what: str, place: Place) -> Iterator[None]:
-    """Add to a `SerdeError` what could not be read, and of which checkpoint."""
-    try:
-        yield
-    except SerdeError as error:
-        at = f"checkpoint {place.checkpoint_id} of thread {place.thread_id!r}"
-        error.add_note(f"in {what} of {at}, namespace {place.checkpoint_ns!r}")
-        raise
+class Naming:
+    """Adds to a `SerdeError` what could not be read, and of which checkpoint.
+
+    Args:
+        place: The checkpoint.
+        what: The words that say what; there are many values, so they are joined for an error only.
+    """
+
+    __slots__ = ("_place", "_what")
+
+    def __init__(self, place: Place, *what: object) -> None:
+        self._place, self._what = place, what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, SerdeError):
+            thread_id, checkpoint_ns, id_ = self._place
+            at = f"checkpoint {id_} of thread {thread_id!r}, namespace {checkpoint_ns!r}"
+            error.add_note(f"in {' '.join(map(str, self._what))} of {at}")
 
 
 class StoredWrite(NamedTuple):

@@ -20,7 +20,7 @@ from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, bound, naming
+from langgraph_once.checkpoint.stored import Naming, Place, StoredCheckpoint, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde.layers.tag import may_be_bound
@@ -203,7 +203,7 @@ class Threads:
                 cells = yield from self.tables.cells(table, target, some)
                 for one in some:
                     old, new = table.bound_to(source, one), table.bound_to(target, one)
-                    with naming(f"{table.holds} {one.key}", Place(source, *one.key[:2])):
+                    with Naming(Place(source, *one.key[:2]), table.holds, one.key):
                         cell = self.values.moved(cells[one.key], old, new)
                     if cell is not None:
                         news[one.key] = cell
@@ -351,9 +351,9 @@ class Threads:
         self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly
     ) -> Program[None]:
         """Read the pieces of values; one that is missing is told when its value is decoded."""
-        while wanted := assembly.wanted(manifests):
-            if not assembly.add((yield from self.tables.load_pieces(thread_id, wanted))):
-                return
+        wanted = assembly.wanted(manifests)
+        while wanted and assembly.add((yield from self.tables.load_pieces(thread_id, wanted))):
+            wanted = assembly.wanted()
 
     def sweep(self, thread_id: str) -> Program[None]:
         """Delete values that no checkpoint has, and pieces that nothing refers to."""

@@ -142,7 +142,7 @@ class _Copy:
         by_run: dict[str | None, list[Any]] = {}
         for write in stored.writes:
             path, task_id, position, channel, value = write
-            decoded = found.decoded(value, place, f"write {write[:4]}")
+            decoded = found.decoded(value, place, "write", write[:4])
             bound_to = bound("write", self._id, (*place[1:], task_id, position), channel)
             cell = self._writer.values.cell(decoded, cuts, bound_to)
             row = (task_id, position, path, channel, *cell)

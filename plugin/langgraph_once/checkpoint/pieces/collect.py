@@ -93,9 +93,10 @@ class Assembly:
         self._pieces: dict[bytes, bytes] = {}
         self._known: set[tuple[int, bytes]] = set()
         self._lacking: set[tuple[int, bytes]] = set()
+        self._levels: set[tuple[int, bytes]] = set()
 
-    def wanted(self, manifests: Iterable[Manifest]) -> dict[bytes, int]:
-        """The digests of pieces that are needed next; none if all are there.
+    def wanted(self, manifests: Iterable[Manifest] = ()) -> dict[bytes, int]:
+        """The digests of pieces that are needed next, for these values, too; none if all are there.
 
         With each comes how many levels below it will be needed, too, as far as that is known: all
         of them where there is nothing yet. What is there is not looked at again.
@@ -104,7 +105,7 @@ class Assembly:
         todo = [*self._lacking]
         for manifest in manifests:
             if not self._is_remembered(manifest):
-                todo += manifest.nodes()
+                todo += self._new_nodes(manifest)
         self._lacking.clear()
         while todo:
             level, digest = node = todo.pop()
@@ -165,6 +166,13 @@ class Assembly:
         if size != manifest.size or todo:
             raise PayloadError("its pieces do not make up its size", tag="pieces")
         return b"".join(parts)
+
+    def _new_nodes(self, manifest: Manifest) -> Iterator[tuple[int, bytes]]:
+        """Those of the levels that no manifest before has: few change from step to step."""
+        for level in enumerate(manifest.levels):
+            if level not in self._levels:
+                self._levels.add(level)
+                yield from ((level[0], digest) for digest in digests_in(level[1]))
 
     def _is_remembered(self, manifest: Manifest) -> bool:
         if manifest.levels not in self._bodies:

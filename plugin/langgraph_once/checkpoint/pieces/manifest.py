@@ -37,13 +37,12 @@ class Manifest:
     """Of the value, in bytes."""
     lead: bytes
     """How it begins: what changes whenever the value grows, as the header of a list does."""
-    levels: tuple[tuple[bytes, ...], ...]
-    """Digests; the leaves, which come last, are level 0."""
+    levels: tuple[bytes, ...]
+    """Digests, joined; the leaves, which come last, are level 0."""
 
     def to_bytes(self) -> bytes:
         """The manifest as it is stored."""
-        levels = [b"".join(level) for level in self.levels]
-        return ormsgpack.packb([_VERSION, self.codec, self.size, self.lead, levels])
+        return ormsgpack.packb([_VERSION, self.codec, self.size, self.lead, self.levels])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Manifest:
@@ -55,8 +54,9 @@ class Manifest:
         try:
             version, codec, size, lead, levels = ormsgpack.unpackb(data)
             if version == _VERSION and len(levels) <= _MAX_LEVELS:
-                cut = tuple(tuple(digests_in(level)) for level in levels)
-                return cls(codec, size, bytes(lead), cut)
+                if any(len(level) % DIGEST_BYTES for level in levels):
+                    raise ValueError("no whole number of digests")
+                return cls(codec, size, bytes(lead), tuple(map(bytes, levels)))
         except (ValueError, TypeError) as error:
             raise PayloadError("the list of its pieces is damaged", tag="pieces") from error
         raise PayloadError("the list of its pieces is not of version 1", tag="pieces")
@@ -64,7 +64,7 @@ class Manifest:
     def nodes(self) -> Iterator[tuple[int, bytes]]:
         """The digests that it holds itself, with their levels; those of the first bytes first."""
         for level in range(len(self.levels) - 1, -1, -1):
-            for digest in self.levels[level]:
+            for digest in digests_in(self.levels[level]):
                 yield level, digest
 
 
@@ -96,7 +96,7 @@ def split(
         before: How a value like it was cut: what they share is not cut again.
     """
     found, fresh = cut(data[lead_bytes:], cutter, before)
-    levels = tuple(map(tuple, found.open_ends()))
+    levels = tuple(map(b"".join, found.open_ends()))
     manifest = Manifest(codec, len(data), data[:lead_bytes], levels)
     return CutValue(manifest, found, fresh if before else {})
 

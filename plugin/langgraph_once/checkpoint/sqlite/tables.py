@@ -15,11 +15,11 @@ from langgraph_once.checkpoint.sqlite.filters import conditions, matches
 from langgraph_once.checkpoint.sqlite.json_text import json_text
 from langgraph_once.checkpoint.stored import (
     CellTable,
+    Naming,
     Place,
     StoredCheckpoint,
     StoredWrite,
     bound,
-    naming,
 )
 from langgraph_once.checkpoint.tables import NEWEST_FIRST, NewCheckpoint, Query, Tables
 
@@ -249,7 +249,7 @@ class SqliteTables(Tables):
     def _checkpoint(self, row: Row, writes: list[StoredWrite]) -> StoredCheckpoint:
         place, parent_id, tag, data, metadata = Place(*row[:3]), *row[3:]
         at = bound("checkpoint", place.thread_id, place[1:])
-        with naming("the row", place):
+        with Naming(place, "the row"):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
         known = opened(self.values, place, self.read_metadata(metadata))
         return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)

@@ -109,24 +109,25 @@ class Compression:
         """
         limit = self._max_decoded_bytes
         try:
-            info = zstd.get_frame_info(data)
-            if info.decompressed_size is not None and info.decompressed_size > limit:
+            frame = zstandard.get_frame_parameters(data)
+            says_size = frame.content_size != zstandard.CONTENTSIZE_UNKNOWN
+            if says_size and frame.content_size > limit:
                 raise self._too_large(tag)
-            if info.dictionary_id not in (0, *_DICTIONARIES):
+            if frame.dict_id not in (0, *_DICTIONARIES):
                 raise PayloadError(
-                    f"the value needs the zstd dictionary {info.dictionary_id}; a newer "
+                    f"the value needs the zstd dictionary {frame.dict_id}; a newer "
                     "version of langgraph-once may have it",
                     tag=tag,
                 )
-            if info.decompressed_size is not None:
+            if says_size:
                 with contextlib.suppress(zstandard.ZstdError):  # what is wrong is told below
-                    return self._decompressor(info.dictionary_id).decompress(
+                    return self._decompressor(frame.dict_id).decompress(
                         data, allow_extra_data=False
                     )
-            stream = zstd.ZstdDecompressor(zstd_dict=_dictionary(info.dictionary_id))
+            stream = zstd.ZstdDecompressor(zstd_dict=_dictionary(frame.dict_id))
             # The header may lie or stay silent, so the output is bounded as well.
             plain = stream.decompress(data, limit + 1)
-        except zstd.ZstdError as error:
+        except (zstd.ZstdError, zstandard.ZstdError) as error:
             raise PayloadError("damaged zstd data", tag=tag) from error
         if len(plain) > limit:
             raise self._too_large(tag)

@@ -141,7 +141,7 @@ def bomb(levels: int) -> tuple[Manifest, Database]:
         data = digest * 60
     top = CUTTER.digest(data)
     database[top] = data
-    return Manifest("once1", 1_000, b"", ((top,), *[()] * levels)), database
+    return Manifest("once1", 1_000, b"", (top, *[b""] * levels)), database
 
 
 def test_groups_of_groups_end() -> None:
@@ -156,8 +156,8 @@ def test_groups_of_groups_end() -> None:
         b"",
         b"\xc1",
         Manifest("once1", 1, b"", ()).to_bytes()[:-1],
-        Manifest("once1", 1, b"", ((),) * 17).to_bytes(),
-        Manifest("once1", 1, b"", ((b"short",),)).to_bytes(),
+        Manifest("once1", 1, b"", (b"",) * 17).to_bytes(),
+        Manifest("once1", 1, b"", (b"short",)).to_bytes(),
         b"\x95\x02\xa5once1\x01\xc4\x00\x90",
         b"\x95\x01\xa5once1\x01\xc4\x00\x01",
     ],
