@@ -76,6 +76,7 @@ FROM writes WHERE thread_id = ?
 VERSION: Final = 1
 """Of our tables."""
 
+# Tables of ours have row ids: without, SQLite gives rows of a kilobyte pages of their own.
 SCHEMA: Final[Mapping[str, str]] = {
     "checkpoints": """
 CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',
@@ -91,11 +92,11 @@ CREATE TABLE writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAUL
     "checkpoints.once_run_id": "ALTER TABLE checkpoints ADD COLUMN once_run_id TEXT",
     "once_pieces": """
 CREATE TABLE once_pieces (thread_id TEXT NOT NULL, digest BLOB NOT NULL, type TEXT NOT NULL,
-    data BLOB NOT NULL, PRIMARY KEY (thread_id, digest)) WITHOUT ROWID""",
+    data BLOB NOT NULL, PRIMARY KEY (thread_id, digest))""",
     "once_stream_states": """
 CREATE TABLE once_stream_states (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,
     checkpoint_id TEXT NOT NULL, type TEXT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)) WITHOUT ROWID""",
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))""",
     "once_checkpoints_runs": f"CREATE INDEX once_checkpoints_runs ON checkpoints({_RUN_ID})",
     "once_checkpoints_not_json": f"""
 CREATE INDEX once_checkpoints_not_json ON checkpoints(thread_id) WHERE {_NOT_JSON}""",
