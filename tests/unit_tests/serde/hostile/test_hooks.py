@@ -18,10 +18,7 @@ def slow(family: str) -> Any:
     return pytest.param(family, marks=pytest.mark.slow)
 
 
-SOON = (
-    *("pydantic model", "dataclass", "attrs", "named tuple", "Enum", "subclass of set"),
-    *("exception", "object"),
-)
+SOON = ("pydantic model", "dataclass", "Enum", "subclass of set", "exception")
 """The families that are looked at each time; the others take a minute more."""
 
 WHOLE = ("subclass of set", *map(slow, ("Flag", "dataclass, slots", "named tuple")))

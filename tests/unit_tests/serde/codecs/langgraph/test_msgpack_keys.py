@@ -23,7 +23,7 @@ from langgraph_once.serde.codecs.langgraph.scan import keys_of_large_maps
 from tests.unit_tests.serde.strictly import strict_config
 
 SERDE = OnceSerializer(strict_config())
-TWINS = [*islice(product((-1, -2), repeat=14), 3_000)]
+TWINS = [*islice(product((-1, -2), repeat=14), 1_000)]
 
 PAIRS = st.tuples(st.integers(0, 300), st.text(max_size=40))
 KEYS = st.integers(0, 9) | st.text(max_size=2) | PAIRS
