@@ -47,8 +47,8 @@ test-quick: $(READY) ## The unit tests of streams and events
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
 
-test-examples: $(READY) ## Ten times as many random examples of each law
-	EXAMPLES=10 $(PYTEST) -m "hypothesis and not slow and not product"
+test-examples: $(READY) ## Twenty times as many random examples of each law
+	EXAMPLES=20 $(PYTEST) -m "hypothesis and not slow and not product"
 
 test-product: $(READY) ## Every variant, here and over a server; takes half an hour
 	$(PYTEST) -m product

@@ -16,7 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.examples import FACTOR
 
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
-USUAL = settings(deadline=None, max_examples=50 * FACTOR)
+USUAL = settings(deadline=None, max_examples=25 * FACTOR)
 settings.register_profile("langgraph-once", USUAL)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")

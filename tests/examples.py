@@ -10,7 +10,7 @@ from hypothesis import settings
 __all__ = ["FACTOR", "examples"]
 
 FACTOR: Final = int(os.environ.get("EXAMPLES") or 1)
-"""How many times as many as usual. `make test-examples` says ten."""
+"""How many times as many as usual. `make test-examples` says twenty."""
 
 
 def examples(count: int, **more: Any) -> settings:

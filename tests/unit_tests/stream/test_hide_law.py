@@ -134,7 +134,7 @@ def on_channel(graph: Any, asked: Any) -> Iterator[BaseMessage]:
             yield part.data
 
 
-@examples(50, suppress_health_check=[HealthCheck.too_slow])
+@examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=GRAPHS, hidden=HIDDEN, subgraphs=st.booleans())
 @example(  # a graph inside says in a run before this what was hidden in it, too
     nodes=[("writes", "ok"), ("writes", "ok"), ("graph", [(kind, "ok") for kind in KINDS_ASKING])],

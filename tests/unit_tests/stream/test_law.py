@@ -91,4 +91,4 @@ class Law(RuleBasedStateMachine):
 
 
 TestLaw = Law.TestCase
-TestLaw.settings = examples(120, stateful_step_count=25)
+TestLaw.settings = examples(60, stateful_step_count=25)

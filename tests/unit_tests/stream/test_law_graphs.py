@@ -205,7 +205,7 @@ def said_at_last(state: Any) -> Counter[str]:
 
 
 @examples(
-    60,
+    30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4))
@@ -283,7 +283,7 @@ async def test_async_and_in_other_processes_it_is_the_state_too(nodes: Any, vers
 
 
 @examples(
-    40,
+    20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(
@@ -315,7 +315,7 @@ def test_a_stream_that_is_cut_short_goes_on_where_it_was(nodes: Any, cuts: list[
     assert Counter(consumer.texts.values()) == said_at_last(state)
 
 
-@examples(40, suppress_health_check=[HealthCheck.too_slow])
+@examples(20, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(NODES, min_size=1, max_size=4), modes=MODES, subgraphs=st.booleans())
 def test_each_set_of_modes_loses_nothing(nodes: Any, modes: list[str], subgraphs: bool) -> None:
     config = DedupConfig(state="new_messages")

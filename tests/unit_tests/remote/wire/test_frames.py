@@ -93,7 +93,7 @@ def told(data: list[bytes]) -> list[tuple[str, Any, str | None]]:
     return found
 
 
-@examples(150)
+@examples(75)
 @given(body=streams, sizes=cuts)
 @example(body=b"\xef\xbb\xbfevent: a\r\ndata: 1\r\nid: 1\r\n\r\n", sizes=[])
 @example(body=b"event: a\r\ndata: 1\r\nid: 1\r\n\r\nid: 2\r\n\r\ndata: 2\r\n\r\n", sizes=[25, 3])

@@ -92,7 +92,7 @@ def spoil_value(value: Any) -> None:
         value.append("spoiled")
 
 
-@examples(100)
+@examples(50)
 @given(st.lists(lines, max_size=8))
 @example([line_of("a"), line_of("b").replace(b'"type"', b'"content":"c","type"')])
 @example([line_of(text, response_metadata={"deep": {"er": []}}) for text in "abc"])

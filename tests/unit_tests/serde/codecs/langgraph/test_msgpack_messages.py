@@ -68,7 +68,7 @@ def agrees(cls: type[lc.BaseMessage], dump: Any) -> bool:
     return type(message) is cls and exactly(state(message), state(validated))
 
 
-@examples(120, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 @given(dumps())
 def test_what_is_rebuilt_without_validation_is_what_validation_makes(
     made: tuple[type[lc.BaseMessage], dict[str, Any]],
@@ -76,7 +76,7 @@ def test_what_is_rebuilt_without_validation_is_what_validation_makes(
     assert agrees(*made)
 
 
-@examples(60, suppress_health_check=list(HealthCheck))
+@examples(30, suppress_health_check=list(HealthCheck))
 @given(st.lists(dumps(), min_size=1, max_size=4), st.booleans())
 def test_the_bytes_of_dumps_become_what_validation_makes(
     made: list[tuple[type[lc.BaseMessage], dict[str, Any]]],

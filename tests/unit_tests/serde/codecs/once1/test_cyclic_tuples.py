@@ -53,7 +53,7 @@ def _record() -> Any:
     return k.Plain("p")
 
 
-@examples(100)
+@examples(50)
 @given(tangles())
 def test_whatever_holds_itself_comes_back_the_same(value: Any) -> None:
     assert difference(value, back(value)) is None

@@ -38,14 +38,14 @@ FAST = FastEncoder(Registry(EXTENSIONS))
 
 
 @given(TREES | graphs())
-@examples(120)
+@examples(60)
 def test_both_ways_come_back_as_the_same(value: Any) -> None:
     fast = FAST.encode(value)
     assert fast is None or shape(read(fast)) == shape(read(encode_slow(value, REGISTRY)))
 
 
 @given(TREES)
-@examples(100)
+@examples(50)
 def test_what_shares_nothing_is_written_in_the_same_bytes(value: Any) -> None:
     assert same_bytes(value)
 
@@ -131,7 +131,7 @@ VALUES = st.recursive(
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4), st.data())
-@examples(80)
+@examples(40)
 def test_objects_come_back_as_the_slow_way_brings_them_back(values: Any, data: Any) -> None:
     """Type, values, order, fields set, extra values; and what is shared, outside of messages."""
     again = data.draw(st.lists(st.sampled_from(values), max_size=2))

@@ -75,7 +75,7 @@ def _bounded() -> Iterator[None]:
     assert time.process_time() - started < 60
 
 
-@examples(100)
+@examples(50)
 @given(st.sampled_from(BUILTIN_ADAPTERS), DATA)
 def test_adapters_refuse_what_they_did_not_write(adapter: Any, data: Any) -> None:
     with contextlib.suppress(ValueError, TypeError):
@@ -83,7 +83,7 @@ def test_adapters_refuse_what_they_did_not_write(adapter: Any, data: Any) -> Non
         assert type(made) in adapter.types
 
 
-@examples(100)
+@examples(50)
 @given(st.sampled_from(PAIRS), DATA)
 def test_families_refuse_what_they_did_not_write(pair: tuple[Family, type], data: Any) -> None:
     family, cls = pair
@@ -91,7 +91,7 @@ def test_families_refuse_what_they_did_not_write(pair: tuple[Family, type], data
         assert type(family.decode(cls, data)) is cls
 
 
-@examples(100)
+@examples(50)
 @given(st.sampled_from([row for row in ROWS if row.id not in REFUSED]), st.data())
 def test_families_refuse_what_was_changed_a_little(row: Any, draw: st.DataObject) -> None:
     family = family_of(type(row.value))

@@ -118,13 +118,13 @@ def _constructed(fields_set: set[str], name: Any, tags: Any) -> m.Person:
 VALUES = st.recursive(SCALARS, _extended, max_leaves=10)
 
 
-@examples(100)
+@examples(50)
 @given(VALUES)
 def test_it_comes_back_the_same(value: Any) -> None:
     assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
 
 
-@examples(60)
+@examples(30)
 @given(
     npst.arrays(
         npst.scalar_dtypes() | npst.array_dtypes(max_size=3),

@@ -354,7 +354,7 @@ def test_mutations_give_a_value_or_our_error(data: bytes, policy: Any) -> None:
 
 
 @given(st.binary(max_size=200))
-@examples(100)
+@examples(50)
 def test_any_bytes_give_a_value_or_our_error(data: bytes) -> None:
     for policy in POLICIES:
         with suppress(SerdeError):

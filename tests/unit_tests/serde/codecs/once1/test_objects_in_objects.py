@@ -91,7 +91,7 @@ UNIFORM = st.one_of(
 
 
 @given(st.lists(OBJECTS, max_size=4) | UNIFORM | st.builds(dict, a=UNIFORM, b=OBJECTS))
-@examples(100)
+@examples(50)
 def test_objects_in_objects_say_what_the_slow_way_says(value: Any) -> None:
     fast = FAST.encode(value)
     assert fast is not None
@@ -102,7 +102,7 @@ def test_objects_in_objects_say_what_the_slow_way_says(value: Any) -> None:
 
 
 @given(UNIFORM, st.data())
-@examples(60)
+@examples(30)
 def test_what_is_shared_stays_one(value: list[Any], data: Any) -> None:
     if not value:
         return

@@ -88,7 +88,7 @@ def test_a_message_is_written_at_once() -> None:
 
 
 @given(STATES, st.integers(0, 9), st.data())
-@examples(100)
+@examples(50)
 def test_a_thread_is_written_as_what_care_writes(value: Any, twice: int, data: Any) -> None:
     if isinstance(value, list) and value and twice == 0:
         value = [*value, value[0]]

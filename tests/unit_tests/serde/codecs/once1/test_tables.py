@@ -55,13 +55,13 @@ ANY = NUMBERS | st.sampled_from([np.dtype(object)])
 SHAPES = npst.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3)
 
 
-@examples(50)
+@examples(25)
 @given(structures(ANY) | NUMBERS)
 def test_data_types_come_back_the_same(dtype: np.dtype[Any]) -> None:
     assert difference(dtype, back(dtype)) is None
 
 
-@examples(50)
+@examples(25)
 @given(structures(NUMBERS), SHAPES, st.integers(0, 255))
 def test_structured_arrays_come_back_without_what_stood_between(
     dtype: np.dtype[Any], shape: tuple[int, ...], filled: int
@@ -80,7 +80,7 @@ def _holds_structures(dtype: np.dtype[Any]) -> bool:
     return any(dtype[name].base.names is not None for name in dtype.names or ())
 
 
-@examples(50)
+@examples(25)
 @given(structures(ANY).filter(lambda dtype: dtype.hasobject), SHAPES)
 def test_structured_arrays_of_objects_come_back_the_same(
     dtype: np.dtype[Any], shape: tuple[int, ...]
@@ -146,7 +146,7 @@ def test_frames_of_pandas_come_back_the_same(frame: Any, storage: str | None) ->
     assert difference(frame, back(frame)) is None
 
 
-@examples(40, suppress_health_check=[HealthCheck.too_slow])
+@examples(20, suppress_health_check=[HealthCheck.too_slow])
 @given(
     plst.dataframes(
         max_cols=4,

@@ -38,13 +38,13 @@ from tests.unit_tests.serde.strictly import strict_config
 
 
 @given(TREES)
-@examples(80)
+@examples(40)
 def test_every_tree_comes_back(value: Any) -> None:
     assert shape(back(value)) == shape(value)
 
 
 @given(graphs())
-@examples(80)
+@examples(40)
 def test_every_graph_comes_back(value: Any) -> None:
     assert shape(back(value)) == shape(value)
 
