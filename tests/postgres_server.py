@@ -9,20 +9,38 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-__all__ = ["postgres_server", "programs"]
+__all__ = ["Server", "has_vectors", "own_server", "postgres_server", "programs"]
 
 _SETTINGS = "-c listen_addresses= -c fsync=off -k"
+
+
+class Server(NamedTuple):
+    """A server that runs, and may be stopped and started."""
+
+    address: str
+    stop: Callable[[str], object]
+    """Takes the mode of `pg_ctl`."""
+    start: Callable[[], object]
 
 
 @contextmanager
 def postgres_server() -> Iterator[str]:
     """Start a server, and stop it at the end. Gives its address."""
+    with own_server() as server:
+        yield server.address
+
+
+@contextmanager
+def own_server() -> Iterator[Server]:
+    """Start a server, and stop it at the end."""
     # Not in pytest's folder, which each session that begins closes to other users: the server of
     # root's tests runs as one.
     with tempfile.TemporaryDirectory(prefix="once-", ignore_cleanup_errors=True) as folder:
@@ -30,15 +48,31 @@ def postgres_server() -> Iterator[str]:
             with pytest.MonkeyPatch.context() as env:  # or it warns that it falls back on this
                 env.setenv("XDG_RUNTIME_DIR", folder)
                 server = importlib.import_module("pgserver").get_server(Path(folder, "data"))
-            yield server.get_uri()
+            pg_ctl = partial(
+                importlib.import_module("pgserver._commands").pg_ctl,
+                pgdata=server.pgdata,
+                user=server.system_user,
+            )
+            yield Server(
+                server.get_uri(),
+                lambda mode: pg_ctl(["-w", "-m", mode, "stop"]),
+                server.ensure_postgres_running,
+            )
             server.cleanup()
         elif (programs := _programs()) is not None:
-            with _started(programs, Path(folder)) as address:
-                yield address
+            with _started(programs, Path(folder)) as found:
+                yield found
         elif "CI" in os.environ:
             pytest.fail("no PostgreSQL: install pgserver, or the package of the system")
         else:
             pytest.skip("no PostgreSQL: install pgserver, or the package of the system")
+
+
+def has_vectors(address: str) -> bool:
+    """Whether a server has pgvector, as pgserver's has."""
+    asked = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+    with importlib.import_module("psycopg").connect(address) as conn:
+        return conn.execute(asked).fetchone() is not None
 
 
 def programs() -> Path:
@@ -56,7 +90,7 @@ def _programs() -> Path | None:
 
 
 @contextmanager
-def _started(programs: Path, folder: Path) -> Iterator[str]:
+def _started(programs: Path, folder: Path) -> Iterator[Server]:
     # As root it refuses to run.
     user = "postgres" if os.geteuid() == 0 else None
     if user is not None:
@@ -68,8 +102,13 @@ def _started(programs: Path, folder: Path) -> Iterator[str]:
             subprocess.run(command, stdout=log, stderr=log, check=True, user=user, cwd=folder)
 
     run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
-    run("pg_ctl", "-w", "-o", f"{_SETTINGS} {folder}", "start")
+    start = partial(run, "pg_ctl", "-w", "-o", f"{_SETTINGS} {folder}", "start")
+    start()
     try:
-        yield f"postgresql://postgres@/postgres?host={folder}"
+        yield Server(
+            f"postgresql://postgres:@/postgres?host={folder}",
+            lambda mode: run("pg_ctl", "-w", "-m", mode, "stop"),
+            start,
+        )
     finally:
         run("pg_ctl", "-m", "immediate", "stop")

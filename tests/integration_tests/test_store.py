@@ -7,7 +7,7 @@ import json
 import sqlite3
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from demo.dev_server import DevServer
-from tests.postgres_server import postgres_server
+from tests.postgres_server import has_vectors, postgres_server
 
 KEYS = json.dumps({"2026": b64encode(b"k" * 32).decode()})
 SECRET = "drawer"
@@ -34,24 +34,25 @@ def project(
         "ttl": {"default_ttl": 10},
         "once": {"allow_vectors": True},
     }
-    is_sqlite = request.param == "sqlite"
-    if not is_sqlite or hasattr(sqlite3.Connection, "enable_load_extension"):
-        embed = f"{Path(__file__).with_name('store_served.py')}:embed"
-        store["index"] = {"dims": 3, "embed": embed, "fields": ["text"]}
-    graphs = {"remembering": "tests.integration_tests.store_served:remembering"}
-    manifest = {
-        "dependencies": ["."],
-        "graphs": graphs,
-        "store": store,
-        "http": {"app": "langgraph_once.platform.app:app"},
-    }
-    (folder / "langgraph.json").write_text(json.dumps(manifest))
-    env = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__REQUIRE_ENCRYPTION": "true"}
-    if is_sqlite:
-        yield folder, env | {"ONCE_DATABASE_URL": f"sqlite:///{folder}/data/threads.sqlite"}
-    else:
-        with postgres_server() as url:
-            yield folder, env | {"ONCE_DATABASE_URL": url}
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            url = f"sqlite:///{folder}/data/threads.sqlite"
+            can_have_vectors = hasattr(sqlite3.Connection, "enable_load_extension")
+        else:
+            url = stack.enter_context(postgres_server())
+            can_have_vectors = has_vectors(url)
+        if can_have_vectors:
+            embed = f"{Path(__file__).with_name('store_served.py')}:embed"
+            store["index"] = {"dims": 3, "embed": embed, "fields": ["text"]}
+        manifest = {
+            "dependencies": ["."],
+            "graphs": {"remembering": "tests.integration_tests.store_served:remembering"},
+            "store": store,
+            "http": {"app": "langgraph_once.platform.app:app"},
+        }
+        (folder / "langgraph.json").write_text(json.dumps(manifest))
+        env = {"ONCE_SERDE__ENCRYPTION_KEYS": KEYS, "ONCE_SERDE__REQUIRE_ENCRYPTION": "true"}
+        yield folder, env | {"ONCE_DATABASE_URL": url}
 
 
 @contextmanager
@@ -72,10 +73,9 @@ def raw(project: tuple[Path, dict[str, str]]) -> str:
     if url.startswith("sqlite"):
         files = (folder / "data").iterdir()
         return "".join(file.read_bytes().decode("latin-1") for file in files)
+    tables = ["store", *(["store_vectors"] if has_vectors(url) else [])]
     with importlib.import_module("psycopg").connect(url) as conn:
-        return repr(
-            [conn.execute(f"SELECT * FROM {t}").fetchall() for t in ("store", "store_vectors")]
-        )
+        return repr([conn.execute(f"SELECT * FROM {table}").fetchall() for table in tables])
 
 
 def test_a_server_puts_finds_and_deletes_and_a_restart_has_it_all(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import random
 import sqlite3
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.stream import StreamAddress
 from tests.forked import Forked
+from tests.postgres_server import own_server
 from tests.unit_tests.checkpoint import whole_databases, writer
 from tests.unit_tests.checkpoint.lives import config, id_at, text
 from tests.unit_tests.checkpoint.writer import THREAD, lines_of
@@ -249,32 +248,15 @@ def assert_readable(saver: OnceSaver, limit: int | None = None) -> None:
         assert all(isinstance(line, str) for line in each.checkpoint["channel_values"]["a"])
 
 
-@pytest.fixture
-def own_server(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Any]:
-    """A server that may be stopped."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        runtime = Path(folder, "runtime")
-        runtime.mkdir(mode=0o700)
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        server = importlib.import_module("pgserver").get_server(Path(folder, "data"))
-        yield server
-        server.ensure_postgres_running()
-        server.cleanup()
-
-
-def test_postgres_started_again(own_server: Any) -> None:
+def test_postgres_started_again() -> None:
     """What was acknowledged is there; who asks while it is away is told, and later served."""
-    commands = importlib.import_module("pgserver._commands")
-    with open_postgres_saver(own_server.get_uri(), timeout_s=2) as saver:
+    with own_server() as server, open_postgres_saver(server.address, timeout_s=2) as saver:
         for mode in ("fast", "immediate"):
             put(saver, 1, {"a": [text(1, 3000)]}, id_at(1, 1))
-            stop = ["-w", "-m", mode, "stop"]
-            commands.pg_ctl(stop, pgdata=own_server.pgdata, user=own_server.system_user)
+            server.stop(mode)
             with pytest.raises(StorageError):
                 put(saver, 2, {"a": [text(2, 3000)]}, id_at(2, 2))
-            own_server.ensure_postgres_running()
+            server.start()
             assert latest(saver)["channel_values"] == {"a": [text(1, 3000)]}
             put(saver, 3, {"a": [text(3, 3000)]}, id_at(3, 3))
             assert latest(saver)["id"] == id_at(3, 3)

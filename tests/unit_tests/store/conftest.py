@@ -7,7 +7,7 @@ import itertools
 import sqlite3
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from pydantic import SecretStr
 from langgraph_once.config import CheckpointConfig, SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store import OnceStore, Rewritten, open_store, rewrite
+from tests.postgres_server import has_vectors
 
 _numbers = itertools.count()
 
@@ -81,10 +82,8 @@ class Place:
                 conn.execute(f"SET search_path = {self.config.schema}")
                 done = conn.execute(sql.replace("?", "%s"), values)
                 return [*done.fetchall()] if done.description else []
-        with sqlite3.connect(self.database) as conn:
-            rows = conn.execute(sql, values).fetchall()
-        conn.close()
-        return rows
+        with closing(sqlite3.connect(self.database)) as conn, conn:
+            return conn.execute(sql, values).fetchall()
 
     def rows(self) -> str:
         """All that is stored, vectors too, as text."""
@@ -112,10 +111,12 @@ Embed = Callable[[list[str]], list[list[float]]]
 
 @pytest.fixture
 def index(request: pytest.FixtureRequest) -> dict[str, Any] | None:
-    """Vectors that count the letters a, b and c; none where SQLite can have none."""
+    """Vectors that count the letters a, b and c; none where the database can have none."""
     if "place" in request.fixturenames:
         place: Place = request.getfixturevalue("place")
-        if not (place.config.schema or hasattr(sqlite3.Connection, "enable_load_extension")):
+        is_postgres = bool(place.config.schema)
+        loads = hasattr(sqlite3.Connection, "enable_load_extension")
+        if not (has_vectors(place.database) if is_postgres else loads):
             return None
         with suppress(Exception):
             place.execute("CREATE EXTENSION vector SCHEMA public")

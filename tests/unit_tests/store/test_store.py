@@ -26,6 +26,7 @@ from langgraph_once.errors import (
 from langgraph_once.store import check_index, check_place, default_database, open_store
 from tests.unit_tests.store.conftest import KEYS, OLD, Place, serializer
 
+NO_VECTORS = "another Python, or PostgreSQL|install pgvector"
 ADA = ("memories", "ada")
 SECRET = "the tea is in the third drawer"
 VALUE: dict[str, Any] = {"text": SECRET, "n": 3, "deep": {"list": [1, 2.5, None, True, "ü"]}}
@@ -211,7 +212,7 @@ async def test_pages_of_a_filtered_search_are_whole(place: Place) -> None:
 
 async def test_semantic_search_is_of_what_was_encrypted(place: Place, index: Any) -> None:
     if index is None:
-        with pytest.raises(ConfigError, match="another Python, or PostgreSQL"):
+        with pytest.raises(ConfigError, match=NO_VECTORS):
             async with place.opened(index={"dims": 3}):
                 pass
         return
@@ -305,7 +306,7 @@ def test_what_a_database_cannot_do_is_found_before_it_is_opened(place: Place, in
         assert place.execute("SELECT to_regclass('store')") == [(None,)]
     else:
         if index is None:
-            with pytest.raises(ConfigError, match="another Python, or PostgreSQL"):
+            with pytest.raises(ConfigError, match=NO_VECTORS):
                 check_place(place.database, config=place.config, index={"dims": 3})
         assert not Path(place.database).exists()
 
