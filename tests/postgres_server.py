@@ -19,7 +19,8 @@ import pytest
 
 __all__ = ["Server", "has_vectors", "own_server", "postgres_server", "programs"]
 
-_SETTINGS = "-c listen_addresses= -c fsync=off -k"
+_SETTINGS = ("fsync=off", "full_page_writes=off", "autovacuum=off")
+"""It waits for no disk: what it stores is for this run alone."""
 
 
 class Server(NamedTuple):
@@ -48,6 +49,8 @@ def own_server() -> Iterator[Server]:
             with pytest.MonkeyPatch.context() as env:  # or it warns that it falls back on this
                 env.setenv("XDG_RUNTIME_DIR", folder)
                 server = importlib.import_module("pgserver").get_server(Path(folder, "data"))
+            server.psql("".join(f"ALTER SYSTEM SET {setting};\n" for setting in _SETTINGS))
+            server.psql("SELECT pg_reload_conf()")
             pg_ctl = partial(
                 importlib.import_module("pgserver._commands").pg_ctl,
                 pgdata=server.pgdata,
@@ -102,7 +105,8 @@ def _started(programs: Path, folder: Path) -> Iterator[Server]:
             subprocess.run(command, stdout=log, stderr=log, check=True, user=user, cwd=folder)
 
     run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
-    start = partial(run, "pg_ctl", "-w", "-o", f"{_SETTINGS} {folder}", "start")
+    settings = " ".join(f"-c {setting}" for setting in ("listen_addresses=", *_SETTINGS))
+    start = partial(run, "pg_ctl", "-w", "-o", f"{settings} -k {folder}", "start")
     start()
     try:
         yield Server(
