@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import langgraph_once
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
@@ -26,12 +28,15 @@ for typed in dedup(chunks_of_v2, stream_mode="messages", version="v2"):
 """
 
 
-def test_the_examples_of_a_process_are_typed(tmp_path: Path) -> None:
+def test_the_examples_of_a_process_are_typed(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    cache = pytestconfig.cache
+    assert cache is not None
+    known = cache.mkdir("mypy")  # what packages say, which takes it ten seconds to read
     example = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     file = tmp_path / "example.py"
     file.write_text(GIVEN + example + TOLD)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", file],
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", known, file],
         env={**os.environ, "MYPYPATH": PACKAGES},
         cwd=tmp_path,
         capture_output=True,
