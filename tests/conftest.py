@@ -31,8 +31,8 @@ TOGETHER = re.compile(
 )
 """The tests that share a server: one worker runs them all, so that it is started once."""
 
-SPLIT = {"corpus", "events", "serde", "stream", "watch"}
-"""The folders of tests that share nothing but what is made at import."""
+SPLIT = {"corpus", "events", "serde", "stream", "watch", "test_init.py"}
+"""The folders and files of tests that share nothing but what is made at import."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -55,7 +55,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is longest begins first; what comes last is short."""
-    items.sort(key=lambda item: not TOGETHER.match(item.nodeid))
+    items.sort(
+        key=lambda item: (not TOGETHER.match(item.nodeid), "test_init.py" not in item.nodeid)
+    )
 
 
 def _waits(scope: str) -> bool:

@@ -53,11 +53,12 @@ def test_what_is_quick_is_done_here(jobs: int | None) -> None:
 
 def test_what_turns_out_to_take_long_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_LONG_S", 0)
-    monkeypatch.setattr(processes, "_ALONE_S", 0.1)
+    monkeypatch.setattr(processes, "_ALONE_S", 1000)
     monkeypatch.setattr(processes, "cores", lambda: 2)
 
     def slow(thread_id: str) -> tuple[str, int]:
-        time.sleep(0.06)
+        if thread_id == IDS[1]:  # with which the time is over
+            monkeypatch.setattr(processes, "_ALONE_S", -1)
         return named(thread_id)
 
     found = list(by_processes(slow, IDS, elsewhere=naming))
