@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import sqlite3
 from collections.abc import Iterator
@@ -16,8 +17,10 @@ from langgraph.types import Command
 from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint import OnceSqliteSaver, open_saver
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
+from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.stream import StreamAddress
@@ -60,10 +63,59 @@ def stock(database: str) -> Iterator[Any]:
         yield saver
 
 
+THREADS = ("waits", "done", "forked")
+OURS = ("once_pieces", "once_stream_states")
+_OF_THEM = f"WHERE thread_id IN {THREADS}"
+
+_kept: list[tuple[Any, dict[str, Any]]] = []
+"""For each way to store them, by table: the rows, or in PostgreSQL the table that keeps them."""
+
+
 def fill(saver: Any) -> None:
-    """Threads that wait, are done, and were forked; with subgraphs, `Send` and delta channels."""
+    """Threads that wait, are done, and were forked; with subgraphs, `Send` and delta channels.
+
+    They are played once for each way to store them. After that their rows are copied.
+    """
+    if not isinstance(saver, OnceSaver):
+        _play(saver)
+        return
+    way = (type(saver), saver.serde.config, saver._store_once, values.MIN_CUT_BYTES)  # type: ignore[attr-defined]  # it is ours
+    kept = next((tables for known, tables in _kept if known == way), None)
+    if kept is None:
+        _play(saver)
+        _kept.append((way, saver.engine.run(_keeping(saver), writes=True)))
+    else:
+        saver.engine.run(_copying(kept), writes=True)
+
+
+def _keeping(saver: OnceSaver) -> Program[dict[str, Any]]:
+    kept: dict[str, Any] = {}
+    if isinstance(saver, OnceSqliteSaver):
+        for table in ("checkpoints", "writes", *OURS):
+            names = yield Ask(f"SELECT name FROM pragma_table_info('{table}')")
+            into = f"{table} ({', '.join(name for (name,) in names)})"
+            kept[into] = yield Ask(f"SELECT * FROM {table} {_OF_THEM}")
+        return kept
+    schema = f"kept_{len(_kept)}"
+    yield Ask(f"CREATE SCHEMA {schema}", has_rows=False)
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes", *OURS):
+        kept[table] = f"{schema}.{table}"
+        yield Ask(f"CREATE TABLE {kept[table]} AS SELECT * FROM {table} {_OF_THEM}", has_rows=False)
+    return kept
+
+
+def _copying(kept: dict[str, Any]) -> Program[None]:
+    for table, rows in kept.items():
+        if isinstance(rows, str):
+            yield Ask(f"INSERT INTO {table} TABLE {rows}", has_rows=False)
+        elif rows:
+            marks = ", ".join("?" * len(rows[0]))
+            yield Ask(f"INSERT INTO {table} VALUES ({marks})", rows, is_many=True, has_rows=False)
+
+
+def _play(saver: Any) -> None:
     graph = build(saver)
-    for thread_id in ("waits", "done", "forked"):
+    for thread_id in THREADS:
         graph.invoke(ASKED, on(thread_id))
     for thread_id in ("done", "forked"):
         graph.invoke(Command(resume="yes"), on(thread_id))
@@ -88,7 +140,7 @@ def history(saver: Any) -> dict[str, Any]:
             told(graph.get_state(on(thread_id), subgraphs=True)),
             [told(state) for state in graph.get_state_history(on(thread_id))],
         )
-        for thread_id in ("waits", "done", "forked")
+        for thread_id in THREADS
     }
 
 
@@ -102,6 +154,7 @@ def end(saver: Any) -> dict[str, Any]:
     return history(saver)
 
 
+@functools.cache
 def in_memory() -> dict[str, Any]:
     """What should become of them."""
     saver = InMemorySaver()
