@@ -23,12 +23,21 @@ SERIALIZERS: dict[str, Callable[[], SerializerProtocol]] = {
 }
 
 
+QUICK = {
+    *(("plain", True, 16_384), ("plain", False, 16_384), ("upstream's", True, 16_384)),
+    *((serde, True, 1) for serde in SERIALIZERS if serde != "upstream's"),
+}
+"""Each serializer, and each way to store values; the rest of all with all is slow."""
+
+EACH = [
+    *((serde, store_once, 16_384) for serde in SERIALIZERS for store_once in (True, False)),
+    *((serde, True, 1) for serde in SERIALIZERS if serde != "upstream's"),
+]
+
+
 @pytest.mark.parametrize(
     ("serde", "store_once", "cut_from"),
-    [
-        *((serde, store_once, 16_384) for serde in SERIALIZERS for store_once in (True, False)),
-        *((serde, True, 1) for serde in SERIALIZERS if serde != "upstream's"),
-    ],
+    [pytest.param(*each, marks=() if each in QUICK else pytest.mark.slow) for each in EACH],
 )
 async def test_all_eight_capabilities_pass(
     database: str, serde: str, store_once: bool, cut_from: int, monkeypatch: pytest.MonkeyPatch
