@@ -6,7 +6,8 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -112,6 +113,9 @@ class Outcome:
     folds: bool
     """Folding what came gives the state of the thread."""
 
+    difference: str = field(default="", compare=False)
+    """Where what came and the log part, if they do."""
+
 
 def opened(url: str) -> LangGraphClient:
     """A client that makes a connection for each request, uncompressed."""
@@ -140,9 +144,19 @@ async def cut_once(server: DevServer, case: Case, cut: Cut | None) -> tuple[Outc
             state = await direct.threads.get_state(thread_id)
     events = [part for part in parts if part.mode != GAP_MODE]
     outcome = Outcome(
-        exact=events == log, gap=len(events) < len(parts), folds=folds(parts, case, state)
+        exact=events == log,
+        gap=len(events) < len(parts),
+        folds=folds(parts, case, state),
+        difference=_difference(events, log),
     )
     return outcome, len(log) + 1  # the metadata are no part
+
+
+def _difference(events: Sequence[Part], log: Sequence[Part]) -> str:
+    for at, (came, sent) in enumerate(zip_longest(events, log)):
+        if came != sent:
+            return f"of {len(events)} and {len(log)}, number {at}: {came} came, {sent} was sent"
+    return ""
 
 
 def _reader(case: Case, thread_id: str, run_id: str | None = None) -> RunReader:
