@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 __all__ = ["draw"]
 
 DRAWING: Final = Path(__file__).parents[1] / "docs" / "img" / "storage.svg"
-_ROW: Final = re.compile(r"\| (SQLite|PostgreSQL) \| ([\d,]+) \|(.*)")
+# Of the table whose rows begin with whole KB: others tell of the same threads.
+_ROW: Final = re.compile(r"\| (SQLite|PostgreSQL) \| ([\d,]+) \|((?: [\d,]+ \|){3}.*)")
 _LEAST_KB: Final = 20
 _WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 290, 230, 62, 34, 150
 _STYLE: Final = """

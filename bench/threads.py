@@ -47,6 +47,7 @@ SNAPSHOT_EVERY = 100
 _LONG = 500
 """Messages: the history of longer threads, which takes upstream's saver a minute, is not listed."""
 Open: TypeAlias = Callable[[], contextlib.AbstractContextManager[Any]]
+Make: TypeAlias = Callable[[str], contextlib.AbstractContextManager[Any]]
 
 
 class Disk(NamedTuple):
@@ -201,17 +202,27 @@ def _list(saver: Any, thread: Thread, grown: Grown) -> None:
     grown.list_ms = min(grown.list_ms, (time.perf_counter() - start) * 1e3)
 
 
+def _begin(opened: contextlib.AbstractContextManager[Any]) -> None:
+    """Do what a process does once, and leave nothing of it."""
+    with opened as saver:
+        saver.setup()
+        thread = Thread("the first")
+        for _ in range(10):
+            thread.step(saver)
+        saver.delete_thread("the first")
+
+
 @contextlib.contextmanager
 def sqlite_savers(
     *, synchronous: bool = True
 ) -> Iterator[dict[str, tuple[Open, Callable[[], Disk]]]]:
     """Upstream's saver and ours, each of a new file: how it is opened, and what it takes."""
 
-    def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
+    def opened(make: Make, path: Path) -> Any:
         @contextlib.contextmanager
         def open_() -> Iterator[Any]:
-            with saver as ready:
-                ready.setup()
+            _begin(make(str(path)))
+            with make(str(path)) as ready:
                 if not synchronous:
                     ready.conn.execute("PRAGMA synchronous = OFF")
                 yield ready
@@ -222,11 +233,7 @@ def sqlite_savers(
         files = {name: Path(folder, f"{name}.sqlite") for name in SAVERS}
         yield {
             name: (
-                opened(
-                    open_sqlite_saver(file)
-                    if name == "ours"
-                    else SqliteSaver.from_conn_string(str(file))
-                ),
+                opened(open_sqlite_saver if name == "ours" else SqliteSaver.from_conn_string, file),
                 partial(_sqlite_disk, file),
             )
             for name, file in files.items()
@@ -268,11 +275,13 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
             conn.execute(f"CREATE DATABASE {database}")
             urls[name] = psycopg.conninfo.make_conninfo(server, dbname=database)
 
-        def opened(saver: contextlib.AbstractContextManager[Any]) -> Any:
+        def opened(make: Make, url: str) -> Any:
             @contextlib.contextmanager
             def open_() -> Iterator[Any]:
-                with saver as ready:
-                    ready.setup()
+                _begin(make(url))
+                with psycopg.connect(url, autocommit=True) as of:
+                    of.execute("VACUUM")
+                with make(url) as ready:
                     # What is written of a page for the first time after a checkpoint is all of it.
                     conn.execute("CHECKPOINT")
                     yield ready
@@ -292,9 +301,7 @@ def postgres_savers(server: str) -> Iterator[dict[str, tuple[Open, Callable[[], 
 
         yield {
             name: (
-                opened(
-                    open_postgres_saver(url) if name == "ours" else upstream.from_conn_string(url)
-                ),
+                opened(open_postgres_saver if name == "ours" else upstream.from_conn_string, url),
                 partial(disk, name),
             )
             for name, url in urls.items()
