@@ -1,0 +1,11 @@
+"""What tests of the platform share."""
+
+import pytest
+
+from langgraph_once.platform.graph_health import graph_health
+
+
+@pytest.fixture(autouse=True)
+def no_factory_has_failed() -> None:
+    """What is remembered of factories is the process's, and other tests have some that fail."""
+    graph_health._failures.clear()
