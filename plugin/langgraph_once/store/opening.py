@@ -88,7 +88,6 @@ def check_place(database: str, *, config: CheckpointConfig, index: Any) -> None:
         ConfigError: A URL of another database, or settings that it cannot obey.
         StorageError: It cannot be used.
     """
-    check_database(database)
     if is_postgres(database):
         from langgraph_once.store.postgres import check_postgres
 
@@ -96,6 +95,7 @@ def check_place(database: str, *, config: CheckpointConfig, index: Any) -> None:
     else:
         from langgraph_once.store.sqlite import check_sqlite
 
+        check_database(database)
         check_sqlite(index)
 
 
