@@ -54,9 +54,7 @@ class Manifest:
         try:
             version, codec, size, lead, levels = ormsgpack.unpackb(data)
             if version == _VERSION and len(levels) <= _MAX_LEVELS:
-                if any(len(level) % DIGEST_BYTES for level in levels):
-                    raise ValueError("no whole number of digests")
-                return cls(codec, size, bytes(lead), tuple(map(bytes, levels)))
+                return cls(codec, size, bytes(lead), tuple(bytes(_whole(each)) for each in levels))
         except (ValueError, TypeError) as error:
             raise PayloadError("the list of its pieces is damaged", tag="pieces") from error
         raise PayloadError("the list of its pieces is not of version 1", tag="pieces")
@@ -107,6 +105,11 @@ def digests_in(node: bytes) -> list[bytes]:
     Raises:
         ValueError: It is none.
     """
-    if len(node) % DIGEST_BYTES:
+    return [node[at : at + DIGEST_BYTES] for at in range(0, len(_whole(node)), DIGEST_BYTES)]
+
+
+def _whole(digests: bytes) -> bytes:
+    """What it is given, if that is a whole number of digests."""
+    if len(digests) % DIGEST_BYTES:
         raise ValueError("no whole number of digests")
-    return [node[at : at + DIGEST_BYTES] for at in range(0, len(node), DIGEST_BYTES)]
+    return digests
