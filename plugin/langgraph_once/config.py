@@ -85,8 +85,8 @@ class SerdeConfig:
     """Compress what is written."""
 
     compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
-    """zstd level: higher is smaller and slower. "auto" is 3, and for values above 64 KB something
-    faster than 1: less than half the time, two thirds more bytes. docs/serializer.md counts."""
+    """zstd level: higher is smaller and slower. "auto" is 1, and for values above 256 KB
+    something faster. docs/serializer.md counts."""
 
     dictionary: bool = True
     """Compress small values with the zstd dictionary that comes with this package."""

@@ -53,7 +53,8 @@ __all__ = ["OnceSerializer"]
 
 _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
-_PLAIN: Final = frozenset({type(None), bytes, bytearray})
+_NULL: Final = Tag("null"), b""
+_PLAIN: Final = frozenset({bytes, bytearray})
 """What upstream writes for these is exact and cheap, whatever the codec."""
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
@@ -202,6 +203,8 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
+        if obj is None:  # as channels are that only say that something happened
+            return _NULL
         try:
             data = self._quick_encoders[type(obj)](obj)
             tag = self._tag

@@ -324,6 +324,15 @@ def test_one_connection_that_died_is_told(database: str, watcher: psycopg.Connec
                 saver.get_tuple(ON)
 
 
+def test_who_is_alone_has_one_connection(database: str) -> None:
+    """Two would take turns, and neither have at hand what it did a moment ago."""
+    with open_postgres_saver(database, max_size=10) as saver:
+        for number in range(3):
+            put(saver, texts(number))
+        pool: Any = saver.conn
+        assert pool.get_stats()["pool_size"] == 1
+
+
 def test_one_connection_serves_many_threads(database: str) -> None:
     with psycopg.connect(database) as given:
         saver = OncePostgresSaver(given)

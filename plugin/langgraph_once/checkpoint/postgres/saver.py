@@ -133,19 +133,21 @@ def open_postgres_saver(
         try:
             # The pool would try for long, and only say that it waited in vain.
             psycopg.connect(url, connect_timeout=max(2, round(timeout_s))).close()
+            pool = psycopg_pool.ConnectionPool(
+                url,
+                kwargs=settings,
+                min_size=min_size,
+                max_size=max_size,
+                max_lifetime=max_lifetime_s,
+                timeout=timeout_s,
+                check=psycopg_pool.ConnectionPool.check_connection if check else None,
+                open=True,
+                name="langgraph-once",
+            )
+            if min_size == 1:  # or it would grow for the first one who asks
+                pool.wait(timeout_s)
         except psycopg.Error as error:
             raise storage_error(name, error) from error
-        pool = psycopg_pool.ConnectionPool(
-            url,
-            kwargs=settings,
-            min_size=min_size,
-            max_size=max_size,
-            max_lifetime=max_lifetime_s,
-            timeout=timeout_s,
-            check=psycopg_pool.ConnectionPool.check_connection if check else None,
-            open=True,
-            name="langgraph-once",
-        )
         return OncePostgresSaver(
             pool,
             serde=serde,

@@ -48,4 +48,4 @@ def matches(metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
     where, values = search_where(None, wanted)
     sql = f"SELECT 1 FROM (SELECT ? AS metadata) {where}"
     with contextlib.closing(sqlite3.connect(":memory:")) as conn:
-        return conn.execute(sql, [json_text(metadata)[0], *values]).fetchone() is not None
+        return conn.execute(sql, [json_text(metadata), *values]).fetchone() is not None

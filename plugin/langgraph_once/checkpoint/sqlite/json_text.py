@@ -8,11 +8,12 @@ from typing import Any
 
 __all__ = ["json_text"]
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
-def json_text(metadata: Mapping[str, Any]) -> tuple[bytes, bool]:
-    """What Python takes for JSON, and whether it is. Lone surrogates, which upstream drops, are
-    escaped."""
+
+def json_text(metadata: Mapping[str, Any]) -> bytes:
+    """What Python takes for JSON. Lone surrogates, which upstream drops, are escaped."""
     try:
-        return json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode(), True
-    except ValueError:  # also UnicodeEncodeError
-        return json.dumps(metadata).encode(), False
+        return _ENCODER.encode(metadata).encode()
+    except UnicodeEncodeError:
+        return json.dumps(metadata).encode()

@@ -170,7 +170,7 @@ class SqliteTables(Tables):
 
     def metadata_text(self, metadata: Mapping[str, Any]) -> Any:
         """What the column of metadata holds."""
-        return json_text(metadata)[0]
+        return json_text(metadata)
 
     def ancestors(
         self, place: Place, limit: int, channels: Sequence[str]
@@ -186,10 +186,8 @@ class SqliteTables(Tables):
         at = bound("checkpoint", new.place.thread_id, new.place[1:])
         cell = self.values.channels(head, new.checkpoint["channel_values"], cuts, at)
         known = sealed(self.values, new.place, new.metadata)
-        metadata, is_json = json_text(known)
-        # The metadata say it, if SQLite can read them.
-        run_id = None if is_json and known.get("run_id") == new.run_id else new.run_id
-        row = [*new.place, new.parent_id, *cell, metadata, run_id]
+        # Always said, if only that there is none: for what is not, indexes parse the metadata.
+        row = [*new.place, new.parent_id, *cell, json_text(known), new.run_id or ""]
         return [Ask(_PUT, row, has_rows=False)]
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:

@@ -4,19 +4,20 @@ Small values have little in themselves to refer back to. They are compressed wit
 that comes with this package, trained on checkpoints of made-up chat agents. Each frame says in
 its header which dictionary it needs, so a dictionary is never changed and never removed.
 
-Two packages do it, and neither is enough. Python's own (`backports.zstd` before 3.14) makes a new
-context for each value that it decompresses: a small one takes twice the time, a large one five
-times. `zstandard`, which LangSmith brings along, has no switch for literals: large values would be
-twice the size, or take twice the time.
+Two packages do it, and neither is enough. Python's own (`backports.zstd` before 3.14) takes longer
+for small values: it makes a new context for each one that it decompresses, and twice the time to
+compress one after something else ran. `zstandard`, which LangSmith brings along, has no switch for
+literals: large values would be twice the size, or take twice the time.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.resources
 import sys
 import threading
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Final
 
 import zstandard
@@ -36,20 +37,16 @@ _DICTIONARIES: Final = (1_654_942_875,)
 _MAX_DICTIONARY_BYTES: Final = 8 * 1024
 """Larger values gain too little: they repeat themselves."""
 
-_ADAPTIVE_LEVEL: Final = 3
-_MAX_ADAPTIVE_BYTES: Final = 64 * 1024
-_MAX_LARGE_BYTES: Final = 256 * 1024
-_LARGE_OPTIONS: Final[dict[int, int]] = {
-    zstd.CompressionParameter.compression_level: 1,
-    # 16 KB, which fits into the first cache: a quarter sooner than level 3, a sixth larger.
-    zstd.CompressionParameter.hash_log: 12,
-}
-"""For larger values, of which compression takes most of the time, where no level is asked for."""
+_AUTO_LEVEL: Final = 1
+"""Half the time of level 3, a twentieth to a tenth larger."""
 
+_MIN_HUGE_BYTES: Final = 256 * 1024 + 1
 _LITERALS: Final = 1002
 """`ZSTD_c_literalCompressionMode`, which zstd calls experimental; Python has no name for it."""
 _HUGE_OPTIONS: Final[dict[int, int]] = {
-    **_LARGE_OPTIONS,
+    zstd.CompressionParameter.compression_level: _AUTO_LEVEL,
+    # 16 KB, which fits into the first cache.
+    zstd.CompressionParameter.hash_log: 12,
     # Look for repetitions at every 17th byte where there are none: a third sooner, two fifths
     # larger. Negative levels do that too, but leave literals as they are, and are larger still.
     zstd.CompressionParameter.target_length: 16,
@@ -73,8 +70,7 @@ class Compression:
         """Set the bounds.
 
         Args:
-            level: zstd's. None is 3, and for values above 64 KB something faster than 1, above
-                256 KB much faster.
+            level: zstd's. None is 1, and for values above 256 KB something faster.
             min_bytes: Smaller values are not compressed.
             max_decoded_bytes: No value is decompressed to more than this.
             dictionary: Write small values with the dictionary; reading needs no permission.
@@ -96,7 +92,7 @@ class Compression:
         """
         if not self._min_bytes <= len(data) <= self._max_decoded_bytes:
             return None
-        packed = self._compressor(len(data)).compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
+        packed = self._compressor(len(data))(data)
         return packed if len(packed) < len(data) else None
 
     def decompress(self, data: bytes, *, tag: str) -> bytes:
@@ -124,7 +120,8 @@ class Compression:
                     return self._decompressor(frame.dict_id).decompress(
                         data, allow_extra_data=False
                     )
-            stream = zstd.ZstdDecompressor(zstd_dict=_dictionary(frame.dict_id))
+            known = _content(frame.dict_id)
+            stream = zstd.ZstdDecompressor(zstd.ZstdDict(known) if known else None)
             # The header may lie or stay silent, so the output is bounded as well.
             plain = stream.decompress(data, limit + 1)
         except (zstd.ZstdError, zstandard.ZstdError) as error:
@@ -142,40 +139,36 @@ class Compression:
         name = f"decompressor_{dictionary_id}"
         found: zstandard.ZstdDecompressor | None = getattr(self._local, name, None)
         if found is None:
-            known = _dictionary(dictionary_id)
-            content = zstandard.ZstdCompressionDict(known.dict_content) if known else None
+            known = _content(dictionary_id)
+            content = zstandard.ZstdCompressionDict(known) if known else None
             found = zstandard.ZstdDecompressor(dict_data=content)
             setattr(self._local, name, found)
         return found
 
-    def _compressor(self, size: int) -> zstd.ZstdCompressor:
-        """Return this thread's compressor for values of this size."""
+    def _compressor(self, size: int) -> Callable[[bytes], bytes]:
+        """Return what compresses values of this size in this thread."""
         if self._dictionary and size <= _MAX_DICTIONARY_BYTES:
             name = "with_dictionary"
         else:
-            name = "plain" if self._level is not None else _adaptive_name(size)
-        found: zstd.ZstdCompressor | None = getattr(self._local, name, None)
+            name = "huge" if self._level is None and size >= _MIN_HUGE_BYTES else "plain"
+        found: Callable[[bytes], bytes] | None = getattr(self._local, name, None)
         if found is None:
             found = self._new_compressor(name)
             setattr(self._local, name, found)
         return found
 
-    def _new_compressor(self, name: str) -> zstd.ZstdCompressor:
-        dictionary = _dictionary(_DICTIONARIES[-1]) if name == "with_dictionary" else None
-        level = _ADAPTIVE_LEVEL if self._level is None else self._level
-        options: dict[int, int] = {zstd.CompressionParameter.compression_level: level}
-        options[zstd.CompressionParameter.checksum_flag] = int(self._checksum)
+    def _new_compressor(self, name: str) -> Callable[[bytes], bytes]:
         if name == "huge":
-            # A zstd that takes no experimental options compresses as for large values.
+            # A zstd that takes no experimental options compresses as for smaller values.
             with contextlib.suppress(ValueError, zstd.ZstdError):
-                return zstd.ZstdCompressor(options=options | _HUGE_OPTIONS)
-        if name != "plain" and dictionary is None:
-            options |= _LARGE_OPTIONS
-        return zstd.ZstdCompressor(
-            options=options,
-            # Digested once for each level, not for each thread.
-            zstd_dict=None if dictionary is None else dictionary.as_digested_dict,
-        )
+                checksum = {zstd.CompressionParameter.checksum_flag: int(self._checksum)}
+                huge = zstd.ZstdCompressor(options=_HUGE_OPTIONS | checksum)
+                return partial(huge.compress, mode=zstd.ZstdCompressor.FLUSH_FRAME)
+        level = _AUTO_LEVEL if self._level is None else self._level
+        known = _digested(level) if name == "with_dictionary" else None
+        return zstandard.ZstdCompressor(
+            level, dict_data=known, write_checksum=self._checksum
+        ).compress
 
     def _too_large(self, tag: str) -> SizeLimitError:
         limit = self._max_decoded_bytes
@@ -186,16 +179,18 @@ class Compression:
         )
 
 
-def _adaptive_name(size: int) -> str:
-    if size <= _MAX_ADAPTIVE_BYTES:
-        return "plain"
-    return "large" if size <= _MAX_LARGE_BYTES else "huge"
-
-
-@functools.cache
-def _dictionary(dictionary_id: int) -> zstd.ZstdDict | None:
-    """Return a dictionary of this package; none for 0, which says that there is none."""
+@cache
+def _content(dictionary_id: int) -> bytes:
+    """Return a dictionary of this package; nothing for 0, which says that there is none."""
     if dictionary_id == 0:
-        return None
+        return b""
     folder = importlib.resources.files(__package__) / "dictionaries"
-    return zstd.ZstdDict((folder / f"{dictionary_id}.zstd-dictionary").read_bytes())
+    return (folder / f"{dictionary_id}.zstd-dictionary").read_bytes()
+
+
+@cache
+def _digested(level: int) -> zstandard.ZstdCompressionDict:
+    """Return the dictionary that writes, digested once for all threads."""
+    known = zstandard.ZstdCompressionDict(_content(_DICTIONARIES[-1]))
+    known.precompute_compress(level)
+    return known

@@ -42,17 +42,6 @@ def test_what_is_compressed_is_smaller_and_comes_back(unit: bytes, times: int) -
         assert layer().decompress(result, tag=TAG) == data
 
 
-def test_without_a_level_large_values_are_compressed_in_less_time() -> None:
-    values = [b"".join(b"%d, %x; " % (n, n * n) for n in range(count)) for count in (1000, 9000)]
-    adaptive, third = (layer(limit=10**6, level=level) for level in (None, 3))
-    for value, is_large in zip(values, (False, True), strict=True):
-        assert (len(value) > 64 * 1024) == is_large
-        one, other = adaptive.compress(value), third.compress(value)
-        assert one is not None
-        assert (one != other) == is_large
-        assert third.decompress(one, tag=TAG) == value
-
-
 def test_compresses_from_the_threshold_on() -> None:
     assert layer(min_bytes=100).compress(b"a" * 99) is None
     assert layer(min_bytes=100).compress(b"a" * 100) is not None

@@ -43,24 +43,18 @@ def packed(layer: Compression, data: bytes) -> bytes:
     return made
 
 
-def test_each_step_of_auto_is_another_trade() -> None:
-    sizes = {}
-    for size in (60_000, 64 * 1024, 64 * 1024 + 1, 256 * 1024, 256 * 1024 + 1, 600_000):
+def test_auto_is_level_1_and_above_256_kb_trades_bytes_for_time() -> None:
+    for size, is_huge in (
+        (300, False),
+        (60_000, False),
+        (256 * 1024, False),
+        (256 * 1024 + 1, True),
+    ):
         data = prose(size)
-        made = packed(layer(), data)
-        assert layer().decompress(made, tag="once1+zstd") == data
-        sizes[size] = len(made) / len(packed(layer(3), data))
-    assert sizes[60_000] == sizes[64 * 1024] == 1
-    assert all(1 < sizes[size] < 2.5 for size in sizes if size > 64 * 1024)
-
-
-def test_the_last_step_begins_above_256_kb() -> None:
-    parameter = zstd.CompressionParameter
-    for size, is_huge in ((256 * 1024, False), (256 * 1024 + 1, True)):
-        data = prose(size)
-        large = zstd.compress(data, options=_options(1) | {parameter.hash_log: 12})
-        assert (packed(layer(), data) == large) != is_huge
-        assert not is_huge or len(packed(layer(), data)) > 1.1 * len(large)
+        auto, first = packed(layer(), data), packed(layer(1), data)
+        assert layer().decompress(auto, tag="once1+zstd") == data
+        assert (auto != first) == is_huge
+        assert not is_huge or 1.1 < len(auto) / len(first) < 2.5
 
 
 def test_the_fastest_step_still_codes_what_does_not_come_again() -> None:
