@@ -14,6 +14,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.examples import FACTOR
+from tests.postgres_server import postgres_server
 
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
 USUAL = settings(deadline=None, max_examples=25 * FACTOR)
@@ -23,6 +24,9 @@ settings.load_profile("langgraph-once")
 
 WAITING = {"clients", "integration_tests", "page", "platform", "samples", "typing"}
 """The folders of tests that wait: for servers, browsers, processes, type checkers."""
+
+COMPUTING = {"checkpoint", "serde"}
+"""The rooms whose tests compute, wherever they stand."""
 
 TOGETHER = re.compile(
     r"tests/(clients|samples|integration_tests/remote"
@@ -63,7 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _waits(scope: str) -> bool:
     """Whether the tests of a file or folder wait more than they compute."""
     path = Path(scope)
-    return path.parent.name == "unit_tests" or not WAITING.isdisjoint(path.parts)
+    waits = path.parent.name == "unit_tests" or not WAITING.isdisjoint(path.parts)
+    return waits and COMPUTING.isdisjoint(path.parts)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -91,6 +96,13 @@ class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         if (scope := next(of_its_kind, None)) is not None:
             self.workqueue.move_to_end(scope, last=False)
         super()._assign_work_unit(node)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server."""
+    with postgres_server() as address:
+        yield address
 
 
 _OURS = re.compile(r"rror in (Once|Hiding|Hints)\w*Handler")

@@ -6,4 +6,4 @@ from tests.canary.private_names import PRIVATE
 
 if __name__ == "__main__":
     for test in sorted({name.test for name in PRIVATE}):
-        print(*sorted(Path("tests/unit_tests").rglob(f"{test}.py")))
+        print(*sorted(Path("tests").rglob(f"{test}.py")))

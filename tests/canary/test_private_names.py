@@ -46,7 +46,7 @@ def test_upstream_has_it(name: Private, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("test", sorted({name.test for name in PRIVATE}))
 def test_its_tests_are_there(test: str) -> None:
-    assert list(Path("tests/unit_tests").rglob(f"{test}.py"))
+    assert list(Path("tests").rglob(f"{test}.py"))
 
 
 def test_each_private_import_is_listed() -> None:

@@ -6,18 +6,32 @@ import argparse
 import random
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.mutation.changes import Change, changes
 from tests.mutation.reach import Reach
 from tests.mutation.trial import PLUGIN, record, tried
 
-_TESTS = Path("tests/unit_tests")
+_TESTS = Path("tests")
+_UNIT = "unit_tests"
+_FOLDERS = (_UNIT, "integration_tests")
+"""Where a room has tests; the later ones take long, and are for what the others do not notice."""
 _WORKERS = 2
+
+
+class Lived(NamedTuple):
+    """A change that no test has noticed so far."""
+
+    change: Change
+    is_called: bool = False
+    """By a test."""
+    is_cut: bool = False
+    """Whether there were more tests than could run."""
 
 
 def main() -> None:
@@ -28,14 +42,11 @@ def main() -> None:
     if options.room:
         sample = [change for change in sample if _room(change.path) == options.room]
     print(f"{len(sample)} of {len(found)} changes, seed {options.seed}", flush=True)
-    rooms: dict[str, list[Change]] = {}
-    for change in sample:
-        rooms.setdefault(_room(change.path), []).append(change)
+    lived = [Lived(change) for change in sample]
     with ThreadPoolExecutor(_WORKERS) as pool:
-        reach = dict(zip(rooms, pool.map(record, map(_tests, rooms), rooms.values()), strict=True))
-        of = [reach[_room(change.path)] for change in sample]
-        lived = sum(pool.map(_lives, sample, of, repeat(options.seconds)))
-    noticed = len(sample) - lived
+        for folder in _FOLDERS:
+            lived = _still_living(lived, folder, options.seconds, pool)
+    noticed = len(sample) - len(lived)
     print(f"noticed {noticed} of {len(sample)} ({noticed / max(len(sample), 1):.1%})")
 
 
@@ -96,20 +107,54 @@ def _room(path: str) -> str:
     return Path(path).parts[1] if len(Path(path).parts) > 2 else "."
 
 
-def _tests(room: str) -> list[str]:
-    return sorted(map(str, _TESTS.glob("test_*.py"))) if room == "." else [str(_TESTS / room)]
+def _tests(folder: str, room: str) -> list[str]:
+    if room == ".":
+        return sorted(map(str, _TESTS.glob(f"{folder}/test_*.py"))) if folder == _UNIT else []
+    tests = _TESTS / folder / room
+    return [str(tests)] if folder == _UNIT or tests.is_dir() else []
 
 
-def _lives(change: Change, reach: Reach, seconds: float) -> bool:
-    """Whether no test notices; this is told at once."""
-    trial = tried(change, reach, seconds)
-    if trial.is_noticed:
-        return False
+def _still_living(
+    lived: list[Lived], folder: str, seconds: float, pool: ThreadPoolExecutor
+) -> list[Lived]:
+    """Those that the tests of this folder do not notice either."""
+    rooms: dict[str, list[Change]] = {}
+    for each in lived:
+        rooms.setdefault(_room(each.change.path), []).append(each.change)
+    tests = {room: found for room in rooms if (found := _tests(folder, room))}
+    wanted = [rooms[room] for room in tests]
+    reach = dict(zip(tests, pool.map(record, tests.values(), wanted), strict=True))
+    left = pool.map(_after, lived, repeat(folder), repeat(reach), repeat(seconds))
+    return [each for each in left if each is not None]
+
+
+def _after(lived: Lived, folder: str, reaches: Mapping[str, Reach], seconds: float) -> Lived | None:
+    """What is known of it after these tests, or None if they notice it.
+
+    What no other tests are tried for is told at once.
+    """
+    change, room = lived.change, _room(lived.change.path)
+    reach = reaches.get(room)
+    if reach is None:
+        return lived
+    is_last = folder == _FOLDERS[-1] or not _tests(_FOLDERS[-1], room)
+    is_called = lived.is_called or reach.has(change)
+    if reach.has(change) or (is_last and not is_called):
+        trial = tried(change, reach, seconds)
+        if trial.is_noticed:
+            return None
+        lived = Lived(change, is_called=is_called, is_cut=lived.is_cut or trial.is_cut)
+    if is_last:
+        _tell(lived, seconds)
+    return lived
+
+
+def _tell(lived: Lived, seconds: float) -> None:
+    change = lived.change
     before, after = change.lines((PLUGIN / change.path).read_bytes())
-    unseen = "" if reach.has(change) else "  (no test calls it)"
-    capped = f"  (in {seconds:g} s)" if trial.is_cut else ""
+    unseen = "" if lived.is_called else "  (no test calls it)"
+    capped = f"  (in {seconds:g} s)" if lived.is_cut else ""
     print(f"\n{change.path}:{change.line}{unseen}{capped}\n  - {before}\n  + {after}", flush=True)
-    return True
 
 
 if __name__ == "__main__":

@@ -1,12 +1,9 @@
 import asyncio
 import sqlite3
-import subprocess
-import sys
 import tempfile
-import textwrap
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,6 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph_once.checkpoint import OnceSqliteSaver, check_sqlite_path, open_sqlite_saver
 from langgraph_once.checkpoint.sqlite import file as sqlite_file
 from langgraph_once.errors import StorageError
-from tests.forked import Forked
 
 
 def names(folder: Path) -> list[str]:
@@ -259,47 +255,3 @@ def test_event_loops_in_several_threads_share_a_new_file(
         **{f"thread {n}": 1 for n in range(4)},
         **{f"copy of thread {n}": 10 for n in range(4)},
     }
-
-
-def test_several_processes_share_a_new_file(path: Path) -> None:
-    script = """
-        import asyncio, sys
-        from langgraph.checkpoint.base import empty_checkpoint
-        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-        from langgraph_once.checkpoint import open_sqlite_saver
-
-        async def main(path, thread_id):
-            async with open_sqlite_saver(path, serde=JsonPlusSerializer()) as saver:
-                config = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
-                for _ in range(20):
-                    config = await saver.aput(config, empty_checkpoint(), {}, {})
-
-        asyncio.run(main(*sys.argv[1:]))
-    """
-    with ExitStack() as stack:
-        command = ["-c", textwrap.dedent(script), str(path)]
-        processes = [stack.enter_context(Forked(*command, f"thread {n}")) for n in range(3)]
-        ended = [process.wait() for process in processes]
-    assert [process.returncode for process in ended] == [0, 0, 0], ended
-    conn = sqlite3.connect(path)
-    assert conn.execute("SELECT count(*) FROM checkpoints").fetchone() == (60,)
-    conn.close()
-
-
-def test_a_saver_that_nobody_closes_does_not_keep_the_process_alive(path: Path) -> None:
-    script = """
-        import asyncio, sys, threading
-        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-        from langgraph_once.checkpoint import open_sqlite_saver
-
-        kept = []
-        async def enter(path):
-            kept.append(open_sqlite_saver(path, serde=JsonPlusSerializer()))
-            await kept[0].__aenter__()
-
-        thread = threading.Thread(target=lambda: asyncio.run(enter(sys.argv[1])))
-        thread.start()
-        thread.join()
-    """
-    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
-    assert subprocess.run(command, timeout=120, check=False).returncode == 0

@@ -1,11 +1,8 @@
 """How the tables come into a PostgreSQL database, and what is said when they cannot."""
 
 import asyncio
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -20,7 +17,6 @@ from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
 from langgraph_once.checkpoint.postgres.driver import asking
 from langgraph_once.errors import StorageError
-from tests.forked import Forked
 from tests.unit_tests.checkpoint.whole_databases import url
 
 ON: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
@@ -75,20 +71,6 @@ def test_tables_are_upstreams_and_ours(
         stock.setup()
 
 
-SCRIPT = """
-    import sys
-    from langgraph.checkpoint.base import empty_checkpoint
-    from langgraph_once.checkpoint import open_postgres_saver
-
-    print("ready", flush=True)
-    input()
-    with open_postgres_saver(sys.argv[1]) as saver:
-        config = {"configurable": {"thread_id": sys.argv[2], "checkpoint_ns": ""}}
-        for _ in range(5):
-            config = saver.put(config, empty_checkpoint(), {}, {})
-"""
-
-
 def test_who_waited_for_the_lock_sees_what_was_made_meanwhile(
     database: str, conn: psycopg.Connection[Any]
 ) -> None:
@@ -100,26 +82,6 @@ def test_who_waited_for_the_lock_sees_what_was_made_meanwhile(
         with open_postgres_saver(database):
             pass
         assert drive(postgres_schema._state(), asking(conn)).steps == []
-
-
-@pytest.mark.parametrize("has_upstreams", [True, False])
-def test_several_processes_start_at_once(
-    database: str, conn: psycopg.Connection[Any], has_upstreams: bool
-) -> None:
-    if has_upstreams:
-        with PostgresSaver.from_conn_string(database) as stock:
-            stock.setup()
-    with ExitStack() as stack:
-        command = ["-c", textwrap.dedent(SCRIPT), database]
-        processes = [stack.enter_context(Forked(*command, f"thread {n}")) for n in range(3)]
-        for process in processes:
-            process.stdout.readline()
-        for process in processes:
-            process.stdin.write("\n")
-            process.stdin.flush()
-        ended = [process.wait() for process in processes]
-    assert [process.returncode for process in ended] == [0, 0, 0], ended
-    assert conn.execute("SELECT count(*) FROM checkpoints").fetchall() == [(15,)]
 
 
 @pytest.mark.parametrize("is_autocommit", [True, False], ids=["autocommit", "transactions"])
@@ -271,18 +233,3 @@ async def test_a_connection_of_an_event_loop_is_refused(database: str) -> None:
     async with await psycopg.AsyncConnection.connect(database) as given:
         with pytest.raises(TypeError, match="AsyncConnection: pass a `ConnectionPool`"):
             OncePostgresSaver(given)  # type: ignore[arg-type]  # wrong on purpose
-
-
-def test_without_the_driver_the_extra_is_named() -> None:
-    script = """
-        import sys
-        sys.modules["psycopg"] = None
-        from langgraph_once.checkpoint import OnceSqliteSaver
-        try:
-            from langgraph_once.checkpoint import OncePostgresSaver
-        except ImportError as error:
-            print(error)
-    """
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert "pip install 'langgraph-once[postgres]'" in said

@@ -22,7 +22,7 @@ from langgraph_once.errors import EncryptionError
 from langgraph_once.stream import StreamAddress
 from tests.postgres_server import programs
 from tests.unit_tests.checkpoint import whole_databases as whole
-from tests.unit_tests.checkpoint.test_postgres_graphs import build, on
+from tests.unit_tests.checkpoint.whole_graph import build, on
 
 SEALED = whole.serde(encryption_keys=whole.KEYS)
 ROTATED = whole.serde(encryption_keys={**whole.KEYS, **whole.NEW})

@@ -24,7 +24,7 @@ from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.stream import StreamAddress
-from tests.unit_tests.checkpoint.test_postgres_graphs import START_INPUT, build, on, told
+from tests.unit_tests.checkpoint.whole_graph import START_INPUT, build, on, told
 
 ASKED: Any = {**START_INPUT, "text": "no zero byte", "ratio": 0.25}
 """What upstream's saver keeps as it is in PostgreSQL, too."""

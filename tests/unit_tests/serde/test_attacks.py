@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import ipaddress
-import itertools
 import json
 import time
 import tracemalloc
@@ -19,7 +18,6 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from tests.forked import run_python
 from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import within
@@ -249,39 +247,3 @@ def test_garbage_under_any_tag_is_our_error_or_a_value(tag: str, layers: str) ->
         result = outcome(OnceSerializer(strict_config()), (tag + layers, blob))
         if isinstance(result, SerdeError):
             assert str(result.tag).startswith(tag)
-
-
-DEEP_ARRAYS = """
-import itertools, threading, ormsgpack
-from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.errors import PayloadError
-
-def read(levels, place, harmless):
-    data = b"\\xc0"
-    for _ in range(levels):
-        name = ormsgpack.packb("builtins") + ormsgpack.packb("set")
-        data = ormsgpack.packb(ormsgpack.Ext(0, b"\\x93" + name + b"\\x91" * 1000 + data))
-    beside = ormsgpack.packb(ormsgpack.Ext(7, ormsgpack.packb("x" * 3000)))
-    start = bytes([0x91 + harmless])  # an array of these, and what is hostile
-    config = SerdeConfig(enforcement="strict", on_unavailable="raise")
-    try:
-        OnceSerializer(config).loads_typed(("msgpack", start + beside * harmless + data))
-    except PayloadError:
-        print(place, levels, harmless, "refused", flush=True)
-
-for case in itertools.product((4, 16, 128), ("thread", "main"), (0, 3)):
-    if case[1] == "main":
-        read(*case)
-    else:
-        thread = threading.Thread(target=read, args=case)
-        thread.start()
-        thread.join()
-"""
-
-
-def test_deep_arrays_in_each_of_many_extensions_do_not_overflow_the_stack() -> None:
-    """Each content is within ormsgpack's own limit; a process of its own, as it may end."""
-    done = run_python("-c", DEEP_ARRAYS)
-    cases = itertools.product((4, 16, 128), ("thread", "main"), (0, 3))
-    refused = [f"{place} {levels} {harmless} refused" for levels, place, harmless in cases]
-    assert (done.returncode, done.stdout.splitlines()) == (0, refused), done.stderr

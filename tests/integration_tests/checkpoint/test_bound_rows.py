@@ -19,7 +19,7 @@ from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint import whole_databases as whole
-from tests.unit_tests.checkpoint.test_postgres_graphs import on
+from tests.unit_tests.checkpoint.whole_graph import on
 
 SEALED = whole.serde(encryption_keys=whole.KEYS)
 UNBOUND = whole.serde(encryption_keys=whole.KEYS, bind_rows="off")

@@ -16,7 +16,7 @@ from langgraph_once.checkpoint.moving.verify import Verdict, verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import SerdeError, StorageError
 from tests.unit_tests.checkpoint import whole_databases as whole
-from tests.unit_tests.checkpoint.test_postgres_graphs import build, on, told
+from tests.unit_tests.checkpoint.whole_graph import build, on, told
 
 CELLS = {
     "checkpoints": "checkpoint",

@@ -1,4 +1,4 @@
-"""Damages Arrow streams: `python -m tests.unit_tests.serde.codecs.once1.stream_fuzz`.
+"""Damages Arrow streams: `python -m tests.integration_tests.serde.stream_fuzz`.
 
 Run as a process of its own, with little memory: where a library trusts a stream too much, the
 process dies. Prints how many were read and how many refused.

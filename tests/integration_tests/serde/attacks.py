@@ -1,6 +1,6 @@
 """Measure what reading hostile rows costs. Run by `test_attacks_bounds` in a process of its own:
 
-    python -m tests.unit_tests.serde.bounds.attacks
+    python -m tests.integration_tests.serde.attacks
 
 Peak memory is a fact about a process, so each row is read in a fork.
 """
@@ -23,9 +23,8 @@ from langchain_core.messages import HumanMessage
 
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
+from tests.unit_tests.serde.bounds.attacks_small import SMALL
 from tests.unit_tests.serde.strictly import strict_config
-
-from .attacks_small import SMALL
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -22,10 +22,11 @@ from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import StorageError
 from langgraph_once.stream import StreamAddress
 from tests.forked import Forked
+from tests.integration_tests.checkpoint import writer
+from tests.integration_tests.checkpoint.writer import THREAD, lines_of
 from tests.postgres_server import own_server
-from tests.unit_tests.checkpoint import whole_databases, writer
+from tests.unit_tests.checkpoint import whole_databases
 from tests.unit_tests.checkpoint.lives import config, id_at, text
-from tests.unit_tests.checkpoint.writer import THREAD, lines_of
 
 DATABASES = ["sqlite", "postgres"]
 

@@ -18,7 +18,7 @@ from langgraph_once.checkpoint.moving.verify import verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import ConfigError
 from tests.unit_tests.checkpoint import whole_databases as whole
-from tests.unit_tests.checkpoint.test_postgres_graphs import build, on
+from tests.unit_tests.checkpoint.whole_graph import build, on
 
 FORMS: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -38,7 +38,7 @@ from tests.corpus.play import play
 from tests.corpus.scenario import Graph, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS
-from tests.unit_tests.checkpoint.validate.lives import (
+from tests.integration_tests.checkpoint.validate.lives import (
     DURABILITIES,
     STORIES,
     Durability,

@@ -20,7 +20,7 @@ from langgraph_once.checkpoint.validate import (
 )
 from tests.data.checkpoints import files
 from tests.data.checkpoints.write_upstream import build
-from tests.unit_tests.checkpoint.validate.lives import State, findings, on
+from tests.integration_tests.checkpoint.validate.lives import State, findings, on
 
 JOIN = "join:worker+left:inner"
 
