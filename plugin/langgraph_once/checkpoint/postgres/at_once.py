@@ -27,10 +27,10 @@ FROM (SELECT ?::text AS thread_id) named
 _CHECKED: Final = f"""
 SELECT ?::int - count(*) AS lacking
 FROM locked CROSS JOIN (SELECT ?::bytea AS names) stored
-CROSS JOIN generate_series(1, length(names), {DIGEST_BYTES}) at CROSS JOIN LATERAL (
+CROSS JOIN generate_series(1, {_MOST_STORED * DIGEST_BYTES}, {DIGEST_BYTES}) at CROSS JOIN LATERAL (
     SELECT 1 FROM once_pieces p WHERE p.thread_id = locked.thread_id
     AND p.digest = substring(names FROM at FOR {DIGEST_BYTES}) FOR KEY SHARE
-) piece
+) piece WHERE at <= length(names)
 """
 _THREAD: Final = "(SELECT thread_id FROM locked)"
 _THREAD_IF: Final = """
