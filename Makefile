@@ -15,7 +15,7 @@ READY := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help python dev test pytest test-quick test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs docs-site lock clean
+.PHONY: help python dev test pytest test-slow test-examples test-product test-all canary mutate lint style types demo bench format docs docs-site lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,11 +38,8 @@ dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024, DATABA
 test: style ## Lint, import directions, types and all tests but the slow proofs
 	@$(MAKE) --no-print-directory --jobs types pytest
 
-pytest: $(READY)
+pytest: $(READY) ## All tests but the slow proofs, without lint and types
 	$(PYTEST)
-
-test-quick: $(READY) ## The unit tests of streams and events
-	$(PYTEST) tests/unit_tests/stream tests/unit_tests/events
 
 test-slow: $(READY) ## The slow proofs
 	$(PYTEST) -m slow
