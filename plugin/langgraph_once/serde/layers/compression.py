@@ -6,8 +6,8 @@ its header which dictionary it needs, so a dictionary is never changed and never
 
 Two packages do it, and neither is enough. Python's own (`backports.zstd` before 3.14) takes longer
 for small values: it makes a new context for each one that it decompresses, and twice the time to
-compress one after something else ran. `zstandard`, which LangSmith brings along, has no switch for
-literals: large values would be twice the size, or take twice the time.
+compress one after something else ran. `zstandard`, which LangSmith brings along, takes more memory
+for large ones, and has no switch for literals: twice the size, or twice the time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ _MIN_HUGE_BYTES: Final = 256 * 1024 + 1
 _LITERALS: Final = 1002
 """`ZSTD_c_literalCompressionMode`, which zstd calls experimental; Python has no name for it."""
 _HUGE_OPTIONS: Final[dict[int, int]] = {
-    zstd.CompressionParameter.compression_level: _AUTO_LEVEL,
     # 16 KB, which fits into the first cache.
     zstd.CompressionParameter.hash_log: 12,
     # Look for repetitions at every 17th byte where there are none: a third sooner, two fifths
@@ -150,7 +149,7 @@ class Compression:
         if self._dictionary and size <= _MAX_DICTIONARY_BYTES:
             name = "with_dictionary"
         else:
-            name = "huge" if self._level is None and size >= _MIN_HUGE_BYTES else "plain"
+            name = "huge" if size >= _MIN_HUGE_BYTES else "plain"
         found: Callable[[bytes], bytes] | None = getattr(self._local, name, None)
         if found is None:
             found = self._new_compressor(name)
@@ -158,13 +157,16 @@ class Compression:
         return found
 
     def _new_compressor(self, name: str) -> Callable[[bytes], bytes]:
+        level = _AUTO_LEVEL if self._level is None else self._level
         if name == "huge":
+            options: dict[int, int] = {zstd.CompressionParameter.compression_level: level}
+            if self._level is None:
+                options |= _HUGE_OPTIONS
+            options[zstd.CompressionParameter.checksum_flag] = int(self._checksum)
             # A zstd that takes no experimental options compresses as for smaller values.
             with contextlib.suppress(ValueError, zstd.ZstdError):
-                checksum = {zstd.CompressionParameter.checksum_flag: int(self._checksum)}
-                huge = zstd.ZstdCompressor(options=_HUGE_OPTIONS | checksum)
+                huge = zstd.ZstdCompressor(options=options)
                 return partial(huge.compress, mode=zstd.ZstdCompressor.FLUSH_FRAME)
-        level = _AUTO_LEVEL if self._level is None else self._level
         known = _digested(level) if name == "with_dictionary" else None
         return zstandard.ZstdCompressor(
             level, dict_data=known, write_checksum=self._checksum
