@@ -178,7 +178,8 @@ class Lives(RuleBasedStateMachine):
             parent = again._replace(id=id_) if id_ else None
         at = At(thread, ns, checkpoint["id"])
         values = dict(self.values)
-        versions = dict(self.versions.get(parent, {})) if parent else {}
+        # A parent that was pruned says nothing any more, even if others keep what it had.
+        versions = dict(self.versions[parent]) if parent in self.model.checkpoints else {}
         changed = [*values]
         metadata: Any = {"source": "loop", "step": self.number, "even": self.number % 2 == 0}
         if has_delta:
