@@ -70,7 +70,7 @@ async def count(saver: OnceSqliteSaver, thread_id: str) -> int:
 Durability = Literal["sync", "async", "exit"]
 
 
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("durability", ["sync", "exit"])
 @pytest.mark.parametrize("snapshot_frequency", [1, 2, 3, 5, 1000])
 @pytest.mark.parametrize("turns", [1, 2, 5])
 async def test_a_pruned_thread_reads_the_same_and_goes_on(

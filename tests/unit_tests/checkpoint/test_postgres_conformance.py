@@ -17,7 +17,6 @@ from langgraph_once.checkpoint.pieces import values
 KEYS = {"k": SecretStr("MDEyMzQ1Njc4OWFiY2RlZg==")}
 SERIALIZERS: dict[str, Callable[[], SerializerProtocol]] = {
     "plain": OnceSerializer,
-    "compressed": lambda: OnceSerializer(SerdeConfig(compression="zstd")),
     "encrypted": lambda: OnceSerializer(SerdeConfig(encryption_keys=KEYS)),
     "upstream's": JsonPlusSerializer,
 }

@@ -169,13 +169,14 @@ def store(saver: Any, values: dict[str, Any], **more: Any) -> RunnableConfig:
     return config
 
 
-@pytest.mark.parametrize("channel", VALUES)
-def test_a_value_comes_back_as_it_was(ours: OncePostgresSaver, channel: str) -> None:
-    config = store(ours, {channel: VALUES[channel]})
-    found = ours.get_tuple(config)
-    assert found
-    value = found.checkpoint["channel_values"][channel]
-    assert (value, type(value)) == (VALUES[channel], type(VALUES[channel]))
+def test_a_value_comes_back_as_it_was(ours: OncePostgresSaver, subtests: pytest.Subtests) -> None:
+    for channel in VALUES:
+        with subtests.test(channel):
+            config = store(ours, {channel: VALUES[channel]})
+            found = ours.get_tuple(config)
+            assert found
+            value = found.checkpoint["channel_values"][channel]
+            assert (value, type(value)) == (VALUES[channel], type(VALUES[channel]))
 
 
 def test_a_value_stays_when_nobody_changes_it(
@@ -251,13 +252,16 @@ METADATA: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", METADATA)
-def test_metadata_come_back_as_they_were(ours: OncePostgresSaver, kind: str) -> None:
+def test_metadata_come_back_as_they_were(
+    ours: OncePostgresSaver, subtests: pytest.Subtests
+) -> None:
     """Upstream's saver raises on what JSONB does not take."""
-    more: Any = {"step": 7, **METADATA[kind]}
-    on_run: Any = {**ON, "metadata": {"run_id": "run"}}
-    config = ours.put(on_run, empty_checkpoint(), more, {})
-    (found,) = ours.list(ON, filter={"step": 7})
-    assert found.metadata == {**more, "run_id": "run"}
-    ours.delete_for_runs(["run"])
-    assert ours.get_tuple(config) is None
+    for kind in METADATA:
+        with subtests.test(kind):
+            more: Any = {"step": 7, **METADATA[kind]}
+            on_run: Any = {**ON, "metadata": {"run_id": "run"}}
+            config = ours.put(on_run, empty_checkpoint(), more, {})
+            (found,) = ours.list(ON, filter={"step": 7})
+            assert found.metadata == {**more, "run_id": "run"}
+            ours.delete_for_runs(["run"])
+            assert ours.get_tuple(config) is None

@@ -152,7 +152,7 @@ def _values(family: Family, found: Twins) -> dict[str, Callable[[], Any]]:
         "older": lambda: [family.make(found.older, {"value": 1})],
         "newer": lambda: [one(found.newer, more=1)],
         "combined": lambda: [one(value=[1])],
-        "many": lambda: [one() for _ in range(40)],
+        "many": lambda: [one() for _ in range(6)],
         "shared": lambda: [[it := one(), it], it],
         "in itself": lambda: [_cycle(one(value=[]))],
         "nested": lambda: {"a": {"b": (one(value=(one(), [one()])),)}},

@@ -203,10 +203,10 @@ def test_damage_is_an_error_of_values_and_ends_soon(codec: Any) -> None:
 @pytest.mark.parametrize(
     ("codec", "data"),
     [
-        ("msgpack", b"\x91" * 500_000 + b"\xc0"),
-        ("once1", b"\x91" * 500_000 + b"\xc0"),
-        ("json", b"[" * 50_000 + b"]" * 50_000),
-        ("once1", b"\xc7\x02\x01" * 150_000),
+        ("msgpack", b"\x91" * 200_000 + b"\xc0"),
+        ("once1", b"\x91" * 200_000 + b"\xc0"),
+        ("json", b"[" * 20_000 + b"]" * 20_000),
+        ("once1", b"\xc7\x02\x01" * 60_000),
         ("msgpack", b"\xc9\x00\x09\x27\xc0\x07" + b"\xd4\x07\x91" * 199_333 + b"\xc0" * 2001),
     ],
     ids=["deep", "deep once1", "deep json", "tuples", "deltas"],
@@ -215,4 +215,4 @@ def test_a_hostile_value_takes_seconds_at_most(codec: Any, data: bytes) -> None:
     started = time.process_time()
     with contextlib.suppress(ValueError):
         mentions_in(codec, data)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 2

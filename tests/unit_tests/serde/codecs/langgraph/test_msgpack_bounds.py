@@ -74,30 +74,30 @@ def test_a_counted_value_is_what_an_uncounted_one_is(value: Any) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"\xdd" + (2**20).to_bytes(4) + b"\x90" * 2**20,
-        b"\xdd" + (2**20).to_bytes(4) + b"\x80\x90" * 2**19,
-        b"\xdd" + (2**20).to_bytes(4) + b"\x91\x90" * 2**19,
-        b"\xdd" + (2**20).to_bytes(4) + b"\xa1a" * 2**19,
-        b"\x91" * 2**20,
-        b"\xdd" + (2**20).to_bytes(4) + b"\xd9\x00" * 2**19,
-        b"\xdd" + (2**20).to_bytes(4) + b"\xc9\x00\x00\x00\x00\x00" * 2**18,
-        b"\xdd" + (2**20).to_bytes(4) + (b"\x00" * 4095 + b"\xda\x01\x00" + b"x" * 256) * 250,
-        ormsgpack.packb(ormsgpack.Ext(7, b"\xdd" + (2**20).to_bytes(4) + b"\x90" * 2**20)),
-        ormsgpack.packb([ormsgpack.Ext(7, ormsgpack.packb([[]] * 1000))] * 1250),
+        b"\xdd" + (2**18).to_bytes(4) + b"\x90" * 2**18,
+        b"\xdd" + (2**18).to_bytes(4) + b"\x80\x90" * 2**17,
+        b"\xdd" + (2**18).to_bytes(4) + b"\x91\x90" * 2**17,
+        b"\xdd" + (2**18).to_bytes(4) + b"\xa1a" * 2**17,
+        b"\x91" * 2**18,
+        b"\xdd" + (2**18).to_bytes(4) + b"\xd9\x00" * 2**17,
+        b"\xdd" + (2**18).to_bytes(4) + b"\xc9\x00\x00\x00\x00\x00" * 2**16,
+        b"\xdd" + (2**18).to_bytes(4) + (b"\x00" * 4095 + b"\xda\x01\x00" + b"x" * 256) * 62,
+        ormsgpack.packb(ormsgpack.Ext(7, b"\xdd" + (2**18).to_bytes(4) + b"\x90" * 2**18)),
+        ormsgpack.packb([ormsgpack.Ext(7, ormsgpack.packb([[]] * 1000))] * 312),
     ],
     ids=["lists", "maps", "pairs", "texts", "deep", "empty", "ext", "broken", "inside", "spread"],
 )
 def test_too_many_objects_are_refused_before_they_are_made(data: bytes) -> None:
     def refused() -> None:
         with pytest.raises(SizeLimitError, match="max_decoded_objects"):
-            decode(data, max_objects=250_000)
+            decode(data, max_objects=62_500)
 
     tracemalloc.start()
-    seconds = least_seconds(refused, 5)  # traced; a fraction of it otherwise
+    seconds = least_seconds(refused, 2)  # traced; a fraction of it otherwise
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert within(seconds, 5)
-    assert peak < 40_000_000
+    assert within(seconds, 2)
+    assert peak < 10_000_000
 
 
 def test_as_many_objects_as_allowed_are_made() -> None:

@@ -240,6 +240,6 @@ def test_unusual_values_do_not(value: Any) -> None:
 
 @pytest.mark.parametrize("wrap", [lambda v: [v], lambda v: (v,), Box, Knot, lambda v: [(v, [v])]])
 def test_both_ways_agree_on_how_deep_is_deep(wrap: Any) -> None:
-    for depth in range(1, 70):
+    for depth in (*range(1, 24), *range(29, 35), *range(61, 68)):  # where it changes
         value = nested(depth, wrap)
         assert shape(read(encode(value, REGISTRY))) == shape(read(encode_slow(value, REGISTRY)))

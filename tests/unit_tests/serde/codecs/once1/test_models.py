@@ -174,10 +174,10 @@ def test_what_cannot_be_rebuilt_is_opaque_where_that_is_wanted() -> None:
 
 
 def test_the_objects_of_a_blob_are_bounded() -> None:
-    data = models(POINT, b"\x01" * 200_000, [{"x": 1, "y": 2}] * 200_000, MARK)
-    assert len(read(data, LOADER, max_objects=2_500_000)) == 200_000
+    data = models(POINT, b"\x01" * 50_000, [{"x": 1, "y": 2}] * 50_000, MARK)
+    assert len(read(data, LOADER, max_objects=625_000)) == 50_000
     with pytest.raises(SizeLimitError):
-        read(data, LOADER, max_objects=2_400_000)
+        read(data, LOADER, max_objects=600_000)
 
 
 def test_a_blob_does_not_grow_without_bounds_when_it_is_written_out() -> None:

@@ -331,15 +331,15 @@ def test_what_cannot_be_rebuilt_is_opaque_where_that_is_wanted() -> None:
 
 @pytest.mark.parametrize("form", [[POINT], {"": POINT}, [[None, POINT]]])
 def test_the_objects_of_a_tree_are_bounded(form: Any) -> None:
-    count = 50_000
+    count = 20_000
     value: Any = (
         [MAP] * count if isinstance(form, list) else dict.fromkeys(map(str, range(count)), MAP)
     )
     several = isinstance(form, list) and form[0][0] is None
     data = pack(tree(form, value, *([bytes(count)] if several else [])))
-    assert len(read(data, LOADER, max_objects=750_000)) == count
+    assert len(read(data, LOADER, max_objects=300_000)) == count
     with pytest.raises(SizeLimitError):
-        read(data, LOADER, max_objects=600_000)
+        read(data, LOADER, max_objects=240_000)
 
 
 def test_trees_and_threads_of_nothing_are_bounded() -> None:

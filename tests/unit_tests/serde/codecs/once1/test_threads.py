@@ -181,10 +181,10 @@ def test_what_cannot_be_rebuilt_is_opaque_where_that_is_wanted() -> None:
 
 
 def test_the_objects_of_a_thread_are_bounded() -> None:
-    data = pack(points(*POINTS * 100_000, indices=b"\x01" * 200_000))
-    assert len(read(data, LOADER, max_objects=2_500_000)) == 200_000
+    data = pack(points(*POINTS * 25_000, indices=b"\x01" * 50_000))
+    assert len(read(data, LOADER, max_objects=625_000)) == 50_000
     with pytest.raises(SizeLimitError):
-        read(data, LOADER, max_objects=2_400_000)
+        read(data, LOADER, max_objects=600_000)
 
 
 def test_more_kinds_than_a_byte_can_count_are_left_to_care() -> None:

@@ -188,7 +188,7 @@ WRAPS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("kind", WRAPS)
-@pytest.mark.parametrize("depth", [31, 32, 33, 62, 63, 64, 65, 66, 127, 130, 2_000, 6_000])
+@pytest.mark.parametrize("depth", [31, 32, 33, 62, 63, 64, 65, 66, 127, 130, 6_000])
 def test_any_depth_comes_back(kind: str, depth: int) -> None:
     wrap, unwrap = WRAPS[kind]
     value = back(nested(depth, wrap))
