@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import zstandard
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
@@ -70,6 +71,8 @@ class Grown:
     """Bytes of write-ahead log, of PostgreSQL."""
     read_ms: float = math.inf
     list_ms: float = math.inf
+    texts: int = 0
+    """Bytes of all texts, each once, those of a thread compressed together."""
 
 
 class Thread:
@@ -98,16 +101,20 @@ class Thread:
         self.messages: list[AnyMessage] = []
         self._by = by
         self._files = {f"file {n}": self._texts[n] for n in range(FILES)} if files else {}
+        self.said = [*self._files.values()]
+        """All texts that it has or had."""
 
     def step(self, saver: Any) -> None:
         """A super-step: what its task wrote, and the checkpoint."""
         number = len(self.messages)
         message = self._message(number)
+        self.said.append(message.text)
         self.messages = [*self.messages, message]
         values: dict[str, Any] = {"messages": self.messages, "branch:to:model": None}
         if self._files:
             changed = f"file {self._random.randrange(FILES)}"
             self._files = {**self._files, changed: self._texts[(number * 7) % 1000]}
+            self.said.append(self._files[changed])
             values["files"] = self._files
         written = [message]
         if self._by == LEAST:
@@ -185,6 +192,9 @@ def grow(
                 found[name].write_s += time.perf_counter() - start
                 found[name].write_cpu_s += time.process_time() - cpu
                 found[name].wal += wal() - before
+        for name, thread in made.items():
+            texts = "".join(dict.fromkeys(thread.said)).encode()
+            found[name].texts += len(zstandard.compress(texts))
     for rounds, what in ((9, _read), (3 if steps < _LONG else 1, _list)):
         for _ in range(rounds):
             for name, saver in savers.items():
