@@ -195,7 +195,7 @@ def grow(
         for name, thread in made.items():
             texts = "".join(dict.fromkeys(thread.said)).encode()
             found[name].texts += len(zstandard.compress(texts))
-    for rounds, what in ((9, _read), (3 if steps < _LONG else 1, _list)):
+    for rounds, what in ((30, _read), (3 if steps < _LONG else 1, _list)):
         for _ in range(rounds):
             for name, saver in savers.items():
                 if what is _read or (steps <= _LONG and name != DELTA):
