@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -45,6 +46,8 @@ LEAST = "the least"
 """The name of upstream's saver, where messages are looked at, and not stored."""
 SAVERS = ("upstream", "ours", DELTA, LEAST)
 SNAPSHOT_EVERY = 100
+TURN = 25
+"""Steps that a saver writes before it is another one's turn."""
 _LONG = 500
 """Messages: the history of longer threads, which takes upstream's saver a minute, is not listed."""
 Open: TypeAlias = Callable[[], contextlib.AbstractContextManager[Any]]
@@ -173,34 +176,49 @@ class Thread:
 def grow(
     savers: Mapping[str, Any], steps: int, *, threads: int, files: bool, wal: Callable[[], int]
 ) -> dict[str, Grown]:
-    """Write threads with several savers, a step with each, and read the last so.
+    """Write threads with several savers by turns, and read the last so.
 
-    The order is another one each time: what one leaves to caches and disks costs the next one.
+    A turn is some steps, as where there is one saver alone, whose code is in the caches. The order
+    is another one each time: what one leaves to the disk costs the next one.
     """
     found = {name: Grown() for name in savers}
-    turns = [*savers.items()]
+    made = {name: Thread(by=name) for name in savers}
     order = random.Random(steps)  # noqa: S311 - the same in each run
-    for number in range(threads):
-        thread_id = f"3c2f6f0e-6f5e-4d0c-{number:012}"
-        made = {name: Thread(thread_id, files=files, by=name) for name in savers}
-        for _ in range(steps):
-            order.shuffle(turns)
-            for name, saver in turns:
+
+    def written(name: str, saver: Any) -> Iterator[None]:
+        grown = found[name]
+        for number in range(threads):
+            made[name] = Thread(f"3c2f6f0e-6f5e-4d0c-{number:012}", files=files, by=name)
+            for _ in range(steps):
                 before = wal()
                 start, cpu = time.perf_counter(), time.process_time()
                 made[name].step(saver)
-                found[name].write_s += time.perf_counter() - start
-                found[name].write_cpu_s += time.process_time() - cpu
-                found[name].wal += wal() - before
-        for name, thread in made.items():
-            texts = "".join(dict.fromkeys(thread.said)).encode()
-            found[name].texts += len(zstandard.compress(texts))
-    for rounds, what in ((30, _read), (3 if steps < _LONG else 1, _list)):
+                grown.write_s += time.perf_counter() - start
+                grown.write_cpu_s += time.process_time() - cpu
+                grown.wal += wal() - before
+                yield
+            texts = "".join(dict.fromkeys(made[name].said)).encode()
+            grown.texts += len(zstandard.compress(texts))
+
+    writers = [written(*each) for each in savers.items()]
+    for _ in range(math.ceil((threads * steps + 1) / TURN)):
+        order.shuffle(writers)
+        for writer in writers:
+            for _ in islice(writer, TURN):
+                pass
+    _look(savers, made, found, steps)
+    return found
+
+
+def _look(
+    savers: Mapping[str, Any], made: Mapping[str, Thread], found: dict[str, Grown], steps: int
+) -> None:
+    """Read and list the last thread of each saver."""
+    for rounds, what in ((30, _read), (3, _list)):
         for _ in range(rounds):
             for name, saver in savers.items():
                 if what is _read or (steps <= _LONG and name != DELTA):
                     what(saver, made[name], found[name])
-    return found
 
 
 def _read(saver: Any, thread: Thread, grown: Grown) -> None:
