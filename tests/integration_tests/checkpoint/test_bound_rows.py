@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,7 +12,6 @@ from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
 from langgraph_once.checkpoint.moving.verify import verify
-from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.stored import CellAt, CellTable
 from langgraph_once.errors import EncryptionError, SerdeError
@@ -21,20 +19,13 @@ from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import on
 
+pytestmark = pytest.mark.usefixtures("cuts_short_values")
+
 SEALED = whole.serde(encryption_keys=whole.KEYS)
 UNBOUND = whole.serde(encryption_keys=whole.KEYS, bind_rows="off")
 REQUIRED = whole.serde(encryption_keys=whole.KEYS, bind_rows="required")
 BOUND = b"\x02"
 """How what is bound begins."""
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def here(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A database."""
-    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
-    if request.param == "sqlite":
-        return str(path)
-    return whole.url(request.getfixturevalue("database"))
 
 
 class Stored(NamedTuple):

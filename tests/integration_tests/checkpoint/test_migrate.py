@@ -15,10 +15,11 @@ from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.moving.migrate import entering, leaving, migrate
 from langgraph_once.checkpoint.moving.transfer import transfer
 from langgraph_once.checkpoint.moving.verify import verify
-from langgraph_once.checkpoint.pieces import values
 from langgraph_once.errors import ConfigError
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_graph import build, on
+
+pytestmark = pytest.mark.usefixtures("cuts_short_values")
 
 FORMS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -26,15 +27,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "msgpack": {"codec": "msgpack"},
 }
 STOCK_TAGS = {"msgpack", "null", "bytes", "json"}
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def here(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A database."""
-    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
-    if request.param == "sqlite":
-        return str(path)
-    return whole.url(request.getfixturevalue("database"))
 
 
 def put(saver: Any, thread_id: str, value: Any, channel: str = "odd") -> str:
@@ -246,10 +238,7 @@ def test_msgpack_is_no_form_of_ours() -> None:
 
 
 @pytest.mark.parametrize("way", ["up", "down"])
-def test_threads_move_into_another_database(
-    way: str, path: Path, database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
+def test_threads_move_into_another_database(way: str, path: Path, database: str) -> None:
     places = (str(path), whole.url(database))
     source, target = places if way == "up" else places[::-1]
     serializer = whole.serde(encryption_keys=whole.KEYS)

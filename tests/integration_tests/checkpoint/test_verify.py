@@ -29,14 +29,6 @@ SECRET = "no zero byte"
 SEALED = whole.serde(encryption_keys=whole.KEYS)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def here(request: pytest.FixtureRequest, path: Path) -> str:
-    """A database."""
-    if request.param == "sqlite":
-        return str(path)
-    return whole.url(request.getfixturevalue("database"))
-
-
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file of encrypted threads."""
@@ -54,8 +46,8 @@ def verdict(database: str, serializer: Any) -> Verdict:
 
 
 @pytest.mark.parametrize("form", ["once", "encrypted", "stock"])
-def test_what_is_sound_is_told_to_be(here: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "MIN_CUT_BYTES", 2048)
+@pytest.mark.usefixtures("cuts_short_values")
+def test_what_is_sound_is_told_to_be(here: str, form: str) -> None:
     serializer = SEALED if form == "encrypted" else whole.serde()
     with whole.stock(here) if form == "stock" else whole.once(here, serializer) as saver:
         whole.fill(saver)

@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+from tests.unit_tests.checkpoint import whole_databases
 
 NOBODY = 65534
 
@@ -45,6 +46,14 @@ def database(postgres: str) -> Iterator[str]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "threads.sqlite"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def here(request: pytest.FixtureRequest, path: Path) -> str:
+    """A new database of each kind: a path or a URL."""
+    if request.param == "sqlite":
+        return str(path)
+    return whole_databases.url(request.getfixturevalue("database"))
 
 
 @pytest.fixture

@@ -47,14 +47,6 @@ ODD: dict[str, Any] = {
 RAW = "SELECT CAST(metadata AS TEXT) FROM checkpoints ORDER BY thread_id, checkpoint_id"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def here(request: pytest.FixtureRequest, path: Path) -> str:
-    """A database."""
-    if request.param == "sqlite":
-        return str(path)
-    return whole.url(request.getfixturevalue("database"))
-
-
 def put(saver: Any, thread_id: str, metadata: dict[str, Any], **more: Any) -> str:
     checkpoint = empty_checkpoint()
     config: Any = on(thread_id, checkpoint_ns="")
