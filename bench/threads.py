@@ -182,7 +182,7 @@ def grow(
     is another one each time: what one leaves to the disk costs the next one.
     """
     found = {name: Grown() for name in savers}
-    made = {name: Thread(by=name) for name in savers}
+    made: dict[str, Thread] = {}
     order = random.Random(steps)  # noqa: S311 - the same in each run
 
     def written(name: str, saver: Any) -> Iterator[None]:
@@ -201,7 +201,7 @@ def grow(
             grown.texts += len(zstandard.compress(texts))
 
     writers = [written(*each) for each in savers.items()]
-    for _ in range(math.ceil((threads * steps + 1) / TURN)):
+    for _ in range(threads * steps // TURN + 1):
         order.shuffle(writers)
         for writer in writers:
             for _ in islice(writer, TURN):

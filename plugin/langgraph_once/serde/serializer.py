@@ -54,7 +54,7 @@ __all__ = ["OnceSerializer"]
 _MSGPACK: Final = Tag("msgpack")
 _ONCE1: Final = Tag("once1")
 _NULL: Final = Tag("null"), b""
-_PLAIN: Final = frozenset({bytes, bytearray})
+_BYTES: Final = (bytes, bytearray)
 """What upstream writes for these is exact and cheap, whatever the codec."""
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
@@ -297,11 +297,8 @@ class OnceSerializer(JsonPlusSerializer):
         """Take the first value to be written for the end of the start of the process."""
         self._has_started = True
         self._allowlist.note_start()
-        self._quick_encoders = (
-            {dict: quick_encode, list: quick_encode}
-            if self._codec == "msgpack"
-            else self._encoder.quick
-        )
+        both: dict[type, Callable[[Any], bytes]] = {dict: quick_encode, list: quick_encode}
+        self._quick_encoders = both if self._codec == "msgpack" else self._encoder.quick
 
     def _encode(self, obj: Any) -> tuple[Tag, bytes]:
         if not self._has_started:
@@ -309,8 +306,7 @@ class OnceSerializer(JsonPlusSerializer):
             with suppress(Exception):  # as those that follow
                 return self._tag, self._quick_encoders[type(obj)](obj)
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
-        plain = type(obj) in _PLAIN
-        if plain or (self._codec == "msgpack" and isinstance(obj, (bytes, bytearray))):
+        if type(obj) in _BYTES or (self._codec == "msgpack" and isinstance(obj, _BYTES)):
             codec, data = super().dumps_typed(obj)
             # Upstream hands out the caller's own bytearray, which may change before it is stored.
             return Tag.parse(codec), bytes(data)

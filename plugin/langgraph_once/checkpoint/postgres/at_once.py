@@ -23,7 +23,8 @@ SELECT thread_id, pg_advisory_xact_lock_shared(hashtextextended(thread_id, {LOCK
 FROM (SELECT ?::text AS thread_id) named
 """
 # The statement may have begun to look before it got the lock, and pieces that it sees may have
-# been swept. Such rows cannot be locked any more, and do not count.
+# been swept. Such rows cannot be locked any more, and do not count. The series is of a length that
+# the server knows: else it expects a thousand rows, and plans anew each time.
 _CHECKED: Final = f"""
 SELECT ?::int - count(*) AS lacking
 FROM locked CROSS JOIN (SELECT ?::bytea AS names) stored

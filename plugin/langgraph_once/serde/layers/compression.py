@@ -40,7 +40,7 @@ _MAX_DICTIONARY_BYTES: Final = 8 * 1024
 _AUTO_LEVEL: Final = 1
 """Half the time of level 3, a twentieth to a tenth larger."""
 
-_MIN_HUGE_BYTES: Final = 256 * 1024 + 1
+_MAX_PLAIN_BYTES: Final = 256 * 1024
 _LITERALS: Final = 1002
 """`ZSTD_c_literalCompressionMode`, which zstd calls experimental; Python has no name for it."""
 _HUGE_OPTIONS: Final[dict[int, int]] = {
@@ -149,7 +149,7 @@ class Compression:
         if self._dictionary and size <= _MAX_DICTIONARY_BYTES:
             name = "with_dictionary"
         else:
-            name = "huge" if size >= _MIN_HUGE_BYTES else "plain"
+            name = "plain" if size <= _MAX_PLAIN_BYTES else "huge"
         found: Callable[[bytes], bytes] | None = getattr(self._local, name, None)
         if found is None:
             found = self._new_compressor(name)
