@@ -11,7 +11,16 @@ from langgraph.types import Send
 
 from graphs.models import ScriptedChatModel
 
-__all__ = ["ASKED", "OK", "PLAN", "TEXT", "drawn_graph", "late_graph", "slow_graph"]
+__all__ = [
+    "ASKED",
+    "OK",
+    "PLAN",
+    "TEXT",
+    "beside_graph",
+    "drawn_graph",
+    "late_graph",
+    "slow_graph",
+]
 
 ASKED: Any = {"messages": [{"role": "user", "content": "Well?"}]}
 PLAN = "Ha ha ha: cut ✂ here ✂ and ✂ höre."
@@ -73,7 +82,17 @@ def _resting(pause_s: float) -> Any:
     return builder.add_edge("rest", "close")
 
 
+def _beside() -> Any:
+    """Two nodes are done while one beside them keeps their step open."""
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("say", say).add_edge(START, "say")
+    for name, node in (("plan", plan(0.02)), ("close", close), ("rest", rest(2))):
+        builder.add_node(name, node).add_edge("say", name)
+    return builder
+
+
 drawn_graph = _drawn()
 slow_graph = _resting(1.5)
+beside_graph = _beside()
 late_graph = _resting(14)
 """Longer than a server takes to note that it runs."""

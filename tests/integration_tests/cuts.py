@@ -64,7 +64,7 @@ AUTO = DedupConfig(state="auto")
 def manifest() -> dict[str, Any]:
     """A `langgraph.json` that serves the graphs, each wrapped by `once` and plain."""
     graphs: dict[str, Any] = {}
-    for name in ("drawn", "slow", "late"):
+    for name in ("drawn", "slow", "late", "beside"):
         graphs[f"{name}_plain"] = f"{GRAPHS}:{name}_graph"
         graphs[name] = {"path": f"{WRAPPED}:{name}", "once": {"target": f"{GRAPHS}:{name}_graph"}}
     return {
@@ -250,6 +250,9 @@ class Restart:
     after: int
     """Behind which part of the stream."""
 
+    pause_s: float = 0.0
+    """How long behind that part."""
+
     def __str__(self) -> str:
         return f"{self.how}-{self.case}-{self.after}"
 
@@ -265,7 +268,10 @@ def _restarts() -> Iterable[Restart]:
             for part in after:
                 yield Restart(Case(graph, modes, False), "stop", part)
                 yield Restart(Case(graph, modes, False), "kill", part)
-        yield Restart(Case(graph.replace("slow", "late"), MODES, False), "kill", 14)
+        late, beside = (graph.replace("slow", name) for name in ("late", "beside"))
+        yield Restart(Case(late, MODES, False), "kill", 14, pause_s=11)
+        for modes, part in ((MODES, 12), (MODES, 22), (MODES[:1], 9), (MODES[:1], 17)):
+            yield Restart(Case(beside, modes, False), "kill", part, pause_s=0.5)
 
 
 RESTARTS = list(_restarts())
@@ -340,8 +346,7 @@ async def _taken(
     async for part in stream:
         parts.append(part)
         if len(parts) == restart.after and starting is None:
-            if restart.case.graph.startswith("late"):
-                await asyncio.sleep(11)
+            await asyncio.sleep(restart.pause_s)
             await asyncio.to_thread(server.kill if restart.how == "kill" else server.stop)
             starting = asyncio.create_task(asyncio.to_thread(server.start))
     if starting is not None:

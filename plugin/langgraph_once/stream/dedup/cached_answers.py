@@ -14,7 +14,6 @@ from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import (
-    BaseMessage,
     RemoveMessage,
     ToolMessage,
 )
@@ -86,38 +85,26 @@ class CachedParts:
         found = found_in_update(update, lambda key: self._is_message_key(part.ns, key))
         nameless = set(map(id, found.nameless))
         task = NS_SEP.join((*part.ns, node))
-        for message in found.messages:  # so that no other is taken for one of them
+        messages = [message for message in found.messages if message.id != REMOVE_ALL_MESSAGES]
+        for message in messages:  # so that no other is taken for one of them
             for known in self._ledger.entries(str(message.id)):
                 self._ledger.claim(known, task)
-        for message in found.messages:
-            is_unnamed = id(message) in nameless
             if not message.id:
                 message.id = str(uuid4())  # as the handler, so that the state has it under this id
-            if message.id == REMOVE_ALL_MESSAGES:
-                continue
-            if is_unnamed and self._ledger.has_said(task, content_of(message)):
-                continue
-            if not self._has_cache:
-                self._goes_on(part, task, message, is_unnamed)
-            if self._with_results or not isinstance(message, ToolMessage):
-                is_known = bool(self._ledger.entries(message.id))
-                if not (self._has_cache or is_known):
-                    gone = RemoveMessage(id=message.id)  # some of it may have come unnoted
-                    yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
-                meta = self._meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
-                yield Part(part.ns, "messages", as_whole(message), meta)
-
-    def _goes_on(self, part: Part, task: str, message: BaseMessage, is_unnamed: bool) -> None:
-        """Note what the consumer has of a message under the id that it was streamed under."""
-        message_id, content = str(message.id), content_of(message)
-        if self._ledger.entries(message_id):
-            return
-        had = self._ledger.match_cut(task, content)
-        if had is not None:
-            self._ledger.claim(had, task)
-            self._ledger.alias(had, message_id)
-            if is_unnamed:
-                self._ledger.deliver_nameless(part.ns, content, had)
+        said = [
+            (message, id(message) in nameless)
+            for message in messages
+            if self._with_results or not isinstance(message, ToolMessage)
+        ]
+        for message, is_unnamed in () if self._has_cache else said:
+            content, message_id = content_of(message), str(message.id)
+            if not self._ledger.goes_on(message_id, content, task, part.ns, unnamed=is_unnamed):
+                gone = RemoveMessage(id=message_id)  # some of it may have come unnoted
+                yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
+        for message, is_unnamed in said:
+            is_known = bool(self._ledger.entries(str(message.id)))
+            meta = self._meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
+            yield Part(part.ns, "messages", as_whole(message), meta)
 
     def _meta(
         self,
@@ -129,6 +116,8 @@ class CachedParts:
         is_known: bool = False,
     ) -> dict[str, Any]:
         note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+        if not self._has_cache:
+            note["resumed"] = True
         if is_known:
             note["given"] = True
         if is_unnamed:

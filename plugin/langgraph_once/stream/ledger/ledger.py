@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk
@@ -121,27 +121,45 @@ class Ledger(Entries):
         """Whether the message of an id was hidden from the consumer."""
         return self.hidden is not None and self.hidden.has(message_id)
 
-    def has_said(self, node: str, content: Content) -> bool:
-        """Whether a node, named as by `bare`, has returned this in the last stream; so in this."""
-        for entry in self._last_said(node):
-            if entry.content == content and not entry.is_model:
-                entry.epoch = self.epoch
-                return True
-        return False
+    def goes_on(
+        self, message_id: str, content: Content, task: str, ns: Place, *, unnamed: bool
+    ) -> bool:
+        """Whether the last stream, which was cut short, had any of a message; note its id, if so.
 
-    def match_cut(self, node: str, content: Content) -> Entry | None:
-        """What the last stream had of this message of a node when it was cut short."""
-        for entry in self._last_said(node):
+        Args:
+            message_id: The id.
+            content: What the message says.
+            task: The task that says it, named as by `bare`.
+            ns: The graph that this task is of.
+            unnamed: The state will know the message by another id.
+        """
+        if self.entries(message_id):
+            return True
+        had = self._last_said(task, content, unnamed=unnamed)
+        if had is None:
+            return False
+        self.claim(had, task)
+        self.alias(had, message_id)
+        if unnamed and had.is_model:
+            self.deliver_nameless(ns, content, had)
+        return True
+
+    def _last_said(self, task: str, content: Content, *, unnamed: bool) -> Entry | None:
+        """What the last stream had of a message, whose id is not known: all or the beginning."""
+        last = [
+            entry
+            for entry in self.known()
+            if entry.epoch == self.epoch - 1 and task in map(bare, lineage(entry.task))
+        ]
+        for entry in last if unnamed else ():
+            if entry.content == content and not (entry.is_model or task in entry.claimed):
+                return entry
+        for entry in last:
             said = entry.content
             is_free = entry.is_model and not entry.claimed
             if is_free and (content.is_copy_of(said) or content.begins_with(said)):
                 return entry
         return None
-
-    def _last_said(self, node: str) -> Iterator[Entry]:
-        for entry in self.known():
-            if entry.epoch == self.epoch - 1 and node in map(bare, lineage(entry.task)):
-                yield entry
 
     def match_copy(self, task: str, content: Content, *, space: Space = "same") -> Entry | None:
         """The message that a new id in `task` repeats, if no other has been found to.

@@ -73,6 +73,9 @@ class Annotation(TypedDict):
     streamed: NotRequired[bool]
     """It is what its model run said, though perhaps in another form than the run's pieces."""
 
+    resumed: NotRequired[bool]
+    """Its task was done when an earlier stream was cut short. That may have said some of it."""
+
     given: NotRequired[bool]
     """The task was given another message under this id, whose place this one takes."""
 

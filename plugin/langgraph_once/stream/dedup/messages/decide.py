@@ -169,6 +169,9 @@ class MessageParts:
         """What the consumer lacks of a whole message."""
         said = SaidPart(part)
         content = content_of(said.message)
+        if said.note is not None and said.note.get("resumed"):
+            unnamed = "unnamed" in said.note
+            self._ledger.goes_on(str(said.message.id), content, said.task, part.ns, unnamed=unnamed)
         known = self.originals.of_whole(said, content)
         if known is not None:
             return self._known_whole(said, content, known)
@@ -311,7 +314,7 @@ class MessageParts:
         if said.source == "retry":
             return self._retry(said, message_id)
         if said.source == "resume":
-            return (part,)
+            return self._resumed(said, message_id)
         graph = lineage(said.task)[:-1]
         known = [e for e in self._ledger.entries(message_id) if e.task]
         if graph and all(lineage(entry.task)[: len(graph)] != graph for entry in known):
@@ -320,6 +323,13 @@ class MessageParts:
             part if known_id == message_id else part._replace(data=RemoveMessage(id=known_id))
             for known_id in self._ledger.forget(message_id, home=graph[-1] if graph else "")
         ]
+
+    def _resumed(self, said: SaidPart, message_id: str) -> Iterable[Part]:
+        """A removal of what came unnoted; what is noted is kept, for the message follows."""
+        known = self._ledger.entries(message_id)
+        for entry in known:  # so that no other of its task is taken for it
+            self._ledger.claim(entry, said.task)
+        return () if known else (said.part,)
 
     def _retry(self, said: SaidPart, message_id: str) -> Iterable[Part]:
         """What an earlier attempt said, which the handler takes back."""

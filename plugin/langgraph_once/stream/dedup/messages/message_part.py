@@ -14,6 +14,9 @@ __all__ = ["SaidPart", "is_empty"]
 STEP_KEY = "langgraph_step"
 MODEL_KEY = "ls_model_type"
 
+FOLLOWS = frozenset({"given", "wins", "resumed"})
+"""What an annotation has that says of a message: under this id, no other is meant."""
+
 
 class SaidPart:
     """One part and what its metadata say of its message."""
@@ -44,7 +47,7 @@ class SaidPart:
         """
         if entry.epoch < epoch or entry.akin(self.task):
             return True
-        if self.note is not None and (self.note.get("given") or self.note.get("wins")):
+        if self.note is not None and not FOLLOWS.isdisjoint(self.note):
             return True
         mine, its = lineage(self.task), lineage(entry.task)
         apart = next(

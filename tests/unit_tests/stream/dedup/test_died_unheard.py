@@ -1,0 +1,109 @@
+"""A process dies in a step of which tasks were done: its ledger is lost, its reader's is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
+
+from langgraph_once import Deduplicator, Ledger, once
+from langgraph_once.stream import InMemoryStreamStateStore, Part, StreamAddress
+from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says, says_copy
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+TEXT = "Well said."
+
+
+class DiesWithItsProcess(InMemoryStreamStateStore):
+    """Keeps nothing more, from some moment on."""
+
+    is_dead = False
+
+    def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
+        if not self.is_dead:
+            super().save_stream_state(address, data)
+
+
+def says_pair(_: Any) -> Any:
+    return {"messages": [("ai", TEXT)]}
+
+
+def says_new(_: Any) -> Any:
+    return {"messages": [AIMessage(TEXT)]}
+
+
+def says_twice(state: Any) -> Any:
+    """Two that are equal: the one that was streamed comes last."""
+    streamed = model(TEXT).invoke(state["messages"])
+    return {"messages": [AIMessage(TEXT, id=f"before {streamed.id}"), streamed]}
+
+
+def says_copies(state: Any) -> Any:
+    texts = [str(model(TEXT).invoke(state["messages"]).text) for _ in range(2)]
+    return {"messages": [AIMessage(text) for text in texts]}
+
+
+def asks(_: Any) -> Any:
+    """Holds the step open, so that its other tasks are done and no checkpoint has that."""
+    interrupt("Go on?")
+    return {}
+
+
+def beside(*nodes: Any) -> Any:
+    """A graph that begins with a step of its own; then `nodes` run beside one that waits."""
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("begins", says("Let me see."))
+    builder.add_edge(START, "begins")
+    for i, node in enumerate((*nodes, asks)):
+        builder.add_node(f"n{i}", node)
+        builder.add_edge("begins", f"n{i}")
+    return builder.compile(checkpointer=InMemorySaver(), interrupt_after=["begins"])
+
+
+NODES = {
+    "same": [says(TEXT)],
+    "copy": [says_copy(TEXT)],
+    "new": [says_new],
+    "pair": [says_pair],
+    "twice": [says_twice],
+    "copies": [says_copies],
+    "graph": [chain(says(TEXT))],
+    "graph of copies": [chain(says_copy(TEXT))],
+    "all": [says(TEXT), says_copy(TEXT), says_new, says_pair],
+}
+
+
+def streams(graph: Any, *, subgraphs: bool) -> tuple[list[Any], list[Any], list[Any]]:
+    """What a reader is sent: of the first step, of the step that dies, and of the one resumed."""
+    store = DiesWithItsProcess()
+    wrapped = once(graph, stream_state=store)
+    asked: Any = {"stream_mode": "messages", "subgraphs": subgraphs, "version": "v2"}
+    first = list(wrapped.stream(ASKED, THREAD, **asked))
+    store.is_dead = True
+    died = list(wrapped.stream(None, THREAD, **asked))
+    store.is_dead = False
+    resumed = list(wrapped.stream(Command(resume="Yes."), THREAD, **asked))
+    return first, died, resumed
+
+
+@pytest.mark.parametrize("subgraphs", [False, True])
+@pytest.mark.parametrize("kind", NODES)
+def test_who_has_read_some_of_it_has_all_of_it_once(kind: str, subgraphs: bool) -> None:
+    graph = beside(*NODES[kind])
+    first, died, resumed = streams(graph, subgraphs=subgraphs)
+    assert resumed
+    state = Counter(str(m.text) for m in graph.get_state(THREAD).values["messages"][1:])
+    for came in range(len(died) + 1):
+        ledger, got = Ledger(), list[Any]()
+        for chunks in (first, died[:came], resumed):
+            dedup = Deduplicator(ledger=ledger)
+            for chunk in chunks:
+                part = Part(tuple(chunk["ns"]), "messages", *chunk["data"])
+                got += [(out.data, out.meta) for out in dedup.feed(part)]
+        assert Counter(folded(got).values()) == state, came
+        assert sum(len(message.text) for message, _ in got) == sum(map(len, state.elements()))
