@@ -118,6 +118,9 @@ the results of done nodes tell what came. Known limits:
   of `messages`, although the graph around it keeps the first text.
 - A cached node in a graph inside, where the graph around it has no cache, is heard when the
   node around it is done.
+- A filter (`dedup`, `Deduplicator`) does not see whether a stream resumes. Where a cache answers
+  for nodes and a ledger serves several turns, call `ledger.forget_updates()` before a turn that
+  begins with an input; else an update of the cache that equals the last turn's is left out.
 - A stream of `messages` alone in v1 takes a slower way through the filter where nodes may
   answer without running: on a resume, or with a cache.
 - Of more than 1,024 graphs at a time in one stream, what leaves the states of those that

@@ -10,9 +10,11 @@ from typing import Annotated, Any, TypedDict
 
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.cache.memory import InMemoryCache
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import CachePolicy
 from langgraph_sdk.runtime import ServerRuntime
 
 from graphs.models import ScriptedChatModel
@@ -99,3 +101,12 @@ def log(_: Logged) -> dict[str, Any]:
 _deltas: Any = StateGraph(Logged)
 deltas = _deltas.add_node("log", log).add_edge(START, "log")
 """It tells how often the saver was asked for one checkpoint, since the process began."""
+
+_cached: Any = StateGraph(MessagesState)
+_cached.add_node(
+    "node",
+    lambda _: {"messages": [("ai", HELLO)]},
+    cache_policy=CachePolicy(key_func=lambda _: "always"),
+)
+cached = _cached.add_edge(START, "node").compile(cache=InMemoryCache())
+"""Its node runs once in the life of the server."""

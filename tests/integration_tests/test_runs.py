@@ -22,6 +22,7 @@ from langgraph_once import (
     ChannelConfig,
     ChannelStreamingProcessor,
     Ledger,
+    OnceRemoteGraph,
     OnceSerializer,
     TokenStreamingConfig,
 )
@@ -29,6 +30,7 @@ from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import RunOptions, join_run, stream_run
 from langgraph_once.stream import Part
+from langgraph_once.stream.graph import ATTEMPT_KEY
 from langgraph_once.stream.part.from_json import revive
 from tests.integration_tests.cuts import AUTO, folded, opened
 from tests.integration_tests.served import HELLO
@@ -98,6 +100,26 @@ class TestStreaming:
         for last in (states[-1], [part.data for part in joined if part.mode == "values"][-1]):
             assert last == revive(sync_client.threads.get_state(thread_id)["values"])
             assert [message.type for message in last["messages"]] == ["human", "ai"]
+
+    @pytest.mark.parametrize("graph", ["cached", "cached_plain"])
+    def test_each_turn_has_its_update_though_the_cache_gives_equal_ones(
+        self, sync_client: SyncLangGraphClient, thread_id: str, graph: str
+    ) -> None:
+        remote = OnceRemoteGraph(graph, sync_client=sync_client)
+        config: Any = {"configurable": {"thread_id": thread_id}}
+        asked: Any = {"stream_mode": "updates", "ledger": Ledger()}
+        for _ in range(3):
+            (part,) = stream_run(sync_client, thread_id, graph, input=ASKED, **asked)
+            (update,) = remote.stream(ASKED, config, **asked)
+            for told in (part.data, update):
+                assert HELLO in str(told["node"])
+
+    def test_the_server_says_how_often_it_began_a_run(
+        self, sync_client: SyncLangGraphClient, thread_id: str
+    ) -> None:
+        list(stream_run(sync_client, thread_id, "copying", input=ASKED))
+        state = sync_client.threads.get_state(thread_id)
+        assert (state["metadata"] or {})[ATTEMPT_KEY] == 1
 
     def test_without_a_thread(self, sync_client: SyncLangGraphClient) -> None:
         parts = list(stream_run(sync_client, None, "copying", input=ASKED, **ADDED_UP))

@@ -124,7 +124,7 @@ class OnceRemoteGraph(RemoteThreads):
             RemoteException: The run failed on the server.
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
-        wanted, chunks = self._wanted(stream_mode, config, subgraphs, version, ledger)
+        wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
         return filtered(self._parts(input, config, wanted, kwargs), chunks)
 
     def astream(  # type: ignore[override]  # as `stream`
@@ -139,7 +139,7 @@ class OnceRemoteGraph(RemoteThreads):
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         """`stream`, async; the arguments are the same."""
-        wanted, chunks = self._wanted(stream_mode, config, subgraphs, version, ledger)
+        wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
         return afiltered(self._aparts(input, config, wanted, kwargs), chunks)
 
     def invoke(
@@ -216,6 +216,7 @@ class OnceRemoteGraph(RemoteThreads):
 
     def _wanted(
         self,
+        input: Any,
         stream_mode: StreamModes | None,
         config: RunnableConfig | None,
         subgraphs: bool,
@@ -225,6 +226,8 @@ class OnceRemoteGraph(RemoteThreads):
         """What a stream is asked for, and what makes its chunks."""
         modes = _modes_in_force(stream_mode, config)
         ledger = new_ledger(self.dedup) if ledger is None else ledger
+        if not (input is None or isinstance(input, Command)):
+            ledger.forget_updates()
         wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
         chunks = chunk_filter(
             modes, subgraphs, version, ledger=ledger, config=self.dedup, read=itself

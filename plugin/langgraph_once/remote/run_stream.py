@@ -91,6 +91,8 @@ class _Stream:
         asked = self._asked
         if asked.create is not None:
             asked.stream_mode = asked.stream_mode or "values"
+            if asked.create.get("input") is not None and not asked.create.get("command"):
+                self._ledger.forget_updates()
         modes = _wire_modes(asked.stream_mode)
         consumer = Consumer(
             asked.dedup,

@@ -104,7 +104,8 @@ def dedup(
         stream_mode: As given to `graph.stream`.
         subgraphs: As given to `graph.stream`.
         version: As given to `graph.stream`.
-        ledger: What the consumer has from earlier streams; updated as chunks pass.
+        ledger: What the consumer has from earlier streams; updated as chunks pass. Where the graph
+            has a cache: `Ledger.forget_updates`.
         config: What counts as a repetition. By default `updates` and `values` carry all
             messages, as the graph streams them; `DedupConfig(state="auto")` leaves out those
             that the consumer has.

@@ -52,6 +52,10 @@ P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
 TASK_ID_KEY = "__pregel_task_id"
 V3_KEY = "__pregel_stream_messages_v2"
 
+ATTEMPT_KEY = "run_attempt"
+"""Where a LangGraph server notes in the metadata how often it has begun a run
+(langgraph-api 0.16.7, langgraph_api/stream.py); `test_runs` notices when it does not."""
+
 
 def once(
     graph: G,
@@ -157,10 +161,13 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked = {**options, "stream_mode": modes}
         merged = ensure_config(self.config, config)  # what a node hands down included
         run, hints = self._run(input, merged, version), Hints()
-        is_silent = self._has_silent_nodes(input, merged, modes, version)
+        resumes = _resumes(input, merged)
+        thread = self._thread(merged, version, resumes=resumes)
+        knows = resumes and thread is not None and not run.is_stock
+        is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         consumer = {
-            "thread": self._thread(merged, version),
+            "thread": thread,
             "filter_of": self._filter_of(merged, asked, run, hints, is_silent=is_silent),
             "run": run if "messages" in mode_set(modes) else None,  # else no handler takes it
             "config": run.config,
@@ -203,7 +210,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         hears = HintsHandler(hints, space=space_of(self.dedup_config, takes_back=True))
         return merge_configs(config, {"callbacks": [hears]})
 
-    def _thread(self, merged: RunnableConfig, version: Version) -> Thread | None:
+    def _thread(
+        self, merged: RunnableConfig, version: Version, *, resumes: bool = True
+    ) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.
 
         Nobody knows what a stock reader has of the streams before: it may be new.
@@ -219,7 +228,14 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if self._is_for_stock(merged, version):
             store = InMemoryStreamStateStore()
         is_delta = any(isinstance(each, DeltaChannel) for each in self.channels.values())
-        return Thread(merged, saver, store, self.dedup_config, self if is_delta else None)
+        return Thread(
+            merged,
+            saver,
+            store,
+            self.dedup_config,
+            self if is_delta else None,
+            resumes=resumes,
+        )
 
     def _filter_of(
         self,
@@ -259,16 +275,6 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             has_cache=has_cache if is_silent else None,
         )
 
-    def _has_silent_nodes(
-        self, asked: Any, merged: RunnableConfig, modes: StreamModes, version: Version
-    ) -> bool:
-        """Whether nodes may answer without running, of which `messages` are to tell."""
-        goes_on = asked is None or isinstance(asked, Command)
-        knows = goes_on and self._thread(merged, version) is not None
-        is_stock = self._is_for_stock(merged, version)
-        may_be = self.cache is not None or (knows and not is_stock)
-        return may_be and "messages" in mode_set(modes)
-
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
         return self._plain().invoke(input, config, **kwargs)
@@ -304,6 +310,12 @@ def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
     twin = cls.__new__(cls)
     vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
     return twin
+
+
+def _resumes(input: Any, config: RunnableConfig) -> bool:
+    """Whether a stream goes on from a checkpoint, which a run that is begun again does, too."""
+    attempt = config.get("metadata", {}).get(ATTEMPT_KEY)
+    return input is None or isinstance(input, Command) or attempt not in (None, 1)
 
 
 def _configurable(config: RunnableConfig) -> Mapping[str, Any]:

@@ -42,6 +42,7 @@ class Thread:
         dedup: The bounds of a new ledger.
         graph: Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None
             where each holds its whole state.
+        resumes: Whether the stream goes on from a checkpoint; else it begins with an input.
     """
 
     def __init__(
@@ -51,7 +52,10 @@ class Thread:
         store: StreamStateStore,
         dedup: DedupConfig,
         graph: Pregel[Any, Any, Any, Any] | None = None,
+        *,
+        resumes: bool = True,
     ) -> None:
+        self._resumes = resumes
         self._graph = graph
         self._checkpointer = checkpointer
         self._store = store
@@ -167,6 +171,8 @@ class Thread:
             ledger.limit(self._dedup)  # which may have changed since
         else:
             ledger = Ledger.within(self._dedup)
+        if not self._resumes:
+            ledger.forget_updates()
         if found is not None:
             state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}
             visible = {key: value for key, value in state.items() if not key.startswith("__")}

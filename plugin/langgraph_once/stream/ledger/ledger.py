@@ -255,6 +255,13 @@ class Ledger(Entries):
             del self.updates[next(iter(self.updates))]
         return came_before
 
+    def forget_updates(self) -> None:
+        """Note that the next stream begins with an input, so that it repeats no update.
+
+        Only a stream that resumes does. An update from a cache may well be equal to an old one.
+        """
+        self.updates.clear()
+
     def had_update(self, mark: bytes) -> bool:
         """Whether the stream before had an update of this fingerprint."""
         return self.updates.get(mark) == self.epoch - 1

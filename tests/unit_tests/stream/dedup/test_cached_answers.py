@@ -6,13 +6,13 @@ import itertools
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import CachePolicy, Command, interrupt
 
-from langgraph_once import Deduplicator, Ledger, once
+from langgraph_once import Deduplicator, Ledger, dedup, once
 from langgraph_once.stream import InMemoryStreamStateStore, Part
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.states.decide import is_default_key
@@ -152,3 +152,43 @@ def test_after_a_process_died_what_came_is_known_by_its_id_first() -> None:
     later = [out for each in cached.expand(part) for out in dedup.feed(each)]
     told = folded([(out.data, out.meta) for out in [came, *later]])
     assert told == {"a": "ok", "b": "ok"}
+
+
+class TestTurns:
+    """A cached answer in a later turn of a thread is said again, though it is equal."""
+
+    @staticmethod
+    def graph(answer: Any) -> Any:
+        builder: Any = StateGraph(MessagesState)
+        policy: Any = CachePolicy(key_func=lambda _: "always")
+        builder.add_node("answers", lambda _: {"messages": [answer()]}, cache_policy=policy)
+        builder.add_edge(START, "answers")
+        graph = builder.compile(cache=InMemoryCache(), checkpointer=InMemorySaver())
+        graph.invoke(ASKED, {"configurable": {"thread_id": "before"}})
+        return graph
+
+    @pytest.mark.parametrize("answer", [lambda: ("ai", "Hi."), lambda: AIMessage("Hi.", id="1")])
+    def test_updates_are_those_of_the_plain_graph(self, answer: Any) -> None:
+        plain = self.graph(answer)
+        wrapped = once(plain.copy({"checkpointer": InMemorySaver()}))
+        for _ in range(3):
+            streams = (g.stream(ASKED, THREAD, stream_mode="updates") for g in (plain, wrapped))
+            expected, told = (list(map(str, stream)) for stream in streams)
+            assert told == expected
+
+    @pytest.mark.parametrize("modes", ["messages", ["messages", "updates"]])
+    def test_messages_hold_it_as_often_as_the_state(self, modes: Any) -> None:
+        graph = once(self.graph(lambda: ("ai", "Hi.")))
+        said: list[Any] = []
+        for _ in range(3):
+            chunks = list(graph.stream(ASKED, THREAD, stream_mode=modes))
+            said += chunks if modes == "messages" else [d for m, d in chunks if m == "messages"]
+        assert list(folded(said).values()) == ["Hi."] * 3
+        assert not any(isinstance(message, RemoveMessage) for message, _ in said)
+
+    def test_a_filter_is_told_that_a_turn_begins(self) -> None:
+        ledger, graph = Ledger(), self.graph(lambda: ("ai", "Hi."))
+        for _ in range(3):
+            ledger.forget_updates()
+            chunks = graph.stream(ASKED, THREAD, stream_mode="updates")
+            assert list(dedup(chunks, stream_mode="updates", ledger=ledger))

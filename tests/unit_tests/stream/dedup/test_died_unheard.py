@@ -15,7 +15,8 @@ from langgraph_once import Deduplicator, Ledger, once
 from langgraph_once.stream import InMemoryStreamStateStore, Part, StreamAddress
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says, says_copy
 
-THREAD: Any = {"configurable": {"thread_id": "1"}}
+THREAD: Any = {"configurable": {"thread_id": "1"}, "metadata": {"run_id": "r"}}
+AGAIN: Any = {**THREAD, "metadata": {"run_id": "r", "run_attempt": 2}}
 TEXT = "Well said."
 
 
@@ -78,8 +79,12 @@ NODES = {
 }
 
 
-def streams(graph: Any, *, subgraphs: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    """What a reader is sent: of the first step, of the step that dies, and of the one resumed."""
+ANSWER: Any = (Command(resume="Yes."), THREAD)
+GOES_ON = {"resumed": [ANSWER], "begun again by the server": [(ASKED, AGAIN), ANSWER]}
+
+
+def streams(graph: Any, goes_on: list[Any], *, subgraphs: bool) -> tuple[Any, Any, Any]:
+    """What a reader is sent: of the first step, of the step that dies, and of what follows."""
     store = DiesWithItsProcess()
     wrapped = once(graph, stream_state=store)
     asked: Any = {"stream_mode": "messages", "subgraphs": subgraphs, "version": "v2"}
@@ -87,20 +92,20 @@ def streams(graph: Any, *, subgraphs: bool) -> tuple[list[Any], list[Any], list[
     store.is_dead = True
     died = list(wrapped.stream(None, THREAD, **asked))
     store.is_dead = False
-    resumed = list(wrapped.stream(Command(resume="Yes."), THREAD, **asked))
-    return first, died, resumed
+    return first, died, [list(wrapped.stream(*each, **asked)) for each in goes_on]
 
 
 @pytest.mark.parametrize("subgraphs", [False, True])
 @pytest.mark.parametrize("kind", NODES)
-def test_who_has_read_some_of_it_has_all_of_it_once(kind: str, subgraphs: bool) -> None:
+@pytest.mark.parametrize("how", GOES_ON)
+def test_who_has_read_some_of_it_has_all_of_it_once(how: str, kind: str, subgraphs: bool) -> None:
     graph = beside(*NODES[kind])
-    first, died, resumed = streams(graph, subgraphs=subgraphs)
-    assert resumed
+    first, died, later = streams(graph, GOES_ON[how], subgraphs=subgraphs)
+    assert later[0]
     state = Counter(str(m.text) for m in graph.get_state(THREAD).values["messages"][1:])
     for came in range(len(died) + 1):
         ledger, got = Ledger(), list[Any]()
-        for chunks in (first, died[:came], resumed):
+        for chunks in (first, died[:came], *later):
             dedup = Deduplicator(ledger=ledger)
             for chunk in chunks:
                 part = Part(tuple(chunk["ns"]), "messages", *chunk["data"])

@@ -24,7 +24,7 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import finding_new, repairing, respacing
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
+from langgraph_once.stream.part.namespace import TASK_NS_KEY, bare, lineage
 
 __all__ = ["MessageParts"]
 
@@ -281,6 +281,8 @@ class MessageParts:
 
     def _superseded(self, said: SaidPart) -> list[Entry]:
         """What the task of this part has said in an earlier attempt."""
+        if said.task == bare(said.task):  # from an update, which names no task but a node
+            return []
         stale = [e for e in self._stale.get(said.task, ()) if not e.is_forgotten]
         older = [
             entry
