@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import pytest
+from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk.client import (
     LangGraphClient,
     RunsClient,
@@ -28,6 +29,7 @@ from langgraph_once import (
 )
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
+from langgraph_once.events import ChannelMode, ChannelUpdateEvent
 from langgraph_once.remote import RunOptions, join_run, stream_run
 from langgraph_once.stream import Part
 from langgraph_once.stream.graph import ATTEMPT_KEY
@@ -108,11 +110,16 @@ class TestStreaming:
         remote = OnceRemoteGraph(graph, sync_client=sync_client)
         config: Any = {"configurable": {"thread_id": thread_id}}
         asked: Any = {"stream_mode": "updates", "ledger": Ledger()}
+        watched = ChannelConfig(key="messages", stream_mode=ChannelMode.UPDATES_ONLY)
+        processor = ChannelStreamingProcessor([watched], ledger=Ledger())
         for _ in range(3):
             (part,) = stream_run(sync_client, thread_id, graph, input=ASKED, **asked)
             (update,) = remote.stream(ASKED, config, **asked)
-            for told in (part.data, update):
-                assert HELLO in str(told["node"])
+            stock = RemoteGraph(graph, sync_client=sync_client)
+            event, _end = processor.stream_sync(stock, ASKED, config)
+            assert isinstance(event, ChannelUpdateEvent)
+            for told in (part.data["node"], update["node"], event.update):
+                assert HELLO in str(told)
 
     def test_the_server_says_how_often_it_began_a_run(
         self, sync_client: SyncLangGraphClient, thread_id: str

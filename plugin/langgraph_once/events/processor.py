@@ -52,6 +52,7 @@ from langgraph_once.events.vocabulary.config import (
 )
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger, Part
+from langgraph_once.stream.part.resume import is_resume
 
 __all__ = ["ChannelStreamingProcessor"]
 
@@ -233,6 +234,8 @@ class ChannelStreamingProcessor:
                 "stream", f"{', '.join(sorted(fixed))}: follows from the channels and tokens"
             )
         check_keys(source, self._channels)
+        if self._ledger is not None and not is_resume(input):
+            self._ledger.forget_updates()
         graph, is_once = self._each_once(source)
         if is_once_remote(source):
             options = options if self._ledger is None else {"ledger": self._ledger, **options}

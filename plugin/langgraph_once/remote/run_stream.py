@@ -29,6 +29,7 @@ from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import aanswered, answered, aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 from langgraph_once.stream.part.intake import StreamModes, mode_set
+from langgraph_once.stream.part.resume import is_resume
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 
@@ -91,7 +92,7 @@ class _Stream:
         asked = self._asked
         if asked.create is not None:
             asked.stream_mode = asked.stream_mode or "values"
-            if asked.create.get("input") is not None and not asked.create.get("command"):
+            if not (asked.create.get("command") or is_resume(asked.create.get("input"))):
                 self._ledger.forget_updates()
         modes = _wire_modes(asked.stream_mode)
         consumer = Consumer(

@@ -17,7 +17,6 @@ from langgraph._internal._config import ensure_config
 from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
-from langgraph.types import Command
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
@@ -35,6 +34,7 @@ from langgraph_once.stream.ledger.store import (
     is_stream_state_store,
 )
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader
+from langgraph_once.stream.part.resume import is_resume
 from langgraph_once.stream.running.hints_handler import HintsHandler
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.run import Run
@@ -315,7 +315,7 @@ def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
 def _resumes(input: Any, config: RunnableConfig) -> bool:
     """Whether a stream goes on from a checkpoint, which a run that is begun again does, too."""
     attempt = config.get("metadata", {}).get(ATTEMPT_KEY)
-    return input is None or isinstance(input, Command) or attempt not in (None, 1)
+    return is_resume(input) or attempt not in (None, 1)
 
 
 def _configurable(config: RunnableConfig) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ annotation       What `once(graph)` writes beside a message.
 namespace        Which task runs inside which.
 where            How a place in a graph is written, and picked out by a pattern.
 fingerprint      Whether a state is as it was.
+resume           Whether what a stream is given goes on from a checkpoint.
 per_graph        What is known of each graph, bounded.
 parent_command   How a command to a graph around is told over a network.
 """
