@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from langgraph_once import Deduplicator, Ledger, once
-from langgraph_once.stream import InMemoryStreamStateStore, Part, StreamAddress
+from langgraph_once.stream import InMemoryStreamStateStore, Part, StreamAddress, v2_part
+from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says, says_copy
+from tests.unit_tests.stream.test_law_graphs import TEXTS, Script, answer_to, said_at_last
 
 THREAD: Any = {"configurable": {"thread_id": "1"}, "metadata": {"run_id": "r"}}
 AGAIN: Any = {**THREAD, "metadata": {"run_id": "r", "run_attempt": 2}}
@@ -112,3 +117,37 @@ def test_who_has_read_some_of_it_has_all_of_it_once(how: str, kind: str, subgrap
                 got += [(out.data, out.meta) for out in dedup.feed(part)]
         assert Counter(folded(got).values()) == state, came
         assert sum(len(message.text) for message, _ in got) == sum(map(len, state.elements()))
+
+
+KINDS = "streams copies strips echoes writes writes_pair streams_and_edits asks asks_twice"
+SPEAKERS = st.tuples(st.sampled_from([*KINDS.split(), "fails_once", "dies_once"]), TEXTS)
+WITHIN = st.tuples(st.just("graph"), st.lists(SPEAKERS, min_size=1, max_size=2))
+
+
+@examples(15, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    tasks=st.lists(SPEAKERS | WITHIN, min_size=1, max_size=3),
+    lost=st.integers(1, 2),
+    subgraphs=st.booleans(),
+)
+def test_nothing_is_lost_whatever_the_tasks_are(tasks: Any, lost: int, subgraphs: bool) -> None:
+    """Graphs inside may say a copy twice then: the server that says it knows of no original."""
+    nodes = [("streams", "Let me see."), ("branches", [*tasks, ("asks", "Well.")])]
+    options: Any = {"checkpointer": InMemorySaver(), "interrupt_after": ["streams0"]}
+    plain, store, ledger = Script().graph(nodes, **options), DiesWithItsProcess(), Ledger()
+    asked: Any = ASKED
+    got: list[Any] = []
+    for run in range(20):
+        store.is_dead = 1 <= run <= lost
+        graph, dedup = once(plain, stream_state=store), Deduplicator(ledger=ledger)
+        stream: Any = graph.stream(
+            asked, THREAD, stream_mode="messages", subgraphs=subgraphs, version="v2"
+        )
+        with suppress(RuntimeError):
+            for part in map(v2_part, stream):
+                got += [(out.data, out.meta) for out in dedup.feed(part)]
+        state = graph.get_state(THREAD)
+        if not state.next:
+            break
+        asked = answer_to(state)
+    assert not said_at_last(state) - Counter(folded(got).values())
