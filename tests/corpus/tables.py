@@ -120,8 +120,8 @@ the results of done nodes tell what came. Known limits:
   node around it is done.
 - A server that is killed forgets what it sent of the step under way. A reader with a ledger of its
   own loses nothing. It may have a text twice if a graph inside had streamed it and the graph around
-  it returns a copy under another id. A message may stay that is removed later, if an earlier attempt
-  of its task had said the same.
+  it returns a copy under another id. A message may stay that is removed later, if an earlier
+  attempt of its task had said the same.
 - A filter (`dedup`, `Deduplicator`) does not see whether a stream resumes. Where a cache answers
   for nodes and a ledger serves several turns, call `ledger.forget_updates()` before a turn that
   begins with an input; else an update of the cache that equals the last turn's is left out.
