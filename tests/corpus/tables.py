@@ -122,9 +122,11 @@ the results of done nodes tell what came. Known limits:
   own loses nothing. It may have a text twice if a graph inside had streamed it and the graph around
   it returns a copy under another id. A message may stay that is removed later, if an earlier
   attempt of its task had said the same.
-- A filter (`dedup`, `Deduplicator`) does not see whether a stream resumes. Where a cache answers
-  for nodes and a ledger serves several turns, call `ledger.forget_updates()` before a turn that
-  begins with an input; else an update of the cache that equals the last turn's is left out.
+- Where a cache answers for nodes: a stream that stops amid a step has its done updates repeated by
+  the next, unless that goes on elsewhere: with an input, at a node that a command names, from
+  another checkpoint. `once(graph)` sees all of that, the remote helpers the first two, a filter
+  (`dedup`, `Deduplicator`) nothing: call `ledger.forget_updates()` then. Else an update of the
+  cache that equals one of the stopped stream is left out.
 - A stream of `messages` alone in v1 takes a slower way through the filter where nodes may
   answer without running: on a resume, or with a cache.
 - Of more than 1,024 graphs at a time in one stream, what leaves the states of those that

@@ -14,7 +14,7 @@ from langgraph.cache.memory import InMemoryCache
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import CachePolicy
+from langgraph.types import CachePolicy, interrupt
 from langgraph_sdk.runtime import ServerRuntime
 
 from graphs.models import ScriptedChatModel
@@ -108,5 +108,7 @@ _cached.add_node(
     lambda _: {"messages": [("ai", HELLO)]},
     cache_policy=CachePolicy(key_func=lambda _: "always"),
 )
-cached = _cached.add_edge(START, "node").compile(cache=InMemoryCache())
-"""Its node runs once in the life of the server."""
+_cached.add_node("asks", lambda _: {"messages": [("user", interrupt("Go on?"))]})
+_cached.add_edge(START, "node").add_edge("node", "asks")
+cached = _cached.compile(cache=InMemoryCache())
+"""Its first node runs once in the life of the server; the second waits for an answer."""

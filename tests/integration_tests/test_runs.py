@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from langgraph.pregel.remote import RemoteGraph
+from langgraph.types import Command
 from langgraph_sdk.client import (
     LangGraphClient,
     RunsClient,
@@ -112,11 +113,13 @@ class TestStreaming:
         asked: Any = {"stream_mode": "updates", "ledger": Ledger()}
         watched = ChannelConfig(key="messages", stream_mode=ChannelMode.UPDATES_ONLY)
         processor = ChannelStreamingProcessor([watched], ledger=Ledger())
-        for _ in range(3):
-            (part,) = stream_run(sync_client, thread_id, graph, input=ASKED, **asked)
-            (update,) = remote.stream(ASKED, config, **asked)
+        begins: list[dict[str, Any]] = [{"input": ASKED}, {"command": {"goto": "node"}}]
+        for given in begins * 2:
+            value = Command(goto="node") if "command" in given else ASKED
+            (part, _) = stream_run(sync_client, thread_id, graph, **given, **asked)
+            (update, _) = remote.stream(value, config, **asked)
             stock = RemoteGraph(graph, sync_client=sync_client)
-            event, _end = processor.stream_sync(stock, ASKED, config)
+            event, *_ = processor.stream_sync(stock, value, config)
             assert isinstance(event, ChannelUpdateEvent)
             for told in (part.data["node"], update["node"], event.update):
                 assert HELLO in str(told)

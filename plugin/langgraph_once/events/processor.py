@@ -52,7 +52,7 @@ from langgraph_once.events.vocabulary.config import (
 )
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger, Part
-from langgraph_once.stream.part.resume import is_resume
+from langgraph_once.stream.part.resume import may_repeat
 
 __all__ = ["ChannelStreamingProcessor"]
 
@@ -234,7 +234,7 @@ class ChannelStreamingProcessor:
                 "stream", f"{', '.join(sorted(fixed))}: follows from the channels and tokens"
             )
         check_keys(source, self._channels)
-        if self._ledger is not None and not is_resume(input):
+        if self._ledger is not None and not may_repeat(input):
             self._ledger.forget_updates()
         graph, is_once = self._each_once(source)
         if is_once_remote(source):

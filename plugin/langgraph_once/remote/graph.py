@@ -35,7 +35,7 @@ from langgraph_once.remote.wire.reconnect import aread_run, read_run
 from langgraph_once.stream import Ledger, Part
 from langgraph_once.stream.dropin import ChunkFilter, afiltered, chunk_filter, filtered, itself
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set
-from langgraph_once.stream.part.resume import is_resume
+from langgraph_once.stream.part.resume import may_repeat
 
 __all__ = ["OnceRemoteGraph"]
 
@@ -227,7 +227,7 @@ class OnceRemoteGraph(RemoteThreads):
         """What a stream is asked for, and what makes its chunks."""
         modes = _modes_in_force(stream_mode, config)
         ledger = new_ledger(self.dedup) if ledger is None else ledger
-        if not is_resume(input):
+        if not may_repeat(input):
             ledger.forget_updates()
         wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
         chunks = chunk_filter(

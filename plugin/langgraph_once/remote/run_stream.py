@@ -15,6 +15,7 @@ from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
@@ -29,7 +30,7 @@ from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import aanswered, answered, aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 from langgraph_once.stream.part.intake import StreamModes, mode_set
-from langgraph_once.stream.part.resume import is_resume
+from langgraph_once.stream.part.resume import may_repeat
 
 __all__ = ["Asked", "AsyncRunStream", "RunStream"]
 
@@ -92,7 +93,8 @@ class _Stream:
         asked = self._asked
         if asked.create is not None:
             asked.stream_mode = asked.stream_mode or "values"
-            if not (asked.create.get("command") or is_resume(asked.create.get("input"))):
+            command, given = asked.create.get("command"), asked.create.get("input")
+            if not may_repeat(Command(goto=command.get("goto") or ()) if command else given):
                 self._ledger.forget_updates()
         modes = _wire_modes(asked.stream_mode)
         consumer = Consumer(

@@ -105,7 +105,7 @@ def dedup(
         subgraphs: As given to `graph.stream`.
         version: As given to `graph.stream`.
         ledger: What the consumer has from earlier streams; updated as chunks pass. Where the graph
-            has a cache: `Ledger.forget_updates`.
+            has a cache and may stop amid a step: `Ledger.forget_updates`.
         config: What counts as a repetition. By default `updates` and `values` carry all
             messages, as the graph streams them; `DedupConfig(state="auto")` leaves out those
             that the consumer has.

@@ -34,7 +34,7 @@ from langgraph_once.stream.ledger.store import (
     is_stream_state_store,
 )
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader
-from langgraph_once.stream.part.resume import is_resume
+from langgraph_once.stream.part.resume import is_resume, may_repeat
 from langgraph_once.stream.running.hints_handler import HintsHandler
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.run import Run
@@ -161,9 +161,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked = {**options, "stream_mode": modes}
         merged = ensure_config(self.config, config)  # what a node hands down included
         run, hints = self._run(input, merged, version), Hints()
-        resumes = _resumes(input, merged)
-        thread = self._thread(merged, version, resumes=resumes)
-        knows = resumes and thread is not None and not run.is_stock
+        is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
+        thread = self._thread(merged, version, may_repeat=is_again or may_repeat(input))
+        knows = (is_again or is_resume(input)) and thread is not None and not run.is_stock
         is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
         consumer = {
@@ -211,7 +211,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return merge_configs(config, {"callbacks": [hears]})
 
     def _thread(
-        self, merged: RunnableConfig, version: Version, *, resumes: bool = True
+        self, merged: RunnableConfig, version: Version, *, may_repeat: bool = True
     ) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.
 
@@ -234,7 +234,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             store,
             self.dedup_config,
             self if is_delta else None,
-            resumes=resumes,
+            may_repeat=may_repeat,
         )
 
     def _filter_of(
@@ -310,12 +310,6 @@ def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
     twin = cls.__new__(cls)
     vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
     return twin
-
-
-def _resumes(input: Any, config: RunnableConfig) -> bool:
-    """Whether a stream goes on from a checkpoint, which a run that is begun again does, too."""
-    attempt = config.get("metadata", {}).get(ATTEMPT_KEY)
-    return is_resume(input) or attempt not in (None, 1)
 
 
 def _configurable(config: RunnableConfig) -> Mapping[str, Any]:

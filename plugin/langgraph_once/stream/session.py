@@ -42,7 +42,7 @@ class Thread:
         dedup: The bounds of a new ledger.
         graph: Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None
             where each holds its whole state.
-        resumes: Whether the stream goes on from a checkpoint; else it begins with an input.
+        may_repeat: Whether the stream may begin with updates of the one before, `may_repeat`.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class Thread:
         dedup: DedupConfig,
         graph: Pregel[Any, Any, Any, Any] | None = None,
         *,
-        resumes: bool = True,
+        may_repeat: bool = True,
     ) -> None:
-        self._resumes = resumes
+        self._may_repeat = may_repeat
         self._graph = graph
         self._checkpointer = checkpointer
         self._store = store
@@ -73,22 +73,26 @@ class Thread:
     def open(self) -> Ledger:
         """The ledger of the checkpoint that the stream starts from."""
         found = self._checkpointer.get_tuple(self._start)
-        saved = None
+        saved = address = None
         for address in self._addresses(found):
             with _told("read"):
-                saved = saved or self._store.load_stream_state(address)
+                saved = self._store.load_stream_state(address)
+            if saved is not None:
+                break
         state = self._graph.get_state(self._start).values if self._graph is not None else {}
-        return self._ledger(found, saved, state)
+        return self._ledger(found, saved, address, state)
 
     async def aopen(self) -> Ledger:
         """`open`, async."""
         found = await self._checkpointer.aget_tuple(self._start)
-        saved = None
+        saved = address = None
         for address in self._addresses(found):
             with _told("read"):
-                saved = saved or await self._store.aload_stream_state(address)
+                saved = await self._store.aload_stream_state(address)
+            if saved is not None:
+                break
         whole = await self._graph.aget_state(self._start) if self._graph is not None else None
-        return self._ledger(found, saved, whole.values if whole is not None else {})
+        return self._ledger(found, saved, address, whole.values if whole is not None else {})
 
     def save(self, ledger: Ledger) -> None:
         """Keep the ledger with the checkpoint that the stream came to."""
@@ -164,14 +168,21 @@ class Thread:
     def _address(self, found: CheckpointTuple) -> StreamAddress:
         return StreamAddress(self._id, self._ns, found.checkpoint["id"])
 
-    def _ledger(self, found: CheckpointTuple | None, saved: bytes | None, whole: Any) -> Ledger:
+    def _ledger(
+        self,
+        found: CheckpointTuple | None,
+        saved: bytes | None,
+        address: StreamAddress | None,
+        whole: Any,
+    ) -> Ledger:
         if saved is not None:
             # A ledger of a newer version, or damaged: the state tells most of it.
             ledger = Ledger.from_bytes(saved, on_error="fresh")
             ledger.limit(self._dedup)  # which may have changed since
         else:
             ledger = Ledger.within(self._dedup)
-        if not self._resumes:
+        was_left = found is not None and address == self._address(found)
+        if not (self._may_repeat and was_left):  # else the step that was under way is no more
             ledger.forget_updates()
         if found is not None:
             state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}

@@ -178,8 +178,10 @@ class Deduplicator:
         Args:
             error: What ended the stream, if it did not end by itself. The caller raises it.
         """
-        if error is None and self._stock is None:
-            yield from self._messages.close()
+        if error is None:
+            self.ledger.end()
+            if self._stock is None:
+                yield from self._messages.close()
 
     def _outdate(self) -> None:
         """Note that the reader's list may be other than the last state: that is news again.

@@ -65,6 +65,8 @@ class Ledger(Entries):
         self.updates: dict[bytes, int] = {}
         self.owed: deque[Part] = deque()
         self._updates_of: dict[str, int] = {}
+        self._ran: set[Place] = set()
+        self._waits = False
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.nameless: NamelessMessages = NamelessMessages()
         self.hidden: Ledger | None = None
@@ -87,6 +89,8 @@ class Ledger(Entries):
         """Note that another stream begins, so that a task that speaks again runs again."""
         super().begin()
         self._updates_of.clear()
+        self._ran.clear()
+        self._waits = False
         self.states.clear()  # a new stream may have a new reader, who wants a state first
         if self.hidden is not None:
             self.hidden.begin()
@@ -246,25 +250,47 @@ class Ledger(Entries):
         for entry in [entry for known in self._by_id.values() for entry in known]:
             self.drop(entry)
 
-    def note_update(self, mark: bytes) -> bool:
-        """Note the fingerprint of an update; whether the stream before had the same."""
-        came_before = self.had_update(mark)
-        self.updates.pop(mark, None)
-        self.updates[mark] = self.epoch
-        if len(self.updates) > MAX_UPDATES:
-            del self.updates[next(iter(self.updates))]
-        return came_before
+    def had_update(self, ns: Place, mark: bytes) -> bool:
+        """Whether the stream before had an update, and this one may repeat it.
+
+        A graph that goes on repeats what was done of its step before it runs anything.
+
+        Args:
+            ns: The graph that sends the update.
+            mark: The fingerprint of the update.
+        """
+        return self.updates.get(mark) == self.epoch - 1 and ns not in self._ran
+
+    def note_update(self, ns: Place, mark: bytes | None, *, ran: bool, waits: bool) -> None:
+        """Note an update.
+
+        Args:
+            ns: The graph that sends it.
+            mark: Its fingerprint, if it has one.
+            ran: A task ran for it.
+            waits: It says that a task waits for an answer, so that its step is not finished.
+        """
+        if ran:
+            self._ran.add(ns)
+        self._waits = self._waits or waits
+        if mark is not None:
+            self.updates.pop(mark, None)
+            self.updates[mark] = self.epoch
+            if len(self.updates) > MAX_UPDATES:
+                del self.updates[next(iter(self.updates))]
+
+    def end(self) -> None:
+        """Note that the stream has come to its end. Unless a task waits, no step is unfinished."""
+        if not self._waits:
+            self.forget_updates()
 
     def forget_updates(self) -> None:
-        """Note that the next stream begins with an input, so that it repeats no update.
+        """Note that the next stream repeats no update, though one of a cache may equal an old one.
 
-        Only a stream that resumes does. An update from a cache may well be equal to an old one.
+        A stream repeats what was done of a step amid which the one before stopped. One that begins
+        with an input, goes to a node, or goes on from another checkpoint repeats nothing.
         """
         self.updates.clear()
-
-    def had_update(self, mark: bytes) -> bool:
-        """Whether the stream before had an update of this fingerprint."""
-        return self.updates.get(mark) == self.epoch - 1
 
     def snapshot(self, root: Place, listed: Mapping[str, Place]) -> Mapping[str, Place]:
         """Note which messages a state holds now, each with the place of its list.

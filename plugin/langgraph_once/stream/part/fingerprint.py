@@ -29,17 +29,23 @@ class _OpaqueError(Exception):
     """A value that cannot be looked into."""
 
 
-def fingerprint(value: Any) -> bytes | None:
-    """The fingerprint of `value`, equal for equal values of equal types; None if it has none."""
+def fingerprint(value: Any, *, of_tuples: bytes = b"tuple") -> bytes | None:
+    """The fingerprint of `value`, equal for equal values of equal types; None if it has none.
+
+    Args:
+        value: What may have come before.
+        of_tuples: What a tuple counts as: a `list` where the value may come from a checkpoint, as
+            those of `JsonPlusSerializer` hold none.
+    """
     digest = blake2b(digest_size=16)
     try:
-        _feed(value, digest.update, 0)
+        _feed(value, digest.update, of_tuples, 0)
     except _OpaqueError:
         return None
     return digest.digest()
 
 
-def _feed(value: Any, write: Any, depth: int) -> None:
+def _feed(value: Any, write: Any, of_tuples: bytes, depth: int) -> None:
     kind = type(value)
     if kind in ATOMS:
         said = repr(value)
@@ -51,21 +57,21 @@ def _feed(value: Any, write: Any, depth: int) -> None:
     elif isinstance(value, Enum):
         write(f"{kind.__module__}.{value}".encode())
     elif kind is list or kind is tuple:
-        write(b"%s%d:" % (kind.__name__.encode(), len(value)))
+        write(b"%s%d:" % (b"list" if kind is list else of_tuples, len(value)))
         for item in value:
-            _feed(item, write, depth + 1)
+            _feed(item, write, of_tuples, depth + 1)
     elif kind is dict:
-        _feed_mapping(value, write, depth)
+        _feed_mapping(value, write, of_tuples, depth)
     else:
         write(f"{kind.__module__}.{kind.__qualname__}".encode())
-        _feed_mapping(_fields(value), write, depth)
+        _feed_mapping(_fields(value), write, of_tuples, depth)
 
 
-def _feed_mapping(value: Mapping[Any, Any], write: Any, depth: int) -> None:
+def _feed_mapping(value: Mapping[Any, Any], write: Any, of_tuples: bytes, depth: int) -> None:
     write(b"dict%d:" % len(value))
     for key, item in value.items():
-        _feed(key, write, depth + 1)
-        _feed(item, write, depth + 1)
+        _feed(key, write, of_tuples, depth + 1)
+        _feed(item, write, of_tuples, depth + 1)
 
 
 def _fields(value: Any) -> Mapping[str, Any]:

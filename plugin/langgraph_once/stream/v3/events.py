@@ -69,6 +69,7 @@ def event_filter(
         events.new,
         owed=events.owed,
         owe=events.owe,
+        close=events.close,
         begun=lambda chunk: steps.begun(v2_part(chunk)),
     )
 
@@ -115,6 +116,11 @@ class _Events:
         said = (self._reader.read(each) for part in left for each in self._expand(part))
         rest = (out for _, out in self._rest)
         self._dedup.owe(rest, (part for part in said if part is not None))
+
+    def close(self) -> tuple[()]:
+        """Note that the run has come to its end; nothing remains to be said."""
+        self._dedup.ledger.end()
+        return ()
 
     def _fed(self, whole: Part) -> Iterator[tuple[bool, Part]]:
         """What the consumer lacks of a part, with whether that is the part itself."""

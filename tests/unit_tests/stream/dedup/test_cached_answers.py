@@ -154,6 +154,49 @@ def test_after_a_process_died_what_came_is_known_by_its_id_first() -> None:
     assert told == {"a": "ok", "b": "ok"}
 
 
+class TestElsewhere:
+    """A stream stops amid a step, and the next begins at a node that a cache answers for."""
+
+    @staticmethod
+    def graph() -> Any:
+        builder: Any = StateGraph(MessagesState)
+        policy: Any = CachePolicy(key_func=lambda _: "always")
+        builder.add_node("answers", lambda _: {"messages": [("ai", "Hi.")]}, cache_policy=policy)
+        builder.add_node("asks", lambda _: interrupt("Go on?"))
+        builder.add_edge(START, "answers").add_edge("answers", "asks")
+        return builder.compile(cache=InMemoryCache(), checkpointer=InMemorySaver())
+
+    @staticmethod
+    def keys(chunks: Any) -> set[str]:
+        return {key for chunk in chunks for key in chunk} - {"__metadata__"}
+
+    @pytest.mark.parametrize("asked", [ASKED, Command(goto="answers")])
+    def test_its_update_comes(self, asked: Any) -> None:
+        graph = once(self.graph())
+        for given in (ASKED, asked, asked):
+            chunks = graph.stream(given, THREAD, stream_mode="updates")
+            assert self.keys(chunks) == {"answers", "__interrupt__"}
+
+    async def test_after_a_change_of_the_state_too(self) -> None:
+        graph = once(self.graph())
+        for given in (ASKED, None, None):
+            if given is None:
+                graph.update_state(THREAD, {"messages": [("user", "Again.")]}, as_node=START)
+            chunks = graph.stream(given, THREAD, stream_mode="updates")
+            assert self.keys(chunks) == {"answers", "__interrupt__"}
+        graph.update_state(THREAD, {"messages": [("user", "Again.")]}, as_node=START)
+        later = [chunk async for chunk in graph.astream(None, THREAD, stream_mode="updates")]
+        assert self.keys(later) == {"answers", "__interrupt__"}
+
+    def test_a_filter_is_told(self) -> None:
+        ledger, graph = Ledger(), self.graph()
+        for _ in range(3):
+            ledger.forget_updates()
+            chunks = graph.stream(ASKED, THREAD, stream_mode="updates")
+            told = dedup(chunks, stream_mode="updates", ledger=ledger)
+            assert self.keys(told) == {"answers", "__interrupt__"}
+
+
 class TestTurns:
     """A cached answer in a later turn of a thread is said again, though it is equal."""
 
@@ -186,9 +229,8 @@ class TestTurns:
         assert list(folded(said).values()) == ["Hi."] * 3
         assert not any(isinstance(message, RemoveMessage) for message, _ in said)
 
-    def test_a_filter_is_told_that_a_turn_begins(self) -> None:
+    def test_a_filter_finds_that_the_turn_before_ended(self) -> None:
         ledger, graph = Ledger(), self.graph(lambda: ("ai", "Hi."))
         for _ in range(3):
-            ledger.forget_updates()
             chunks = graph.stream(ASKED, THREAD, stream_mode="updates")
             assert list(dedup(chunks, stream_mode="updates", ledger=ledger))

@@ -56,11 +56,11 @@ def is_repeated_update(part: Part, ledger: Ledger, *, note: bool = True) -> bool
     if not isinstance(part.data, dict):
         return False
     update = {key: value for key, value in part.data.items() if key != METADATA_KEY}
-    mark = fingerprint([list(part.ns), update])
-    if mark is None:
-        return False
-    came_before = ledger.note_update(mark) if note else ledger.had_update(mark)
-    return came_before and is_cached(part)
+    mark, cached = fingerprint([part.ns, update], of_tuples=b"list"), is_cached(part)
+    is_repeated = cached and mark is not None and ledger.had_update(part.ns, mark)
+    if note:
+        ledger.note_update(part.ns, mark, ran=not cached, waits=bool(update.get(INTERRUPT_KEY)))
+    return is_repeated
 
 
 def _fingerprints(state: Any) -> dict[str, bytes | None]:
