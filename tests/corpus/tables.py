@@ -124,9 +124,9 @@ the results of done nodes tell what came. Known limits:
   attempt of its task had said the same.
 - Where a cache answers for nodes: a stream that stops amid a step has its done updates repeated by
   the next, unless that goes on elsewhere: with an input, at a node that a command names, from
-  another checkpoint. `once(graph)` sees all of that, the remote helpers the first two, a filter
-  (`dedup`, `Deduplicator`) nothing: call `ledger.forget_updates()` then. Else an update of the
-  cache that equals one of the stopped stream is left out.
+  another checkpoint, in an entrypoint. `once(graph)` sees all of that, the remote helpers the
+  first two, a filter (`dedup`, `Deduplicator`) nothing: call `ledger.forget_updates()` then. Else
+  an update of the cache that equals one of the stopped stream is left out.
 - A stream of `messages` alone in v1 takes a slower way through the filter where nodes may
   answer without running: on a resume, or with a cache.
 - Of more than 1,024 graphs at a time in one stream, what leaves the states of those that

@@ -162,7 +162,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         merged = ensure_config(self.config, config)  # what a node hands down included
         run, hints = self._run(input, merged, version), Hints()
         is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
-        thread = self._thread(merged, version, may_repeat=is_again or may_repeat(input))
+        is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
+        repeats = not is_alone and (is_again or may_repeat(input))
+        thread = self._thread(merged, version, may_repeat=repeats)
         knows = (is_again or is_resume(input)) and thread is not None and not run.is_stock
         is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import CachePolicy, Command, interrupt
 
@@ -152,6 +153,27 @@ def test_after_a_process_died_what_came_is_known_by_its_id_first() -> None:
     later = [out for each in cached.expand(part) for out in dedup.feed(each)]
     told = folded([(out.data, out.meta) for out in [came, *later]])
     assert told == {"a": "ok", "b": "ok"}
+
+
+def test_a_task_that_an_entrypoint_calls_has_its_update_in_each_round() -> None:
+    """Of the tasks that are called, upstream repeats none."""
+
+    policy: Any = CachePolicy(key_func=lambda *_: b"always")
+
+    @task(cache_policy=policy)
+    def looks() -> str:
+        return "Price: 5."
+
+    @entrypoint(checkpointer=InMemorySaver(), cache=InMemoryCache())
+    def rounds(_: Any) -> list[str]:
+        return [looks().result() + interrupt("Go on?") for _ in range(2)]
+
+    graph, told = once(rounds), []
+    resume: Any = Command(resume="Yes.")
+    for asked in ("Begin.", resume):
+        chunks = graph.stream(asked, THREAD, stream_mode="updates")
+        told.append([key for chunk in chunks for key in chunk])
+    assert told == [["looks", "__interrupt__"], ["looks", "__metadata__", "__interrupt__"]]
 
 
 class TestElsewhere:
