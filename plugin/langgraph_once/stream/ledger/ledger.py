@@ -65,7 +65,7 @@ class Ledger(Entries):
         self.updates: dict[bytes, int] = {}
         self.owed: deque[Part] = deque()
         self._updates_of: dict[str, int] = {}
-        self._ran: set[Place] = set()
+        self._ran: PerGraph[None] = PerGraph()
         self._waits = False
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
         self.nameless: NamelessMessages = NamelessMessages()
@@ -271,7 +271,7 @@ class Ledger(Entries):
             waits: It says that a task waits for an answer, so that its step is not finished.
         """
         if ran:
-            self._ran.add(ns)
+            self._ran.note(ns, None)
         self._waits = self._waits or waits
         if mark is not None:
             self.updates.pop(mark, None)
