@@ -127,6 +127,8 @@ the results of done nodes tell what came. Known limits:
   another checkpoint, in an entrypoint. `once(graph)` sees all of that, the remote helpers the
   first two, a filter (`dedup`, `Deduplicator`) nothing: call `ledger.forget_updates()` then. Else
   an update of the cache that equals one of the stopped stream is left out.
+- A run that is cancelled ends for its reader as any other does. If it is resumed and its graph is
+  not wrapped, the updates of its done tasks come again.
 - A stream of `messages` alone in v1 takes a slower way through the filter where nodes may
   answer without running: on a resume, or with a cache.
 - Of more than 1,024 graphs at a time in one stream, what leaves the states of those that
