@@ -40,8 +40,8 @@ __all__ = [
 
 READER_KEY: Final = "__once_reader"
 """Under this key of `config["configurable"]` a reader says that it knows what only `once` writes:
-retractions, drafts and the key `once` of the metadata. Any other is sent what stock clients fold
-rightly."""
+retractions, drafts and the key `once` of the metadata. Any other reader, of a server or of a graph
+in its own process, is sent what stock clients fold rightly."""
 
 READER_CHECKPOINT: Final[Any] = {READER_KEY: "1"}
 """Announces such a reader: `client.runs.stream(…, checkpoint=READER_CHECKPOINT)`.
@@ -295,10 +295,10 @@ class DedupConfig:
     """What counts as a repetition, and how one is avoided."""
 
     state: Literal["full", "changed", "new_messages", "auto"] = "full"
-    """What `updates` and `values` carry. "full": everything, only an unchanged state is not
-    repeated; "changed": of a state the keys that changed; "new_messages": of message lists what
-    was not delivered yet; "auto": as "new_messages" where several modes would repeat messages,
-    as "full" where one mode is alone."""
+    """What `updates` and `values` carry in exact form. "full": everything, only an unchanged state
+    is not repeated; "changed": of a state the keys that changed; "new_messages": of message lists
+    what was not delivered yet; "auto": as "new_messages" where several modes would repeat
+    messages, as "full" where one mode is alone. In stock form they carry everything."""
 
     reexecution: Literal["retract", "hold", "mark"] = "retract"
     """When a task runs again, after an error or an interrupt: "retract" what it said with a
@@ -308,8 +308,9 @@ class DedupConfig:
     form: Literal["auto", "stock", "exact"] = "auto"
     """What readers understand. "stock": under one message id either chunks or one whole message,
     no removal, no edit, no annotation: these are left to `values` and `updates`; "exact": all that
-    folds to the state at every moment; "auto": "stock" for those who read a server and did not
-    announce themselves, as our clients do, else "exact"."""
+    folds to the state at every moment; "auto": "exact" for readers that announce themselves, as
+    `ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run` and the page do, else
+    "stock". Protocol v3 is exact within a process."""
 
     history: Literal["suppress", "emit"] = "suppress"
     """Messages of the thread that a node returns as it got them: leave them out of `messages`,

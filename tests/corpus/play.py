@@ -16,12 +16,13 @@ from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.stream.v3.open_messages import VOID
 from tests.corpus.scenario import Graph, Run, Scenario
 from tests.corpus.variants import Variant
+from tests.exact import exactly
 
 __all__ = ["BEGUN", "SOURCES", "Event", "Source", "applies", "play", "play_two"]
 
 Source = Literal["plain", "dedup", "once", "stock", "chain"]
-"""`stock` is `once` as a server streams it to a reader that did not announce itself; `chain` is
-`dedup` of what `once` streams, as a client has it that reads a wrapped graph of a server."""
+"""`once` is what a wrapped graph streams to a reader that announced itself, `stock` what it streams
+to any other. `chain` is `dedup` of a wrapped graph's stream: it announces itself."""
 
 SOURCES: tuple[Source, ...] = ("plain", "dedup", "once")
 """Those of the report."""
@@ -83,15 +84,11 @@ def play_two(
 
 def _stage(scenario: Scenario, variant: Variant, source: Source) -> _Stage:
     graph = scenario.graph()
-    if source in {"once", "chain"}:
-        graph = once(graph, _dedup_config(variant))
-    elif source == "stock":
-        graph = once(graph, DedupConfig(form="stock"))
+    if source == "once":
+        graph = exactly(graph, DedupConfig(state=variant.state))
+    elif source in {"stock", "chain"}:
+        graph = once(graph, DedupConfig(state=variant.state))
     return _Stage(graph, variant, source)
-
-
-def _dedup_config(variant: Variant) -> DedupConfig | None:
-    return None if variant.state == "full" else DedupConfig(state=variant.state)
 
 
 class _Stage:

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.dedup.stock import SERVED_KEY
+from langgraph_once.stream.readers import SERVED_KEY
 
 __all__ = ["SERVED", "Screen"]
 

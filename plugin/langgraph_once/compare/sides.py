@@ -14,7 +14,7 @@ from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import aread_run
 from langgraph_once.stream import GAP_MODE
-from langgraph_once.stream.dedup.stock import PLAIN_READER
+from langgraph_once.stream.readers import PLAIN_READER
 from langgraph_once.watch import MODES, Follower, Side, SideView, ViewEvent
 
 __all__ = ["Asked", "all_followed", "followed"]

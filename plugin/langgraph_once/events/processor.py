@@ -11,7 +11,13 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import AsyncExitStack, ExitStack, aclosing, closing
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    aclosing,
+    closing,
+    nullcontext,
+)
 from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
@@ -53,6 +59,7 @@ from langgraph_once.events.vocabulary.config import (
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.part.resume import may_repeat
+from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
 __all__ = ["ChannelStreamingProcessor"]
 
@@ -267,15 +274,13 @@ class ChannelStreamingProcessor:
 
     def _streamed(self, run: _Run) -> Generator[Event, None, None]:
         token, feed = run.token, run.feed
-        with ExitStack() as stack:
-            if isinstance(run.chunks, Generator):
-                stack.enter_context(closing(run.chunks))
-            elif isinstance(run.chunks, GraphRunStream):
-                stack.enter_context(run.chunks)
+        with _closing(run.chunks):
             try:
                 if run.seeded_by is not None:
                     run.reader.seed(run.seeded_by.state())
-                for chunk in run.chunks:
+                chunks = iter(run.chunks)
+                yield from chain.from_iterable(map(feed, first_chunk(chunks, announced())))
+                for chunk in chunks:
                     if token is not None and (event := token(chunk)) is not None:
                         yield event
                         continue
@@ -287,17 +292,17 @@ class ChannelStreamingProcessor:
 
     async def _astreamed(self, run: _Run) -> AsyncGenerator[Event, None]:
         token, feed = run.token, run.feed
-        async with AsyncExitStack() as stack:
-            if isinstance(run.chunks, AsyncGenerator):
-                await stack.enter_async_context(aclosing(run.chunks))
-            elif isinstance(run.chunks, AsyncGraphRunStream):
-                await stack.enter_async_context(run.chunks)
+        async with _aclosing(run.chunks):
             try:
                 if run.seeded_by is not None:
                     run.reader.seed(await run.seeded_by.astate())
-                async for chunk in run.chunks:
-                    if token is not None and (event := token(chunk)) is not None:
-                        yield event
+                chunks = aiter(run.chunks)
+                first = await afirst_chunk(chunks, announced())
+                for event in chain.from_iterable(map(feed, first)):
+                    yield event
+                async for chunk in chunks:
+                    if token is not None and (said := token(chunk)) is not None:
+                        yield said
                         continue
                     for event in feed(chunk):
                         yield event
@@ -307,6 +312,20 @@ class ChannelStreamingProcessor:
                 for event in run.end(error):
                     yield event
                 raise
+
+
+def _closing(chunks: Any) -> AbstractContextManager[Any]:
+    """Closes chunks under way at the end, early or not, where they can be closed."""
+    if isinstance(chunks, Generator):
+        return closing(chunks)
+    return chunks if isinstance(chunks, GraphRunStream) else nullcontext()
+
+
+def _aclosing(chunks: Any) -> AbstractAsyncContextManager[Any]:
+    """`_closing`, async."""
+    if isinstance(chunks, AsyncGenerator):
+        return aclosing(chunks)
+    return chunks if isinstance(chunks, AsyncGraphRunStream) else nullcontext()
 
 
 def _checked_include(include: Collection[str]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
-from contextlib import aclosing, closing, contextmanager
+from contextlib import aclosing, closing, contextmanager, nullcontext
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -126,7 +126,7 @@ class OnceRemoteGraph(RemoteThreads):
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        return filtered(self._parts(input, config, wanted, kwargs), chunks)
+        return filtered(self._parts(input, config, wanted, kwargs), chunks, nullcontext())
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -141,7 +141,7 @@ class OnceRemoteGraph(RemoteThreads):
     ) -> AsyncIterator[Any]:
         """`stream`, async; the arguments are the same."""
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        return afiltered(self._aparts(input, config, wanted, kwargs), chunks)
+        return afiltered(self._aparts(input, config, wanted, kwargs), chunks, nullcontext())
 
     def invoke(
         self,

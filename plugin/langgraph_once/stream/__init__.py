@@ -6,10 +6,11 @@ only the running graph can tell, and these are the faces:
 
 graph     `once(graph)`: what a graph streams, wherever it runs.
 dropin    `dedup(chunks)`: chunks of any graph, with nothing else known of it.
+readers   Who reads a stream, and gets which form.
 session   One stream of a thread: its ledger is opened, and saved at the end.
 v3        The same for protocol v3.
 
-Imports go one way: graph > session > v3 > dropin > running > dedup > ledger > part.
+Imports go one way: graph > session > v3 > dropin > readers | running > dedup > ledger > part.
 """
 
 from langgraph_once.stream.dedup.deduplicator import Deduplicator

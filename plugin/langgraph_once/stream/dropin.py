@@ -12,7 +12,14 @@ from collections.abc import (
     Iterable,
     Iterator,
 )
-from contextlib import AsyncExitStack, ExitStack, aclosing, closing, suppress
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
+    aclosing,
+    closing,
+    suppress,
+)
 from typing import Any, TypeAlias, TypeVar
 
 from langgraph_once.config import DedupConfig
@@ -27,7 +34,7 @@ from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader
 from langgraph_once.stream.part.parent_command import handing_over
 from langgraph_once.stream.part.render import writer
-from langgraph_once.stream.running.run import Run, afirst_chunk, first_chunk
+from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
 __all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered", "itself"]
 
@@ -114,7 +121,7 @@ def dedup(
         StreamError: A chunk has another shape than these arguments say.
     """
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    return filtered(chunks, new)
+    return filtered(chunks, new, announced())
 
 
 def adedup(
@@ -128,7 +135,7 @@ def adedup(
 ) -> AsyncIterator[C]:
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    return afiltered(chunks, new)
+    return afiltered(chunks, new, announced())
 
 
 def chunk_filter(
@@ -220,14 +227,18 @@ def chunk_filter(
 
 
 def filtered(
-    chunks: Iterable[Any], new: ChunkFilter, run: Run | None = None, keep: Keep = _none
+    chunks: Iterable[Any],
+    new: ChunkFilter,
+    around_first: AbstractContextManager[None],
+    keep: Keep = _none,
 ) -> Generator[Any]:
     """What `new` makes of each of `chunks`, which are closed at the end, early or not.
 
     Args:
         chunks: The chunks.
         new: The filter.
-        run: What the handler of the graph that streams them is to take.
+        around_first: Entered while the first of them is made: what it sets in the context, the
+            stream that they come from finds as it begins.
         keep: Called with each chunk that is more than a next token, before it is filtered; the
             consumer has all that came before by then.
     """
@@ -237,12 +248,11 @@ def filtered(
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
         yield from new.owed()
-        if run is not None:
-            chunks = iter(chunks)
-            for first in first_chunk(chunks, run):
-                keep(first)
-                yield from make(first)
-        for chunk in chunks:
+        rest = iter(chunks)
+        for first in first_chunk(rest, around_first):
+            keep(first)
+            yield from make(first)
+        for chunk in rest:
             if passes(chunk):
                 yield chunk if write is None else write(chunk)
             else:
@@ -254,7 +264,7 @@ def filtered(
 async def afiltered(
     chunks: AsyncIterable[Any],
     new: ChunkFilter,
-    run: Run | None = None,
+    around_first: AbstractContextManager[None],
     keep: AKeep = _anone,
 ) -> AsyncGenerator[Any]:
     """`filtered`, async."""
@@ -265,13 +275,12 @@ async def afiltered(
             await stack.enter_async_context(aclosing(chunks))
         for kept in new.owed():
             yield kept
-        if run is not None:
-            chunks = aiter(chunks)
-            for first in await afirst_chunk(chunks, run):
-                await keep(first)
-                for kept in make(first):
-                    yield kept
-        async for chunk in chunks:
+        rest = aiter(chunks)
+        for first in await afirst_chunk(rest, around_first):
+            await keep(first)
+            for kept in make(first):
+                yield kept
+        async for chunk in rest:
             if passes(chunk):
                 yield chunk if write is None else write(chunk)
             else:

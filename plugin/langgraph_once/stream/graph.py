@@ -25,9 +25,8 @@ from langgraph_once.stream.dedup.deduplicator import cuts_states
 from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.messages.originals import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.dedup.stock import PLAIN_READER, for_stock, is_for_stock
-from langgraph_once.stream.dropin import ChunkFilter, chunk_filter
-from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.dedup.stock import as_stock_reads
+from langgraph_once.stream.dropin import chunk_filter
 from langgraph_once.stream.ledger.store import (
     InMemoryStreamStateStore,
     StreamStateStore,
@@ -35,10 +34,16 @@ from langgraph_once.stream.ledger.store import (
 )
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader
 from langgraph_once.stream.part.resume import is_resume, may_repeat
+from langgraph_once.stream.readers import (
+    PLAIN_READER,
+    is_for_stock,
+    is_served,
+    take_announcement,
+)
 from langgraph_once.stream.running.hints_handler import HintsHandler
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import Thread, astreamed, streamed
+from langgraph_once.stream.session import FilterOf, Opened, Thread, astreamed, streamed
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
@@ -67,8 +72,8 @@ def once(
 
     Args:
         graph: A compiled graph: `StateGraph`, prebuilt agent or functional API. Not changed.
-        config: What counts as a repetition. By default states stay whole, since the clients
-            that read them (Studio, `useStream`) take each `values` for the entire state.
+        config: What counts as a repetition, and what readers understand. By default a reader
+            that did not announce itself gets the stock form: nothing in it has to be taken back.
         stream_state: Where a graph with a checkpointer keeps what its consumers have, so that
             a resumed run does not repeat it. By default the checkpointer, if it is a
             `StreamStateStore`, else the memory of this process.
@@ -129,8 +134,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
-        heard, inner, consumer = self._asked(input, config, asked)
-        return streamed(super().stream(input, heard, **inner, **kwargs), **consumer)
+        begin = functools.partial(self._begin, super().stream, input, config, asked, kwargs)
+        return streamed(begin)
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -146,35 +151,57 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
-        heard, inner, consumer = self._asked(input, config, asked)
-        return astreamed(super().astream(input, heard, **inner, **kwargs), **consumer)
+        begin = functools.partial(self._begin, super().astream, input, config, asked, kwargs)
+        return astreamed(begin)
 
-    def _asked(
-        self, input: Any, config: RunnableConfig | None, options: dict[str, Any]
-    ) -> tuple[RunnableConfig | None, dict[str, Any], dict[str, Any]]:
-        """What a call of `stream` comes to.
+    def _begin(
+        self,
+        stream: Callable[..., Any],
+        input: Any,
+        config: RunnableConfig | None,
+        options: dict[str, Any],
+        others: dict[str, Any],
+    ) -> Opened:
+        """The stream that a call of `stream` or `astream` comes to, as it is first advanced.
 
-        Returns:
-            The config and the options to stream with, and the arguments of `streamed`.
+        Args:
+            stream: Upstream's method.
+            input: As given to it.
+            config: As given to it.
+            options: `stream_mode`, `subgraphs` and `version`, as given to it.
+            others: Its other options.
         """
         modes, version = self._asked_modes(options["stream_mode"], config), options["version"]
         asked = {**options, "stream_mode": modes}
         merged = ensure_config(self.config, config)  # what a node hands down included
-        run, hints = self._run(input, merged, version), Hints()
+        for_stock = is_for_stock(
+            self.dedup_config,
+            merged,
+            in_a_node=_is_in_a_node(merged),
+            is_announced=take_announcement(),
+        )
+        is_v3 = _is_v3(merged, version)
+        run, hints = self._run(input, for_stock=for_stock and not is_v3), Hints()
         is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
         is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
         repeats = not is_alone and (is_again or may_repeat(input))
-        thread = self._thread(merged, version, may_repeat=repeats)
-        knows = (is_again or is_resume(input)) and thread is not None and not run.is_stock
+        thread = None if run.is_stock else self._thread(merged, may_repeat=repeats)
+        knows = (is_again or is_resume(input)) and thread is not None
         is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
         inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
-        consumer = {
-            "thread": thread,
-            "filter_of": self._filter_of(merged, asked, run, hints, is_silent=is_silent),
-            "run": run if "messages" in mode_set(modes) else None,  # else no handler takes it
-            "config": run.config,
-        }
-        return self._hearing(config, modes, hints), inner, consumer
+        has_cache = self.cache is not None if is_silent else None
+        if is_v3:
+            is_sent = for_stock and is_served(merged)  # in this process there are no wire events
+            filter_of = self._event_filter_of(modes, run, for_stock=is_sent, has_cache=has_cache)
+        else:
+            filter_of = self._chunk_filter_of(asked, run, hints, has_cache=has_cache)
+        return Opened(
+            stream(input, self._hearing(config, modes, hints), **inner, **others),
+            filter_of,
+            run.config,
+            run if "messages" in mode_set(modes) else None,  # else no handler takes it
+            thread,
+        )
 
     def _is_plain(self, config: RunnableConfig | None, version: Version) -> bool:
         """Whether the reader asked for what the graph streams by itself, and may have that."""
@@ -184,18 +211,11 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         is_apart = _is_v3(merged, version) or _is_in_a_node(merged)
         return not is_apart and Hiding.of(self.dedup_config) is None
 
-    def _is_for_stock(self, merged: RunnableConfig, version: Version) -> bool:
-        """Whether a stock reader gets this stream in the form of `StockForm`, which v3 is not."""
-        return not _is_v3(merged, version) and self._is_sent_to_stock(merged)
-
-    def _is_sent_to_stock(self, merged: RunnableConfig) -> bool:
-        return is_for_stock(self.dedup_config, merged, in_a_node=_is_in_a_node(merged))
-
-    def _run(self, input: Any, merged: RunnableConfig, version: Version) -> Run:
+    def _run(self, input: Any, *, for_stock: bool) -> Run:
         """What the handler of a stream is to know."""
-        if not self._is_for_stock(merged, version):
+        if not for_stock:
             return Run(self, self.dedup_config, input)
-        return Run(self, for_stock(self.dedup_config), input, is_stock=True)
+        return Run(self, as_stock_reads(self.dedup_config), input, is_stock=True)
 
     def _hearing(
         self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
@@ -212,12 +232,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         hears = HintsHandler(hints, space=space_of(self.dedup_config, takes_back=True))
         return merge_configs(config, {"callbacks": [hears]})
 
-    def _thread(
-        self, merged: RunnableConfig, version: Version, *, may_repeat: bool = True
-    ) -> Thread | None:
+    def _thread(self, merged: RunnableConfig, *, may_repeat: bool = True) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.
 
-        Nobody knows what a stock reader has of the streams before: it may be new.
+        Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
         """
         asked, saver = _configurable(merged), self.checkpointer
         if TASK_ID_KEY in asked or asked.get("thread_id") is None:
@@ -227,8 +245,6 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         store = self.stream_state
         if store is None:
             store = saver if is_stream_state_store(saver) else self.own_stream_state
-        if self._is_for_stock(merged, version):
-            store = InMemoryStreamStateStore()
         is_delta = any(isinstance(each, DeltaChannel) for each in self.channels.values())
         return Thread(
             merged,
@@ -239,30 +255,28 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             may_repeat=may_repeat,
         )
 
-    def _filter_of(
-        self,
-        merged: RunnableConfig,
-        asked: Mapping[str, Any],
-        run: Run,
-        hints: Hints,
-        *,
-        is_silent: bool,
-    ) -> Callable[[Ledger], ChunkFilter]:
+    def _event_filter_of(
+        self, modes: StreamModes, run: Run, *, for_stock: bool, has_cache: bool | None
+    ) -> FilterOf:
+        """What makes the filter of a v3 run; `has_cache` as `chunk_filter`."""
+        say: Any = functools.partial(
+            CachedParts, modes, is_message_key=run.is_message_key, with_results=False
+        )
+        return lambda ledger: event_filter(
+            run.config,
+            ledger,
+            cached=None if has_cache is None else say(ledger=ledger, has_cache=has_cache),
+            for_stock=for_stock,
+            tells_edits=not rewrites(self.stream_transformers),
+        )
+
+    def _chunk_filter_of(
+        self, asked: Mapping[str, Any], run: Run, hints: Hints, *, has_cache: bool | None
+    ) -> FilterOf:
+        """What makes the filter of a v1 or v2 stream; `has_cache` as `chunk_filter`."""
         modes, subgraphs, version = asked.values()
-        has_cache = self.cache is not None
-        if _is_v3(merged, version):
-            say: Any = functools.partial(
-                CachedParts, modes, is_message_key=run.is_message_key, with_results=False
-            )
-            return lambda ledger: event_filter(
-                run.config,
-                ledger,
-                cached=say(ledger=ledger, has_cache=has_cache) if is_silent else None,
-                for_stock=self._is_sent_to_stock(merged),
-                tells_edits=not rewrites(self.stream_transformers),
-            )
         read = None
-        if is_silent and isinstance(modes, str) and version == "v1":
+        if has_cache is not None and isinstance(modes, str) and version == "v1":
             read = reader(with_updates(modes), subgraphs=subgraphs, version=version)
         return lambda ledger: chunk_filter(
             modes,
@@ -274,7 +288,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             hints=hints,
             is_message_key=run.is_message_key,
             for_stock=run.is_stock,
-            has_cache=has_cache if is_silent else None,
+            has_cache=has_cache,
         )
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:

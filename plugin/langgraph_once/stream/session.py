@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing, closing, contextmanager
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, aclosing, closing, contextmanager, nullcontext
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -22,7 +22,7 @@ from langgraph_once.stream.part.messages_within import entries_of, found_in_inpu
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.undelivered import undelivered
 
-__all__ = ["Thread", "astreamed", "streamed"]
+__all__ = ["FilterOf", "Opened", "Thread", "astreamed", "streamed"]
 
 logger = logging.getLogger(__name__)
 
@@ -195,24 +195,45 @@ class Thread:
         return ledger
 
 
-def streamed(
-    chunks: Iterator[Any],
-    thread: Thread | None,
-    filter_of: FilterOf,
-    run: Run | None,
-    config: DedupConfig,
-) -> Iterator[Any]:
-    """What the consumer lacks of `chunks`; the ledger is saved when they end, well or badly."""
-    if thread is None:
-        return filtered(chunks, filter_of(Ledger.within(config)), run)
-    return _kept(chunks, thread, filter_of, run)
+class Opened(NamedTuple):
+    """One stream of a graph, not advanced yet, and what its reader is to get of it."""
+
+    chunks: Any
+    filter_of: FilterOf
+    config: DedupConfig
+    run: Run | None = None
+    """What the handler of the graph is to take; None where no messages are streamed."""
+
+    thread: Thread | None = None
+    """Where the ledger is kept; None where nothing is known of earlier streams."""
+
+    @property
+    def around_first(self) -> AbstractContextManager[None]:
+        """Entered while the first chunk is made."""
+        return nullcontext() if self.run is None else self.run.pending()
+
+    def alone(self) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
+        """The arguments of `filtered` for a stream whose ledger is kept nowhere."""
+        return self.chunks, self.filter_of(Ledger.within(self.config)), self.around_first
 
 
-def _kept(
-    chunks: Iterator[Any], thread: Thread, filter_of: FilterOf, run: Run | None
-) -> Iterator[Any]:
-    ledger = thread.open()
-    passing = filter_of(ledger)
+def streamed(begin: Callable[[], Opened]) -> Iterator[Any]:
+    """What the consumer lacks of a stream; the ledger is saved when it ends, well or badly.
+
+    Args:
+        begin: Opens the stream, when it is first advanced: only then the reader may announce
+            itself.
+    """
+    opened = begin()
+    if opened.thread is None:
+        yield from filtered(*opened.alone())
+    else:
+        yield from _kept(opened, opened.thread)
+
+
+def _kept(opened: Opened, thread: Thread) -> Iterator[Any]:
+    ledger, run = thread.open(), opened.run
+    passing = opened.filter_of(ledger)
     if run is not None:
         run.was_hidden = ledger.hides
 
@@ -222,7 +243,7 @@ def _kept(
         thread.save_noted()
 
     try:
-        with closing(filtered(chunks, passing, run, keep)) as new:
+        with closing(filtered(opened.chunks, passing, opened.around_first, keep)) as new:
             yield from new
     except BaseException:
         passing.owe(undelivered(run))
@@ -231,24 +252,19 @@ def _kept(
     thread.save(ledger)
 
 
-def astreamed(
-    chunks: AsyncIterator[Any],
-    thread: Thread | None,
-    filter_of: FilterOf,
-    run: Run | None,
-    config: DedupConfig,
-) -> AsyncIterator[Any]:
+async def astreamed(begin: Callable[[], Opened]) -> AsyncIterator[Any]:
     """`streamed`, async."""
-    if thread is None:
-        return afiltered(chunks, filter_of(Ledger.within(config)), run)
-    return _akept(chunks, thread, filter_of, run)
+    opened = begin()
+    thread = opened.thread
+    source = _akept(opened, thread) if thread is not None else afiltered(*opened.alone())
+    async with aclosing(source) as new:
+        async for chunk in new:
+            yield chunk
 
 
-async def _akept(
-    chunks: AsyncIterator[Any], thread: Thread, filter_of: FilterOf, run: Run | None
-) -> AsyncIterator[Any]:
-    ledger = await thread.aopen()
-    passing = filter_of(ledger)
+async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
+    ledger, run = await thread.aopen(), opened.run
+    passing = opened.filter_of(ledger)
     if run is not None:
         run.was_hidden = ledger.hides
 
@@ -258,7 +274,7 @@ async def _akept(
         await thread.asave_noted()
 
     try:
-        async with aclosing(afiltered(chunks, passing, run, keep)) as new:
+        async with aclosing(afiltered(opened.chunks, passing, opened.around_first, keep)) as new:
             async for chunk in new:
                 yield chunk
     except BaseException:

@@ -17,8 +17,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from langgraph_once import once
 from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, says, says_copy
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -51,7 +51,7 @@ def graph_in(folder: Path) -> Iterator[Any]:
     """The graph; its thread and its ledgers are kept in `folder`."""
     plain = chain(says_copy("First."), says(SECOND), edits_first)
     with SqliteSaver.from_conn_string(str(folder / "threads.sqlite")) as saver:
-        yield once(plain.copy({"checkpointer": saver}), stream_state=FolderStore(folder))
+        yield exactly(plain.copy({"checkpointer": saver}), stream_state=FolderStore(folder))
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from langgraph_once import (
 from langgraph_once.errors import ConfigError
 from langgraph_once.events import MessageCompletedEvent
 from langgraph_once.stream import v2_part
+from tests.exact import exactly
 from tests.unit_tests.stream.hidden_scenes import (
     ALL,
     BYE,
@@ -171,7 +172,7 @@ def test_states_have_what_is_hidden(state: Any, version: Any, is_filter: bool) -
     chunks: Any = (
         dedup(graph.stream(ASKED, **asked), config=config, **asked)
         if is_filter
-        else once(graph, config).stream(ASKED, **asked)
+        else exactly(graph, config).stream(ASKED, **asked)
     )
     told: dict[str, list[str]] = {mode: [] for mode in ALL_MODES}
     for chunk in chunks:
@@ -188,7 +189,7 @@ def test_states_alone_are_as_ever() -> None:
     config = DedupConfig(hide={"namespaces": ["**"]})
     for mode in ("updates", "values"):
         plain = list(team().stream(ASKED, stream_mode=mode))
-        hiding = list(once(team(), config).stream(ASKED, stream_mode=mode))
+        hiding = list(exactly(team(), config).stream(ASKED, stream_mode=mode))
         assert [len(messages_in(chunk)) for chunk in plain] == [
             len(messages_in(chunk)) for chunk in hiding
         ]

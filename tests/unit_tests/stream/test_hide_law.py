@@ -18,8 +18,9 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig
 from langgraph_once.stream import v2_part
+from tests.exact import exactly
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, messages_in
 from tests.unit_tests.stream.test_law_graphs import (
@@ -105,7 +106,7 @@ def play(nodes: Any, hidden: Iterable[str], stream: Any, **options: Any) -> None
     """Run a graph to its end, with all its deaths and questions, and hold it to the law."""
     script, consumer = Watched(hidden), Consumer()
     plain = script.graph(nodes, checkpointer=InMemorySaver())
-    graph = once(plain, DedupConfig(hide={"nodes": sorted(hidden)}, **options))
+    graph = exactly(plain, DedupConfig(hide={"nodes": sorted(hidden)}, **options))
     asked: Any = ASKED
     for _ in range(20):
         with contextlib.suppress(RuntimeError):
@@ -158,7 +159,7 @@ def test_and_on_the_channel_of_v3(nodes: Any, hidden: set[str]) -> None:
 def test_with_states_it_folds_to_all_of_the_state(nodes: Any, hidden: set[str]) -> None:
     """Of states only what was not heard, which is what is hidden."""
     config = DedupConfig(state="new_messages", hide={"nodes": sorted(hidden)})
-    graph = once(Watched(hidden).graph(nodes, checkpointer=InMemorySaver()), config)
+    graph = exactly(Watched(hidden).graph(nodes, checkpointer=InMemorySaver()), config)
     had: dict[str, str] = {}
     for mode, data in graph.stream(ASKED, THREAD, stream_mode=["messages", "updates"]):
         for message in messages_in(data):

@@ -21,8 +21,9 @@ from langgraph.errors import ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, RetryPolicy, Send, interrupt
 
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig
 from langgraph_once.stream import InMemoryStreamStateStore, v2_part
+from tests.exact import exactly
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, messages_in, model
 
@@ -216,7 +217,7 @@ def said_at_last(state: Any) -> Counter[str]:
     ]
 )
 def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
-    graph = once(Script().graph(nodes, checkpointer=InMemorySaver()))
+    graph = exactly(Script().graph(nodes, checkpointer=InMemorySaver()))
     consumer = Consumer()
     asked: Any = ASKED
     for _ in range(20):
@@ -243,7 +244,7 @@ def test_the_fold_of_messages_is_the_state(nodes: Any) -> None:
 )
 def test_the_fold_of_the_channel_of_v3_is_the_state_too(nodes: Any, reexecution: Any) -> None:
     plain = Script().graph(nodes, checkpointer=InMemorySaver())
-    graph, consumer = once(plain, DedupConfig(reexecution=reexecution)), Consumer()
+    graph, consumer = exactly(plain, DedupConfig(reexecution=reexecution)), Consumer()
     asked: Any = ASKED
     for _ in range(20):
         with contextlib.suppress(RuntimeError):
@@ -269,7 +270,7 @@ async def test_async_and_in_other_processes_it_is_the_state_too(nodes: Any, vers
     options: Any = {"stream_mode": ["messages", "tasks"], "subgraphs": True, "version": version}
     asked: Any = ASKED
     for _ in range(20):
-        graph = once(plain, stream_state=store)  # as another process makes it
+        graph = exactly(plain, stream_state=store)  # as another process makes it
         with contextlib.suppress(RuntimeError):
             async for part in graph.astream(asked, THREAD, **options):
                 found = part if version == "v1" else (part["ns"], part["type"], part["data"])
@@ -300,7 +301,7 @@ def test_a_stream_that_is_cut_short_goes_on_where_it_was(nodes: Any, cuts: list[
     """
     assume("writes_pair" not in str(nodes))
     last = ("sleeps", "")
-    graph = once(Script().graph([*nodes, last], checkpointer=InMemorySaver()))
+    graph = exactly(Script().graph([*nodes, last], checkpointer=InMemorySaver()))
     consumer = Consumer()
     asked: Any = ASKED
     for cut in itertools.chain(cuts, itertools.repeat(None, 30)):
@@ -319,7 +320,7 @@ def test_a_stream_that_is_cut_short_goes_on_where_it_was(nodes: Any, cuts: list[
 @given(nodes=st.lists(NODES, min_size=1, max_size=4), modes=MODES, subgraphs=st.booleans())
 def test_each_set_of_modes_loses_nothing(nodes: Any, modes: list[str], subgraphs: bool) -> None:
     config = DedupConfig(state="new_messages")
-    graph = once(Script().graph(nodes, checkpointer=InMemorySaver()), config)
+    graph = exactly(Script().graph(nodes, checkpointer=InMemorySaver()), config)
     had: Counter[str] = Counter()
     asked: Any = ASKED
     for _ in range(20):

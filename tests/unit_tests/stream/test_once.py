@@ -20,6 +20,7 @@ from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.errors import ConfigError, StreamError
 from langgraph_once.stream import graph as once_graph
 from langgraph_once.stream.running import attempts
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,
     ASKED,
@@ -55,7 +56,7 @@ def test_upstream_repeats_a_nested_text_and_dedup_does_not() -> None:
 @pytest.mark.parametrize(("most", "times"), [(1_000, 1), (1, 2)])
 async def test_without_a_thread_the_configured_bounds_hold(most: int, times: int) -> None:
     """What the ledger had to forget is told again."""
-    graph = once(
+    graph = exactly(
         chain(*(lambda _, at=at: {"messages": [AIMessage(f"{at}", id=f"m{at}")]} for at in "aba")),
         DedupConfig(state="new_messages", max_messages=most),
     )
@@ -101,7 +102,7 @@ def test_shapes_are_those_of_the_plain_graph(modes: Any, subgraphs: bool, versio
 
     options: Any = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
     plain = [shape(chunk) for chunk in graph.stream(ASKED, **options)]
-    assert [shape(chunk) for chunk in once(graph).stream(ASKED, **options)] == plain
+    assert [shape(chunk) for chunk in exactly(graph).stream(ASKED, **options)] == plain
 
 
 class TestTraps:
@@ -109,7 +110,7 @@ class TestTraps:
 
     def test_three_parallel_tasks_that_answer_alike(self) -> None:
         graph = fan_out(says("ok"), times=3)
-        chunks = list(once(graph).stream(ASKED, stream_mode="messages"))
+        chunks = list(exactly(graph).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 3}
 
     def test_one_node_that_asks_twice_and_gets_the_same_answer(self) -> None:
@@ -117,20 +118,20 @@ class TestTraps:
             answers = [model("ok").invoke(state["messages"]) for _ in range(2)]
             return {"messages": [AIMessage(str(answer.text)) for answer in answers]}
 
-        chunks = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
+        chunks = list(exactly(chain(node)).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 2}
 
     def test_an_agent_that_says_ok_in_three_steps(self) -> None:
         graph = chain(says("ok"), says_copy("ok"), says("ok"))
-        chunks = list(once(graph).stream(ASKED, stream_mode="messages"))
+        chunks = list(exactly(graph).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 3}
 
     def test_ha_ha_ha(self) -> None:
-        chunks = list(once(chain(says("ha ha ha"))).stream(ASKED, stream_mode="messages"))
+        chunks = list(exactly(chain(says("ha ha ha"))).stream(ASKED, stream_mode="messages"))
         assert list(folded(chunks).values()) == ["ha ha ha"]
 
     def test_two_streams_of_one_graph_object_do_not_know_each_other(self) -> None:
-        graph = once(chain(says("ok")))
+        graph = exactly(chain(says("ok")))
         one = graph.stream(ASKED, stream_mode="messages")
         two = graph.stream(ASKED, stream_mode="messages")
         pairs: Any = list(zip(one, two, strict=True))
@@ -140,31 +141,31 @@ class TestTraps:
 class TestOnce:
     def test_it_is_a_graph_of_the_same_class_and_the_original_is_untouched(self) -> None:
         graph = chain(says(HELLO))
-        wrapped = once(graph)
+        wrapped = exactly(graph)
         assert isinstance(wrapped, CompiledStateGraph)
         assert type(graph) is CompiledStateGraph
         assert wrapped.name == graph.name
         assert wrapped.get_graph().to_json() == graph.get_graph().to_json()
 
     async def test_invoke_and_ainvoke_are_those_of_the_plain_graph(self) -> None:
-        wrapped = once(nested(says_copy(HELLO), 2), DedupConfig(state="new_messages"))
+        wrapped = exactly(nested(says_copy(HELLO), 2), DedupConfig(state="new_messages"))
         for state in (wrapped.invoke(ASKED), await wrapped.ainvoke(ASKED)):
             assert [message.text for message in state["messages"]] == ["Please begin.", HELLO]
 
     def test_it_survives_copy_and_with_config_and_wrapping_again(self) -> None:
-        wrapped = once(chain(says_copy(HELLO)), AUTO)
+        wrapped = exactly(chain(says_copy(HELLO)), AUTO)
         for graph in (
             wrapped.copy({"name": "other"}),
             wrapped.with_config(tags=["x"]),
-            once(wrapped, AUTO),
+            exactly(wrapped, AUTO),
         ):
             options: Any = {"stream_mode": ALL_MODES, "version": "v2"}
             assert texts_delivered(graph.stream(ASKED, **options))[HELLO] == 1
 
     def test_nested_in_a_parent_it_streams_once_through_the_parent(self) -> None:
-        inner = once(chain(says_copy(HELLO)), AUTO)
+        inner = exactly(chain(says_copy(HELLO)), AUTO)
         options: Any = {"stream_mode": ALL_MODES, "subgraphs": True, "version": "v2"}
-        outer = once(chain(inner), AUTO)
+        outer = exactly(chain(inner), AUTO)
         assert texts_delivered(outer.stream(ASKED, **options))[HELLO] == 1
         assert list(outer.get_subgraphs())
 
@@ -178,14 +179,14 @@ class TestOnce:
             return answer(question).result()
 
         assert type(flow) is Pregel
-        chunks = list(once(flow).stream("?", stream_mode="messages"))
+        chunks = list(exactly(flow).stream("?", stream_mode="messages"))
         assert list(folded(chunks).values()) == [HELLO]
 
     def test_a_run_resumes_through_it(self) -> None:
         def ask(_: Any) -> Any:
             return {"messages": [AIMessage(interrupt("Go on?"))]}
 
-        wrapped = once(chain(says(HELLO), ask).copy({"checkpointer": InMemorySaver()}), AUTO)
+        wrapped = exactly(chain(says(HELLO), ask).copy({"checkpointer": InMemorySaver()}), AUTO)
         config: Any = {"configurable": {"thread_id": "1"}}
         options: Any = {"stream_mode": ALL_MODES, "version": "v2"}
         first = list(wrapped.stream(ASKED, config, **options))
@@ -198,14 +199,14 @@ class TestOnce:
         "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
     )
     def test_v3_is_left_to_its_transformers(self) -> None:
-        wrapped = once(chain(says(HELLO)), DedupConfig(state="new_messages"))
+        wrapped = exactly(chain(says(HELLO)), DedupConfig(state="new_messages"))
         run: Any = wrapped.stream_events(ASKED, version="v3")
         assert [str(message.text) for message in run.messages] == [HELLO]
         assert [m.text for m in run.output["messages"]] == ["Please begin.", HELLO]
 
     def test_only_a_compiled_graph_can_be_wrapped(self) -> None:
         with pytest.raises(ConfigError, match="compile a builder first"):
-            once(chain(says(HELLO)).builder)  # type: ignore[type-var]  # wrong on purpose
+            exactly(chain(says(HELLO)).builder)  # type: ignore[type-var]  # wrong on purpose
 
     def test_other_arguments_are_refused_at_once(self) -> None:
         graph, wrong = chain(says(HELLO)), {"state": "full"}
@@ -269,7 +270,7 @@ class TestDropIn:
             raise RuntimeError("as it was raised")
 
         with pytest.raises(RuntimeError, match="as it was raised"):
-            list(once(chain(says(HELLO), fails)).stream(ASKED, stream_mode=ALL_MODES))
+            list(exactly(chain(says(HELLO), fails)).stream(ASKED, stream_mode=ALL_MODES))
 
     def test_chunks_of_another_shape_are_refused(self) -> None:
         graph = chain(says(HELLO))

@@ -13,8 +13,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig
 from langgraph_once.stream import InMemoryStreamStateStore, Ledger, StreamAddress, StreamStateStore
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -38,14 +39,14 @@ def texts_of(*streams: Any) -> list[str]:
 
 class TestInterrupts:
     def test_a_resume_takes_back_what_the_node_says_again(self) -> None:
-        graph = once(graph_of(asks))
+        graph = exactly(graph_of(asks))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert isinstance(two[0][0], RemoveMessage)
         assert texts_of(one, two) == ["Before the question.", "Yes."]
 
     def test_hold_withholds_what_is_repeated(self) -> None:
-        graph = once(graph_of(asks), DedupConfig(reexecution="hold"))
+        graph = exactly(graph_of(asks), DedupConfig(reexecution="hold"))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert not any(isinstance(message, RemoveMessage) for message, _ in two)
@@ -58,19 +59,19 @@ class TestInterrupts:
             answer = model(next(words)).invoke(state["messages"])
             return {"messages": [answer, AIMessage(interrupt("Go on?"))]}
 
-        graph = once(graph_of(node), DedupConfig(reexecution="hold"))
+        graph = exactly(graph_of(node), DedupConfig(reexecution="hold"))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before two.", "Yes."]
 
     def test_mark_lets_both_stand(self) -> None:
-        graph = once(graph_of(asks), DedupConfig(reexecution="mark"))
+        graph = exactly(graph_of(asks), DedupConfig(reexecution="mark"))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before the question."] * 2 + ["Yes."]
 
     async def test_async_does_the_same(self) -> None:
-        graph = once(graph_of(asks))
+        graph = exactly(graph_of(asks))
         one = [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]
         two = [c async for c in graph.astream(Command(resume="Yes."), THREAD, **MESSAGES)]
         assert texts_of(one, two) == ["Before the question.", "Yes."]
@@ -79,8 +80,8 @@ class TestInterrupts:
 class TestOtherProcesses:
     def test_a_store_that_is_shared_goes_on_where_the_other_stopped(self) -> None:
         plain, store = graph_of(asks), InMemoryStreamStateStore()
-        one = list(once(plain, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
-        other = once(plain, stream_state=store)
+        one = list(exactly(plain, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
+        other = exactly(plain, stream_state=store)
         two = list(other.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before the question.", "Yes."]
 
@@ -91,17 +92,17 @@ class TestOtherProcesses:
                 InMemoryStreamStateStore.__init__(self)
 
         plain = chain(asks).copy({"checkpointer": Saver()})
-        one = list(once(plain).stream(ASKED, THREAD, **MESSAGES))
-        two = list(once(plain).stream(Command(resume="Yes."), THREAD, **MESSAGES))
+        one = list(exactly(plain).stream(ASKED, THREAD, **MESSAGES))
+        two = list(exactly(plain).stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before the question.", "Yes."]
 
     def test_without_a_ledger_the_state_tells_what_was_said(self) -> None:
         plain = graph_of(says("First."), lambda s: {"messages": s["messages"]})
         config = DedupConfig(state="new_messages")
         options: Any = {"stream_mode": ["updates", "values"]}
-        list(once(plain, config).stream(ASKED, THREAD, **options))
+        list(exactly(plain, config).stream(ASKED, THREAD, **options))
         asked = {"messages": [("user", "Again.")]}
-        later = list(once(plain, config).stream(asked, THREAD, **options))
+        later = list(exactly(plain, config).stream(asked, THREAD, **options))
         told = [m.text for mode, data in later if mode == "values" for m in data["messages"]]
         assert "Please begin." not in told
 
@@ -110,7 +111,7 @@ class TestOtherProcesses:
             def load_stream_state(self, address: StreamAddress) -> bytes | None:
                 return b"no ledger"
 
-        graph = once(graph_of(asks), stream_state=Damaged())
+        graph = exactly(graph_of(asks), stream_state=Damaged())
         list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(two) == ["Before the question.", "Yes."]
@@ -118,14 +119,14 @@ class TestOtherProcesses:
 
 class TestThePast:
     def test_a_replay_from_an_old_checkpoint_says_it_all_again(self) -> None:
-        graph = once(graph_of(says("First."), says("Second.")))
+        graph = exactly(graph_of(says("First."), says("Second.")))
         list(graph.stream(ASKED, THREAD, **MESSAGES))
         start = list(graph.get_state_history(THREAD))[-2]
         again = list(graph.stream(None, start.config, **MESSAGES))
         assert texts_of(again) == ["First.", "Second."]
 
     def test_a_fork_before_the_question_gets_the_ledger_of_its_checkpoint(self) -> None:
-        graph = once(graph_of(says("First."), asks))
+        graph = exactly(graph_of(says("First."), asks))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         at_question = graph.get_state(THREAD).config
         yes = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
@@ -143,14 +144,14 @@ class TestThePast:
                 raise ValueError("died")
             return {"messages": [answer]}
 
-        graph, chunks = once(graph_of(node)), []
+        graph, chunks = exactly(graph_of(node)), []
         with pytest.raises(ValueError, match="died"):
             chunks.extend(graph.stream(ASKED, THREAD, **MESSAGES))
         later = list(graph.stream(None, THREAD, **MESSAGES))
         assert texts_of(chunks, later) == ["Hello there."]
 
     def test_a_consumer_that_leaves_early_loses_nothing(self) -> None:
-        graph = once(graph_of(says("First words."), says("Second words.")))
+        graph = exactly(graph_of(says("First words."), says("Second words.")))
         stream: Any = graph.stream(ASKED, THREAD, **MESSAGES)
         first = next(stream)
         stream.close()
@@ -198,7 +199,7 @@ class TestTheStoreIsBounded:
         """And in the end no more at all: nothing else that they leave grows with them."""
         saver = InMemorySaver()
         plain = chain(says("First.")).copy({"checkpointer": saver})
-        graph = once(plain, stream_state=InMemoryStreamStateStore(max_threads=20))
+        graph = exactly(plain, stream_state=InMemoryStreamStateStore(max_threads=20))
 
         def grown(runs: range) -> int:
             gc.collect()
@@ -241,18 +242,18 @@ def dies(state: Any) -> Any:
 class TestAStoreThatFails:
     def test_the_error_of_the_graph_is_the_one_that_is_raised(self, caplog: Any) -> None:
         with pytest.raises(ValueError, match="died"):
-            list(once(graph_of(dies), stream_state=Full()).stream(ASKED, THREAD, **MESSAGES))
+            list(exactly(graph_of(dies), stream_state=Full()).stream(ASKED, THREAD, **MESSAGES))
         assert "was not saved (OSError)" in caplog.text
 
     async def test_async_too(self, caplog: Any) -> None:
-        graph = once(graph_of(dies), stream_state=Full())
+        graph = exactly(graph_of(dies), stream_state=Full())
         with pytest.raises(ValueError, match="died"):
             [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]
         assert "was not saved (OSError)" in caplog.text
 
     @pytest.mark.parametrize("asynchronously", [False, True])
     async def test_no_run_fails_of_it(self, caplog: Any, asynchronously: bool) -> None:
-        graph = once(graph_of(says("First."), asks), stream_state=Full())
+        graph = exactly(graph_of(says("First."), asks), stream_state=Full())
         told: list[Any] = []
         inputs: list[Any] = [ASKED, Command(resume="Yes.")]
         for asked in inputs:
@@ -268,8 +269,8 @@ class TestAStoreThatFails:
 def test_a_ledger_that_was_saved_obeys_the_limits_of_today() -> None:
     store = InMemoryStreamStateStore()
     graph = graph_of(says("First."), says("Second."), says("Third."))
-    list(once(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
-    small = once(graph, DedupConfig(max_messages=1), stream_state=store)
+    list(exactly(graph, stream_state=store).stream(ASKED, THREAD, **MESSAGES))
+    small = exactly(graph, DedupConfig(max_messages=1), stream_state=store)
     list(small.stream(ASKED, THREAD, **MESSAGES))
     checkpoint = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
     saved = store.load_stream_state(StreamAddress("1", "", checkpoint))
@@ -296,7 +297,7 @@ async def test_a_state_kept_in_pieces_counts_as_delivered(asynchronously: bool) 
     asked: Any = [{"messages": [HumanMessage(text)]} for text in ("One?", "Two?")]
     told = []
     for each in asked:  # in another process each time
-        graph = once(plain, DedupConfig(state="new_messages"))
+        graph = exactly(plain, DedupConfig(state="new_messages"))
         config: Any = {"configurable": {"thread_id": "1"}}
         if asynchronously:
             told.append([s async for s in graph.astream(each, config, stream_mode="values")])
@@ -312,7 +313,7 @@ def test_what_a_node_runs_under_its_own_name_is_not_the_node(form: Any) -> None:
     get what LangGraph sends them."""
     inner = chain(says("Between you and me."), says("The answer.")).with_config(run_name="n0")
     plain = chain(lambda state: {"messages": inner.invoke(state)["messages"][-1:]})
-    told = folded(once(plain, DedupConfig(form=form)).stream(ASKED, stream_mode="messages"))
+    told = folded(exactly(plain, DedupConfig(form=form)).stream(ASKED, stream_mode="messages"))
     upstream = folded(plain.stream(ASKED, stream_mode="messages"))
     assert list(upstream.values()) == ["Between you and me.", "The answer."]
     assert list(told.values()) == (["The answer."] if form == "exact" else list(upstream.values()))
@@ -334,6 +335,6 @@ def test_a_saver_behind_an_adapter_keeps_the_ledgers() -> None:
     saver = Adapter()
     plain = chain(says("First."), asks).copy({"checkpointer": saver})
     inputs: list[Any] = [ASKED, Command(resume="Yes.")]
-    told = [once(plain).stream(each, THREAD, stream_mode="messages") for each in inputs]
+    told = [exactly(plain).stream(each, THREAD, stream_mode="messages") for each in inputs]
     assert texts_of(*told) == ["First.", "Before the question.", "Yes."]
     assert saver.inner._threads

@@ -12,8 +12,9 @@ import pytest
 from langchain_core.messages import AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langgraph_once import Ledger, once
+from langgraph_once import Ledger
 from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
+from tests.exact import exactly
 from tests.forked import run_python
 from tests.unit_tests.stream.killed import OPTIONS, SECOND, THREAD, graph_in
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
@@ -38,7 +39,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Recorder]:
     monkeypatch.setattr("langgraph_once.stream.session.REST_PER_SAVE", 0)
     store = Recorder()
     plain = chain(says("First."), says("Second."), says("Third."))
-    return once(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store), store
+    return exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store), store
 
 
 def test_each_step_saves_what_was_said_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +85,7 @@ async def test_where_a_ledger_belongs_takes_no_value_of_the_thread(
     plain = chain(says("First."), says("Second."), says("Third."))
     list(plain.copy({"checkpointer": saver}).stream(ASKED, THREAD, **OPTIONS))
     of_the_graph, saver = saver.gets, kind()
-    graph = once(plain.copy({"checkpointer": saver}), stream_state=store)
+    graph = exactly(plain.copy({"checkpointer": saver}), stream_state=store)
     if is_async:
         assert [chunk async for chunk in graph.astream(ASKED, THREAD, **OPTIONS)]
     else:
@@ -105,7 +106,7 @@ def test_each_is_saved_with_the_checkpoint_of_the_step_before(
 
 
 def test_a_checkpoint_that_has_none_takes_the_ledger_of_the_one_before() -> None:
-    graph: Any = once(
+    graph: Any = exactly(
         chain(says("First.")).copy({"checkpointer": InMemorySaver()}), stream_state=Recorder()
     )
     list(graph.stream(ASKED, THREAD, **OPTIONS))
@@ -119,7 +120,7 @@ def test_a_checkpoint_that_has_none_takes_the_ledger_of_the_one_before() -> None
 def test_saves_within_a_stream_are_not_too_many() -> None:
     store = Recorder()
     plain = chain(*[says("Word.") for _ in range(12)])
-    graph = once(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
+    graph = exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("langgraph_once.stream.session.REST_PER_SAVE", 1e9)
         list(graph.stream(ASKED, THREAD, **OPTIONS))

@@ -9,15 +9,15 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from langgraph_once import once
 from langgraph_once.stream.graph import TASK_ID_KEY
+from tests.exact import exactly
 
 
 def answers(state: MessagesState) -> dict[str, Any]:
     return {"messages": [AIMessage("Yes.")]}
 
 
-GRAPH: Any = once(
+GRAPH: Any = exactly(
     StateGraph(MessagesState)
     .add_node("n", answers)
     .add_edge(START, "n")
@@ -31,4 +31,4 @@ GRAPH: Any = once(
     ids=["no-thread", "thread", "in-a-node"],
 )
 def test_only_those_of_a_thread_that_run_in_no_node(asked: Any, has_one: bool) -> None:
-    assert (GRAPH._thread({"configurable": asked}, "v2") is not None) is has_one
+    assert (GRAPH._thread({"configurable": asked}) is not None) is has_one

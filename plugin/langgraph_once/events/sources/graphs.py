@@ -106,7 +106,7 @@ def each_once(graph: Any, dedup: DedupConfig) -> tuple[Any, bool]:
         clone.dedup_config = _hiding(graph.dedup_config, dedup)
         return clone, True
     if isinstance(graph, Pregel):
-        return once(graph, replace(dedup, state="changed")), True
+        return once(graph, replace(dedup, state="changed", form="exact")), True
     if is_once_remote(graph):
         return graph.copy({"dedup": _hiding(graph.dedup or dedup, dedup)}), True
     return graph, False
@@ -115,7 +115,7 @@ def each_once(graph: Any, dedup: DedupConfig) -> tuple[Any, bool]:
 def _hiding(own: DedupConfig, dedup: DedupConfig) -> DedupConfig:
     """The configuration of a graph, with what is hidden here besides."""
     hide = cast("HideConfig", own.hide) | cast("HideConfig", dedup.hide)
-    return replace(own, state="changed", hide=hide)
+    return replace(own, state="changed", form="exact", hide=hide)
 
 
 def is_once_remote(graph: Any) -> bool:

@@ -11,44 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
-from langchain_core.runnables import RunnableConfig
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.config import READER_KEY, DedupConfig
+from langgraph_once.config import DedupConfig
 from langgraph_once.stream.part.annotation import Unsent, annotation_of
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["PLAIN_READER", "StockForm", "for_stock", "is_for_stock"]
-
-SERVED_KEY = "langgraph_api_version"
-"""What a LangGraph server writes into the metadata of each run (langgraph-api 0.16.7,
-langgraph_api/stream.py); `test_stock_reader` notices when it does not."""
-
-PLAIN_READER: Final = "plain"
-"""A reader that says so under `READER_KEY` gets what the graph streams without `once`, to compare
-the two: `client.runs.stream(…, checkpoint={READER_KEY: PLAIN_READER})`. It holds in v1 and v2, for
-the outermost graph. A graph that hides messages does not obey: nobody is sent what it hides."""
+__all__ = ["StockForm", "as_stock_reads"]
 
 
-def is_for_stock(dedup: DedupConfig, config: RunnableConfig, *, in_a_node: bool) -> bool:
-    """Whether a stream is for a reader that reads as stock clients do.
-
-    Args:
-        dedup: Whose `form` may say so.
-        config: The config of the run: a server runs it, and its reader has not announced itself.
-        in_a_node: Whether a node of a graph reads the stream.
-    """
-    if dedup.form != "auto":
-        return dedup.form == "stock"
-    is_served = SERVED_KEY in config.get("metadata", {})
-    announced = config.get("configurable", {}).get(READER_KEY)
-    return is_served and not in_a_node and announced in (None, "", PLAIN_READER)
-
-
-def for_stock(dedup: DedupConfig) -> DedupConfig:
+def as_stock_reads(dedup: DedupConfig) -> DedupConfig:
     """What counts as a repetition to a stock reader: it takes each state for the whole.
 
     What runs again is held while it repeats, since nothing can be retracted.

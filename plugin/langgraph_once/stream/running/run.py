@@ -7,8 +7,8 @@ variable empty, and so does another run at the same time.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.part.namespace import node_path
 from langgraph_once.stream.running.inputs import GivenToGraph
 
-__all__ = ["Run", "afirst_chunk", "first_chunk"]
+__all__ = ["Run"]
 
 PENDING: ContextVar[Run | None] = ContextVar("langgraph_once_run", default=None)
 
@@ -67,6 +67,15 @@ class Run:
         self.put: Callable[[Any], Any] | None = None
         self.was_hidden: Callable[[str], bool] = lambda _: False
 
+    @contextmanager
+    def pending(self) -> Iterator[None]:
+        """Hand this run to the handler that is made inside."""
+        token = PENDING.set(self)
+        try:
+            yield
+        finally:
+            PENDING.reset(token)
+
     @staticmethod
     def is_pending() -> bool:
         """Whether the handler that is about to be made belongs to a run of ours."""
@@ -97,26 +106,6 @@ class Run:
         if self._keys is None:
             self._keys = _keys_by_graph(self._graph)
         return self._keys.get(node_path(ns), NO_KEYS)
-
-
-def first_chunk(chunks: Iterator[Any], run: Run) -> list[Any]:
-    """The first of `chunks`, if there is one, in the making of which `run` is taken."""
-    token = PENDING.set(run)
-    try:
-        return list(itertools.islice(chunks, 1))
-    finally:
-        PENDING.reset(token)
-
-
-async def afirst_chunk(chunks: AsyncIterator[Any], run: Run) -> list[Any]:
-    """`first_chunk`, async."""
-    token = PENDING.set(run)
-    try:
-        return [await anext(chunks)]
-    except StopAsyncIteration:
-        return []
-    finally:
-        PENDING.reset(token)
 
 
 def _keys_by_graph(graph: Graph) -> dict[str, Keys]:

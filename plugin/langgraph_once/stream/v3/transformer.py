@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.annotation import annotation_of, is_respaced
+from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import event_part
 from langgraph_once.stream.part.render import writer
@@ -24,7 +24,7 @@ from langgraph_once.stream.v3.events import EventReader
 from langgraph_once.stream.v3.open_messages import RUN_KEY
 from langgraph_once.stream.v3.protocol import NODE_KEY, OURS_KEY
 
-__all__ = ["CHANNEL", "HIDDEN_METHOD", "HideRemovals", "OnceChannel", "rewrites", "with_channel"]
+__all__ = ["CHANNEL", "HIDDEN_METHOD", "HideEdits", "OnceChannel", "rewrites", "with_channel"]
 
 CHANNEL = "once"
 HIDDEN_METHOD = "messages/removal"
@@ -33,7 +33,7 @@ CHANNEL_METHODS = frozenset({"messages", "values", "updates", "custom"})
 
 def with_channel(transformers: Sequence[Any]) -> tuple[Any, ...]:
     """The transformers of a graph, and ours around them."""
-    return (HideRemovals, *_of_users(transformers), OnceChannel)
+    return (HideEdits, *_of_users(transformers), OnceChannel)
 
 
 def rewrites(transformers: Sequence[Any]) -> bool:
@@ -42,28 +42,46 @@ def rewrites(transformers: Sequence[Any]) -> bool:
 
 
 def _of_users(transformers: Sequence[Any]) -> list[Any]:
-    return [make for make in transformers if make not in (HideRemovals, OnceChannel)]
+    return [make for make in transformers if make not in (HideEdits, OnceChannel)]
 
 
-class HideRemovals(StreamTransformer):
-    """Calls a removal something else while upstream's transformers look at it.
+class HideEdits(StreamTransformer):
+    """Renames removals and edits while upstream's transformers look at them.
 
-    And what follows one with the same text, but for white space: they have that already.
+    `run.messages` takes nothing back. It would make an empty message of a removal, and another
+    message of an edit; plain LangGraph sends it neither.
     """
 
     before_builtins = True
+
+    def __init__(self, scope: tuple[str, ...] = ()) -> None:
+        super().__init__(scope)
+        self._shown: set[str] = set()
 
     def init(self) -> dict[str, Any]:
         """No projection."""
         return {}
 
     def process(self, event: Any) -> bool:
-        """Rename the method of a removal; `OnceChannel`, the last, names it back."""
+        """Rename the method of a removal or an edit; `OnceChannel`, the last, names it back."""
         if event["method"] == "messages":
             message, metadata = event["params"]["data"]
-            if is_respaced(metadata or {}) or isinstance(message, RemoveMessage):
+            note: Mapping[str, Any] = annotation_of(metadata or {}) or {}
+            if "respaced" in note or ("repairs" not in note and self._is_edit(message)):
                 event["method"] = HIDDEN_METHOD
         return True
+
+    def _is_edit(self, message: Any) -> bool:
+        """Whether a message takes the place of one that was shown, or removes it."""
+        if isinstance(message, Mapping):
+            if message.get("event") == "message-start":
+                self._shown.add(str(message.get("id")))
+            return False
+        message_id = getattr(message, "id", None)  # transformers of others may have made it None
+        is_shown = message_id in self._shown
+        if message_id is not None:
+            self._shown.add(message_id)
+        return is_shown or isinstance(message, RemoveMessage)
 
 
 class OnceChannel(StreamTransformer):

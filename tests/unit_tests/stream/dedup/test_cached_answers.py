@@ -13,10 +13,11 @@ from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import CachePolicy, Command, interrupt
 
-from langgraph_once import Deduplicator, Ledger, dedup, once
+from langgraph_once import Deduplicator, Ledger, dedup
 from langgraph_once.stream import InMemoryStreamStateStore, Part
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.states.decide import is_default_key
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -44,21 +45,21 @@ def test_a_cached_answer_comes_in_the_shape_asked_for(
     version: Any, subgraphs: bool, modes: Any
 ) -> None:
     asked: Any = {"stream_mode": modes, "subgraphs": subgraphs, "version": version}
-    cold = once(chain(says("Hello.")))
+    cold = exactly(chain(says("Hello.")))
     shapes = {_shape(chunk) for chunk in cold.stream(ASKED, **asked)}
-    chunks = list(once(cached_graph()).stream(ASKED, **asked))
+    chunks = list(exactly(cached_graph()).stream(ASKED, **asked))
     assert "Hello." in str(chunks)
     assert {_shape(chunk) for chunk in chunks} <= shapes
 
 
 def test_it_comes_once_where_updates_are_asked_for_too() -> None:
-    chunks = list(once(cached_graph()).stream(ASKED, stream_mode=["updates", "messages"]))
+    chunks = list(exactly(cached_graph()).stream(ASKED, stream_mode=["updates", "messages"]))
     assert [mode for mode, _ in chunks] == ["messages", "updates"]
 
 
 def test_what_was_done_when_the_consumer_left_comes_with_the_resume() -> None:
     plain = chain(says("Hello there, all."), says("Bye."))
-    graph = once(plain.copy({"checkpointer": InMemorySaver()}))
+    graph = exactly(plain.copy({"checkpointer": InMemorySaver()}))
     stream: Any = graph.stream(ASKED, THREAD, stream_mode="messages")
     before = list(itertools.islice(stream, 2))
     stream.close()
@@ -89,8 +90,8 @@ def asks_beside(text: str) -> Any:
 def test_without_a_ledger_what_the_thread_holds_counts_as_had() -> None:
     """The writes of a done node are the thread's, as its messages are."""
     plain = asks_beside("Hello.")
-    list(once(plain).stream(ASKED, THREAD, stream_mode="messages"))
-    elsewhere = once(plain, stream_state=InMemoryStreamStateStore())
+    list(exactly(plain).stream(ASKED, THREAD, stream_mode="messages"))
+    elsewhere = exactly(plain, stream_state=InMemoryStreamStateStore())
     later = list(elsewhere.stream(Command(resume="Yes."), THREAD, stream_mode="messages"))
     assert list(folded(later).values()) == ["Yes."]
 
@@ -101,7 +102,7 @@ def test_of_equal_answers_each_stands_for_itself() -> None:
     for name in ("a", "b", "c"):
         builder.add_node(name, says("ok"))
         builder.add_edge(START, name)
-    graph = once(chain(builder.compile(), says("Bye.")).copy({"checkpointer": InMemorySaver()}))
+    graph = exactly(chain(builder.compile(), says("Bye.")).copy({"checkpointer": InMemorySaver()}))
     asked: Any = {"stream_mode": "messages", "subgraphs": True}
     stream: Any = graph.stream(ASKED, THREAD, **asked)
     before = list(itertools.islice(stream, 4))
@@ -117,7 +118,7 @@ class TestPairs:
     def test_of_two_the_one_that_is_edited_is_replaced(self) -> None:
         pairs = lambda _: {"messages": [("ai", "One."), ("ai", "Two.")]}  # noqa: E731  # a node
         edits = lambda s: {"messages": [AIMessage("Edited.", id=s["messages"][2].id)]}  # noqa: E731  # short, and named once
-        chunks = once(chain(pairs, edits)).stream(ASKED, stream_mode="messages")
+        chunks = exactly(chain(pairs, edits)).stream(ASKED, stream_mode="messages")
         assert list(folded(chunks).values()) == ["One.", "Edited."]
 
     def test_one_of_the_cache_has_an_id(self) -> None:
@@ -133,7 +134,7 @@ class TestPairs:
         def node(state: Any) -> Any:
             return edits(state) if len(state["messages"]) > 2 else {"messages": [("ai", "First.")]}
 
-        graph = once(chain(node).copy({"checkpointer": InMemorySaver()}))
+        graph = exactly(chain(node).copy({"checkpointer": InMemorySaver()}))
         before = list(graph.stream(ASKED, THREAD, stream_mode="messages"))
         later = list(graph.stream(ASKED, THREAD, stream_mode="messages"))
         assert list(folded([*before, *later]).values()) == ["Edited."]
@@ -168,7 +169,7 @@ def test_a_task_that_an_entrypoint_calls_has_its_update_in_each_round() -> None:
     def rounds(_: Any) -> list[str]:
         return [looks().result() + interrupt("Go on?") for _ in range(2)]
 
-    graph, told = once(rounds), []
+    graph, told = exactly(rounds), []
     resume: Any = Command(resume="Yes.")
     for asked in ("Begin.", resume):
         chunks = graph.stream(asked, THREAD, stream_mode="updates")
@@ -194,13 +195,13 @@ class TestElsewhere:
 
     @pytest.mark.parametrize("asked", [ASKED, Command(goto="answers")])
     def test_its_update_comes(self, asked: Any) -> None:
-        graph = once(self.graph())
+        graph = exactly(self.graph())
         for given in (ASKED, asked, asked):
             chunks = graph.stream(given, THREAD, stream_mode="updates")
             assert self.keys(chunks) == {"answers", "__interrupt__"}
 
     async def test_after_a_change_of_the_state_too(self) -> None:
-        graph = once(self.graph())
+        graph = exactly(self.graph())
         for given in (ASKED, None, None):
             if given is None:
                 graph.update_state(THREAD, {"messages": [("user", "Again.")]}, as_node=START)
@@ -235,7 +236,7 @@ class TestTurns:
     @pytest.mark.parametrize("answer", [lambda: ("ai", "Hi."), lambda: AIMessage("Hi.", id="1")])
     def test_updates_are_those_of_the_plain_graph(self, answer: Any) -> None:
         plain = self.graph(answer)
-        wrapped = once(plain.copy({"checkpointer": InMemorySaver()}))
+        wrapped = exactly(plain.copy({"checkpointer": InMemorySaver()}))
         for _ in range(3):
             streams = (g.stream(ASKED, THREAD, stream_mode="updates") for g in (plain, wrapped))
             expected, told = (list(map(str, stream)) for stream in streams)
@@ -243,7 +244,7 @@ class TestTurns:
 
     @pytest.mark.parametrize("modes", ["messages", ["messages", "updates"]])
     def test_messages_hold_it_as_often_as_the_state(self, modes: Any) -> None:
-        graph = once(self.graph(lambda: ("ai", "Hi.")))
+        graph = exactly(self.graph(lambda: ("ai", "Hi.")))
         said: list[Any] = []
         for _ in range(3):
             chunks = list(graph.stream(ASKED, THREAD, stream_mode=modes))

@@ -14,8 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
-from langgraph_once import Deduplicator, Ledger, once
+from langgraph_once import Deduplicator, Ledger
 from langgraph_once.stream import InMemoryStreamStateStore, Part, StreamAddress, v2_part
+from tests.exact import exactly
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, says, says_copy
 from tests.unit_tests.stream.test_law_graphs import TEXTS, Script, answer_to, said_at_last
@@ -91,7 +92,7 @@ GOES_ON = {"resumed": [ANSWER], "begun again by the server": [(ASKED, AGAIN), AN
 def streams(graph: Any, goes_on: list[Any], *, subgraphs: bool) -> tuple[Any, Any, Any]:
     """What a reader is sent: of the first step, of the step that dies, and of what follows."""
     store = DiesWithItsProcess()
-    wrapped = once(graph, stream_state=store)
+    wrapped = exactly(graph, stream_state=store)
     asked: Any = {"stream_mode": "messages", "subgraphs": subgraphs, "version": "v2"}
     first = list(wrapped.stream(ASKED, THREAD, **asked))
     store.is_dead = True
@@ -139,7 +140,7 @@ def test_nothing_is_lost_whatever_the_tasks_are(tasks: Any, lost: int, subgraphs
     got: list[Any] = []
     for run in range(20):
         store.is_dead = 1 <= run <= lost
-        graph, dedup = once(plain, stream_state=store), Deduplicator(ledger=ledger)
+        graph, dedup = exactly(plain, stream_state=store), Deduplicator(ledger=ledger)
         stream: Any = graph.stream(
             asked, THREAD, stream_mode="messages", subgraphs=subgraphs, version="v2"
         )

@@ -8,10 +8,11 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langgraph_once import DedupConfig, Ledger, dedup, once
+from langgraph_once import DedupConfig, Ledger, dedup
 from langgraph_once.stream.part.content import StreamedContent, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.v3.events import EventReader
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in, model
 
 ASKED_FOR: Any = {
@@ -161,7 +162,7 @@ def test_a_pair_that_a_checkpoint_made_a_list_is_one_message() -> None:
         return {"messages": [model("Bye.").invoke("?")]}
 
     plain = chain(lambda _: {"messages": [["ai", "ok"]]}, dies_once)
-    graph = once(plain.copy({"checkpointer": InMemorySaver()}))
+    graph = exactly(plain.copy({"checkpointer": InMemorySaver()}))
     config: Any = {"configurable": {"thread_id": "1"}}
     told: Any = graph.stream(ASKED, config, stream_mode="messages")
     assert [str(next(told)[0].text)] == ["ok"]

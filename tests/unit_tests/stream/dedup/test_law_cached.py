@@ -20,7 +20,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import CachePolicy, interrupt
 
-from langgraph_once import Ledger, dedup, once
+from langgraph_once import Ledger, dedup
+from tests.exact import exactly
 from tests.examples import examples
 from tests.unit_tests.stream.scenes import ASKED, folded
 from tests.unit_tests.stream.test_law_graphs import THREAD, answer_to, said_at_last
@@ -111,7 +112,7 @@ def test_each_answer_comes_once(
 def _chunks(plain: Any, modes: list[str], ledger: Ledger | None) -> Iterator[Any]:
     """What a consumer gets until the graph has come to its end."""
     options: Any = {"stream_mode": modes, "subgraphs": True}
-    graph = once(plain) if ledger is None else plain
+    graph = exactly(plain) if ledger is None else plain
     asked: Any = ASKED
     while True:
         stream = graph.stream(asked, THREAD, **options)
@@ -135,7 +136,7 @@ def _texts(updates: Iterable[Any]) -> Iterator[str]:
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
 def test_in_v3_each_round_says_it() -> None:
-    graph = once(Rounds([["cached"]], 3).graph(1, checkpointer=InMemorySaver()))
+    graph = exactly(Rounds([["cached"]], 3).graph(1, checkpointer=InMemorySaver()))
     said: list[str] = []
     for asked in (ASKED, None, None, None):
         run: Any = graph.stream_events(asked, THREAD, version="v3")

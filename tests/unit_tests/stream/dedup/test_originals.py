@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
-from langgraph_once import DedupConfig, adedup, dedup, once
+from langgraph_once import DedupConfig, adedup, dedup
 from tests.corpus.models import answers
 from tests.corpus.wires import numbered
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded
 
 UNNAMED = numbered("none")
@@ -63,7 +64,7 @@ class TestOfAnotherModel:
 class TestWhiteSpace:
     @pytest.mark.parametrize("own", [None, "own"])
     def test_the_states_text_takes_the_place_of_the_streamed(self, own: str | None) -> None:
-        graph = once(returns_of(PADDED, lambda text: AIMessage(text.strip(), id=own)))
+        graph = exactly(returns_of(PADDED, lambda text: AIMessage(text.strip(), id=own)))
         told = list(graph.stream(ASKED, stream_mode="messages"))
         assert list(folded(told).values()) == [PLAIN]
         gone, new = told[-2:]
@@ -72,7 +73,7 @@ class TestWhiteSpace:
         assert new[1]["once"]["respaced"]
 
     def test_a_longer_one_gets_its_rest(self) -> None:
-        graph = once(returns_of(PLAIN, lambda text: AIMessage(f"{text}\n")))
+        graph = exactly(returns_of(PLAIN, lambda text: AIMessage(f"{text}\n")))
         *_, (rest, metadata) = graph.stream(ASKED, stream_mode="messages")
         assert (rest.content, rest.chunk_position) == ("\n", "last")
         assert metadata["once"]["repairs"]
@@ -80,13 +81,13 @@ class TestWhiteSpace:
     @pytest.mark.parametrize("copies", ["words", "exact"])
     def test_it_is_off_where_copies_are_exact(self, copies: Any) -> None:
         plain = returns_of(PADDED, lambda text: AIMessage(text.strip()))
-        graph = once(plain, DedupConfig(copies=copies))
+        graph = exactly(plain, DedupConfig(copies=copies))
         told = folded(graph.stream(ASKED, stream_mode="messages"))
         assert list(told.values()) == ([PLAIN] if copies == "words" else [PADDED, PLAIN])
 
     def test_a_stock_reader_keeps_what_was_streamed(self) -> None:
         plain = returns_of(PADDED, lambda text: AIMessage(text.strip(), id="own"))
-        graph = once(plain, DedupConfig(form="stock"))
+        graph = exactly(plain, DedupConfig(form="stock"))
         told = list(graph.stream(ASKED, stream_mode="messages"))
         assert all(isinstance(message, AIMessageChunk) for message, _ in told)
         assert list(folded(told).values()) == [PADDED]
@@ -98,7 +99,7 @@ class TestWhiteSpace:
 
     @pytest.mark.filterwarnings("ignore:The v3 streaming:langchain_core._api.LangChainBetaWarning")
     def test_v3_shows_it_once_and_its_channel_has_the_states_text(self) -> None:
-        graph = once(returns_of(PADDED, lambda text: AIMessage(text.strip(), id="own")))
+        graph = exactly(returns_of(PADDED, lambda text: AIMessage(text.strip(), id="own")))
         run: Any = graph.stream_events(ASKED, version="v3")
         assert [str(message.text) for message in run.messages] == [PADDED]
         run = graph.stream_events(ASKED, version="v3")

@@ -11,9 +11,10 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
-from langgraph_once import DedupConfig, dedup, once
+from langgraph_once import DedupConfig, dedup
 from langgraph_once.stream import Deduplicator, Part
 from tests.corpus.models import answers
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import folded
 
 FIRST = AIMessage("The first text.", id="one")
@@ -58,7 +59,7 @@ def side_by_side(order: str, a: Node, b: Node) -> Any:
 
 
 def fold(graph: Any, config: DedupConfig | None = None) -> list[str]:
-    return list(folded(once(graph, config).stream(ASKED, stream_mode="messages")).values())
+    return list(folded(exactly(graph, config).stream(ASKED, stream_mode="messages")).values())
 
 
 def state(graph: Any) -> list[str]:
@@ -103,14 +104,14 @@ def test_the_next_step_writes_anew() -> None:
 
 
 def test_a_second_reader_of_it_has_the_same() -> None:
-    graph = once(side_by_side("ba", streams("From a."), streams("From b.")))
+    graph = exactly(side_by_side("ba", streams("From a."), streams("From b.")))
     chunks = dedup(graph.stream(ASKED, stream_mode="messages"), stream_mode="messages")
     assert list(folded(chunks).values()) == ["From b."]
 
 
 def test_what_did_not_change_is_said_once() -> None:
     chunks = list(
-        once(side_by_side("ab", returns_it, returns_it)).stream(ASKED, stream_mode="messages")
+        exactly(side_by_side("ab", returns_it, returns_it)).stream(ASKED, stream_mode="messages")
     )
     assert [str(m.text) for m, _ in chunks] == ["The first text."]
     assert not [m for m, _ in chunks if isinstance(m, RemoveMessage)]

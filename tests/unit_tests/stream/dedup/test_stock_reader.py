@@ -14,21 +14,23 @@ from langchain_core.messages import (
     HumanMessage,
     RemoveMessage,
 )
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, RetryPolicy, interrupt
 
 from graphs.models import ScriptedChatModel
-from langgraph_once import DedupConfig, Deduplicator, once
+from langgraph_once import DedupConfig, Deduplicator, adedup, dedup, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.stock import PLAIN_READER, StockForm, is_for_stock
+from langgraph_once.stream.dedup.stock import StockForm
+from langgraph_once.stream.readers import PLAIN_READER, is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
 SERVED: Any = {"metadata": {"langgraph_api_version": "0.16.7"}}
 MODES: Any = ["messages", "values"]
-STOCK = DedupConfig(form="stock")
+EXACT, STOCK = DedupConfig(form="exact"), DedupConfig(form="stock")
 
 
 def model(text: str) -> ScriptedChatModel:
@@ -69,9 +71,10 @@ def last_state(chunks: list[Any]) -> list[AnyMessage]:
 @pytest.mark.parametrize(
     ("form", "config", "in_a_node", "expected"),
     [
-        ("auto", {}, False, False),
+        ("auto", {}, False, True),
         ("auto", SERVED, False, True),
-        ("auto", SERVED, True, False),
+        ("auto", {"configurable": {READER_KEY: "1"}}, False, False),
+        ("auto", {"configurable": {READER_KEY: "1"}}, True, True),
         ("auto", {**SERVED, "configurable": {READER_KEY: "1"}}, False, False),
         ("auto", {**SERVED, "configurable": {READER_KEY: PLAIN_READER}}, False, True),
         ("stock", {}, False, True),
@@ -83,23 +86,60 @@ def test_who_reads(form: Any, config: Any, in_a_node: bool, expected: bool) -> N
     assert is_for_stock(DedupConfig(form=form), config, in_a_node=in_a_node) is expected
 
 
-def test_a_stream_that_a_node_reads_is_exact_on_a_server_too() -> None:
-    def copying(state: MessagesState) -> Any:
-        return {"messages": [AIMessage(model("ha").invoke(state["messages"]).text, id="own")]}
-
+def test_a_reader_in_a_node_is_not_the_one_that_announced_itself_outside() -> None:
     seen: list[Any] = []
 
-    def outer(state: MessagesState) -> Any:
-        seen.extend(once(graph_of(copying)).stream(dict(state), stream_mode="messages"))
+    def outer(state: MessagesState, config: RunnableConfig) -> Any:
+        seen.extend(once(graph_of(edits)).stream(dict(state), config, stream_mode="messages"))
         return {"messages": []}
 
-    list(once(graph_of(outer)).stream(ASKED, SERVED, stream_mode="messages"))
-    assert all("once" in metadata for _, metadata in seen)
+    announcing: Any = {"configurable": {READER_KEY: "1"}}
+    list(once(graph_of(outer)).stream(ASKED, announcing, stream_mode="messages"))
     assert seen
+    assert not any("once" in metadata for _, metadata in seen)
+
+
+def edits(state: MessagesState) -> Any:
+    """Says something, and puts another text under its id into the state."""
+    return {"messages": [AIMessage("Other.", id=model("Said.").invoke(state["messages"]).id)]}
+
+
+class TestAnnounced:
+    """`dedup` announces itself to the stream that it reads, and to no other."""
+
+    def test_dedup_gets_the_exact_form(self) -> None:
+        chunks = once(graph_of(edits)).stream(ASKED, stream_mode="messages")
+        told = [message for message, _ in dedup(chunks, stream_mode="messages")]
+        assert [type(message) for message in told[-2:]] == [RemoveMessage, AIMessage]
+
+    async def test_adedup_gets_the_exact_form(self) -> None:
+        chunks = once(graph_of(edits)).astream(ASKED, stream_mode="messages")
+        told = [message async for message, _ in adedup(chunks, stream_mode="messages")]
+        assert [type(message) for message in told[-2:]] == [RemoveMessage, AIMessage]
+
+    def test_a_stream_that_a_node_of_the_graph_reads_gets_the_stock_form(self) -> None:
+        seen: list[Any] = []
+
+        def reads(state: MessagesState) -> Any:
+            seen.extend(once(graph_of(edits)).stream(dict(state), stream_mode="messages"))
+            return edits(state)
+
+        chunks = once(graph_of(reads)).stream(ASKED, stream_mode="messages")
+        told = [message for message, _ in dedup(chunks, stream_mode="messages")]
+        assert any(isinstance(message, RemoveMessage) for message in told)
+        assert "".join(message.text for message, _ in seen) == "Said."
+
+    def test_a_stream_begun_between_its_chunks_gets_the_stock_form(self) -> None:
+        chunks = dedup(
+            graph_of(edits).stream(ASKED, stream_mode="messages"), stream_mode="messages"
+        )
+        next(chunks)
+        other = list(once(graph_of(edits)).stream(ASKED, stream_mode="messages"))
+        assert "".join(message.text for message, _ in other) == "Said."
 
 
 class TestCopies:
-    @pytest.mark.parametrize("config", [None, STOCK], ids=["exact", "stock"])
+    @pytest.mark.parametrize("config", [EXACT, STOCK], ids=["exact", "stock"])
     def test_a_copy_without_an_id_has_that_of_what_was_streamed(self, config: Any) -> None:
         def twice(state: MessagesState) -> Any:
             texts = [model("the same").invoke(state["messages"]).text for _ in range(2)]
@@ -212,7 +252,7 @@ class TestAttempts:
 
 
 class TestStates:
-    @pytest.mark.parametrize("config", [None, STOCK], ids=["exact", "stock"])
+    @pytest.mark.parametrize("config", [EXACT, STOCK], ids=["exact", "stock"])
     def test_one_as_before_comes_again_after_a_draft(self, config: Any) -> None:
         def drafts(state: MessagesState) -> Any:
             model("a plan").invoke(state["messages"])

@@ -13,11 +13,12 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage, To
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from langgraph_once import DedupConfig, Ledger, once
+from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.ledger import serialized
 from langgraph_once.stream.ledger.owed import owe
 from langgraph_once.stream.part.content import content_of
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -35,7 +36,7 @@ def side_by_side() -> Any:
 
 
 def kept(*nodes: Any) -> Any:
-    return once(chain(*nodes).copy({"checkpointer": InMemorySaver()}))
+    return exactly(chain(*nodes).copy({"checkpointer": InMemorySaver()}))
 
 
 def left_after(count: int, graph: Any, **options: Any) -> list[Any]:

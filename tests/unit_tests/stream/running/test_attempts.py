@@ -7,8 +7,8 @@ from typing import Any
 from langchain_core.messages import RemoveMessage
 from langgraph.types import RetryPolicy
 
-from langgraph_once import once
 from langgraph_once.stream.running.attempts import Tasks
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, model
 
 
@@ -47,7 +47,7 @@ def test_what_was_said_inside_is_taken_back_before_it_is_said_again() -> None:
     outer.nodes["n0"].retry_policy = [
         RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
     ]
-    chunks: Any = once(outer).stream(ASKED, stream_mode="messages", subgraphs=True)
+    chunks: Any = exactly(outer).stream(ASKED, stream_mode="messages", subgraphs=True)
     said = [message for _, (message, _) in chunks]
     told = ["gone" if isinstance(m, RemoveMessage) else m.text for m in said]
     assert [text for text in told if text] == ["One", " two.", "gone", "One", " two."]

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
-from langgraph_once import once
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain
 
 pytestmark = pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
@@ -80,7 +80,7 @@ def graph_of(chunks: list[AIMessageChunk]) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_is_taken_back_and_nothing_comes_again(form: str) -> None:
-    chunks = list(once(graph_of(FORMS[form])).stream(ASKED, stream_mode="messages"))
+    chunks = list(exactly(graph_of(FORMS[form])).stream(ASKED, stream_mode="messages"))
     assert {type(message) for message, _ in chunks} == {AIMessageChunk}
     assert len(chunks) == len(FORMS[form]) + 1
 
@@ -89,10 +89,10 @@ def test_nothing_is_taken_back_and_nothing_comes_again(form: str) -> None:
 def test_v3_has_each_message_once_and_the_channel_all_of_it(form: str) -> None:
     graph = graph_of(FORMS[form])
     theirs: Any = graph.stream_events(ASKED, version="v3")
-    ours: Any = once(graph).stream_events(ASKED, version="v3")
+    ours: Any = exactly(graph).stream_events(ASKED, version="v3")
     expected = [message.output for message in theirs.messages]
     assert [m.output.content for m in ours.messages] == [m.content for m in expected]
-    run: Any = once(graph).stream_events(ASKED, version="v3")
+    run: Any = exactly(graph).stream_events(ASKED, version="v3")
     said = [part["data"][0] for part in run.extensions["once"] if part["type"] == "messages"]
     assert {type(message) for message in said} == {AIMessageChunk}
     folded = said[0]
@@ -116,7 +116,7 @@ def test_a_node_that_changes_the_streamed_message_itself_has_edited_it(version: 
         said.content = "A considerate phrase."
         return {"messages": [said]}
 
-    chunks = list(once(chain(node)).stream(ASKED, stream_mode=["messages"], version=version))
+    chunks = list(exactly(chain(node)).stream(ASKED, stream_mode=["messages"], version=version))
     data = [chunk["data"] if version == "v2" else chunk[1] for chunk in chunks]
     *_, removal, edited = [message for message, _ in data]
     assert removal.id == edited.id == "m1"

@@ -13,11 +13,12 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, RetryPolicy, interrupt
 from typing_extensions import TypedDict
 
-from langgraph_once import ChannelStreamingProcessor, DedupConfig, TokenStreamingConfig, dedup, once
+from langgraph_once import ChannelStreamingProcessor, DedupConfig, TokenStreamingConfig, dedup
 from langgraph_once.events import MessageCompletedEvent, TokenStreamEvent
 from langgraph_once.stream import v2_part
 from langgraph_once.stream.part.annotation import annotation_of
 from tests.corpus.models import answers
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
 
 RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
@@ -34,7 +35,7 @@ def thinks(text: str, answer: str = "Public.") -> Any:
 
 
 def streamed(graph: Any, config: DedupConfig | None = None, **options: Any) -> list[Any]:
-    return list(once(graph, config).stream(ASKED, stream_mode="messages", **options))
+    return list(exactly(graph, config).stream(ASKED, stream_mode="messages", **options))
 
 
 def marked(chunks: list[Any]) -> list[str]:
@@ -107,7 +108,7 @@ class TestWhatIsADraft:
         def node(state: Any) -> Any:
             return {"messages": [answers(AIMessage("ok", id="fixed")).invoke("?")]}
 
-        graph = once(chain(node).copy({"checkpointer": InMemorySaver()}))
+        graph = exactly(chain(node).copy({"checkpointer": InMemorySaver()}))
         config: Any = {"configurable": {"thread_id": "1"}}
         for _ in range(2):
             assert marked(list(graph.stream(ASKED, config, stream_mode="messages"))) == []
@@ -137,7 +138,7 @@ class TestAttempts:
             model("Thinking.").invoke("?")
             return {"messages": [AIMessage(interrupt("?"))]}
 
-        graph = once(chain(node).copy({"checkpointer": InMemorySaver()}))
+        graph = exactly(chain(node).copy({"checkpointer": InMemorySaver()}))
         config: Any = {"configurable": {"thread_id": "1"}}
         asked = list(graph.stream(ASKED, config, stream_mode="messages"))
         assert marked(asked) == []
@@ -151,19 +152,19 @@ class TestAttempts:
 
         chunks: list[Any] = []
         with contextlib.suppress(ValueError):
-            chunks.extend(once(chain(node)).stream(ASKED, stream_mode="messages"))
+            chunks.extend(exactly(chain(node)).stream(ASKED, stream_mode="messages"))
         assert marked(chunks) == []
 
 
 class TestReaders:
     def test_a_second_deduplicator_lets_the_mark_through_and_loses_nothing(self) -> None:
-        plain = once(chain(thinks("To be or not."))).stream(ASKED, stream_mode="messages")
+        plain = exactly(chain(thinks("To be or not."))).stream(ASKED, stream_mode="messages")
         chunks = list(dedup(plain, stream_mode="messages"))
         assert marked(chunks) == ["To be or not."]
         assert list(folded(chunks).values()) == ["To be or not.", "Public."]
 
     async def test_typed_events_tell_the_message_once(self) -> None:
-        graph = once(chain(thinks("To be or not.")))
+        graph = exactly(chain(thinks("To be or not.")))
         processor = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
         events = [event async for event in processor.stream(graph, ASKED)]
         done = [e.message.text for e in events if isinstance(e, MessageCompletedEvent)]
@@ -173,7 +174,7 @@ class TestReaders:
 
     @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
     def test_in_v3_the_mark_is_on_the_channel_alone(self) -> None:
-        graph = once(chain(thinks("To be or not.")))
+        graph = exactly(chain(thinks("To be or not.")))
         run: Any = graph.stream_events(ASKED, version="v3")
         parts = [v2_part(chunk) for chunk in run.extensions["once"]]
         assert marked([(p.data, p.meta) for p in parts if p.mode == "messages"]) == [

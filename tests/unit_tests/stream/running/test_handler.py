@@ -25,7 +25,8 @@ from langgraph.types import Command, Overwrite, RetryPolicy
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ASKED,
     chain,
@@ -41,7 +42,7 @@ RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
 
 
 def streamed(graph: Any, asked: Any = ASKED, **options: Any) -> list[Any]:
-    return list(once(graph).stream(asked, stream_mode="messages", **options))
+    return list(exactly(graph).stream(asked, stream_mode="messages", **options))
 
 
 def texts(graph: Any, asked: Any = ASKED, **options: Any) -> list[str]:
@@ -204,7 +205,7 @@ class TestAttempts:
     @pytest.mark.parametrize("words", [("One two.", "One two."), ("One two.", "Other words.")])
     def test_d4_hold_keeps_the_words_of_the_last_attempt_alone(self, words: Any) -> None:
         chunks = list(
-            once(self.retried(self.flaky(*words)), DedupConfig(reexecution="hold")).stream(
+            exactly(self.retried(self.flaky(*words)), DedupConfig(reexecution="hold")).stream(
                 ASKED, stream_mode="messages"
             )
         )
@@ -213,7 +214,7 @@ class TestAttempts:
         assert bool(gone) == (words[0] != words[1])
 
     def test_d4_mark_lets_the_words_of_both_attempts_stand(self) -> None:
-        graph = once(self.retried(self.flaky("One.", "Two.")), DedupConfig(reexecution="mark"))
+        graph = exactly(self.retried(self.flaky("One.", "Two.")), DedupConfig(reexecution="mark"))
         chunks = list(graph.stream(ASKED, stream_mode="messages"))
         assert list(folded(chunks).values()) == ["One.", "Two."]
 
@@ -243,7 +244,7 @@ class TestAnnotation:
         assert (notes[0]["v"], notes[0]["source"], notes[0]["attempt"]) == (1, "model", 1)
 
     def test_it_is_the_same_in_v1_and_v2(self) -> None:
-        graph: Any = once(nested(says_copy("Hello."), 2))
+        graph: Any = exactly(nested(says_copy("Hello."), 2))
         options: Any = {"stream_mode": "messages", "subgraphs": True}
         v1 = [chunk[1][1]["once"] for chunk in graph.stream(ASKED, **options)]
         v2 = [chunk["data"][1]["once"] for chunk in graph.stream(ASKED, version="v2", **options)]
@@ -371,7 +372,7 @@ class TestSemanticsUsersKnow:
 
     @pytest.mark.parametrize("history", ["suppress", "emit"])
     def test_d6_echoes_of_the_input_by_policy(self, history: Any) -> None:
-        graph = once(chain(lambda s: {"messages": s["messages"]}), DedupConfig(history=history))
+        graph = exactly(chain(lambda s: {"messages": s["messages"]}), DedupConfig(history=history))
         asked = {"messages": [HumanMessage("Hi.", id="h")]}
         chunks = list(graph.stream(asked, stream_mode="messages"))
         assert len(chunks) == (history == "emit")

@@ -17,10 +17,12 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import push_message
 
 from graphs.models import ScriptedChatModel
-from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup, once
+from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
 from langgraph_once.stream import Part
+from langgraph_once.stream.readers import first_chunk
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
-from langgraph_once.stream.running.run import Run, first_chunk
+from langgraph_once.stream.running.run import Run
+from tests.exact import exactly
 from tests.unit_tests.stream.hidden_scenes import (
     BYE,
     NOTE,
@@ -37,7 +39,7 @@ THREAD: Any = {"configurable": {"thread_id": "1"}}
 
 
 def heard(graph: Any, hide: Any, asked: Any = ASKED, **options: Any) -> list[BaseMessage]:
-    wrapped = graph if (hide is None) else once(graph, DedupConfig(hide=hide))
+    wrapped = graph if (hide is None) else exactly(graph, DedupConfig(hide=hide))
     return [chunk[0] for chunk in wrapped.stream(asked, stream_mode="messages", **options)]
 
 
@@ -93,7 +95,7 @@ class TestWhatBecomesOfIt:
     def test_nor_in_a_later_run_of_its_thread(self, change: Any) -> None:
         graph = graph_of(plan=says(PLAN), change=change, talk=says(BYE))
         stopped: Any = graph.compile(checkpointer=InMemorySaver(), interrupt_before=["change"])
-        wrapped = once(stopped, DedupConfig(hide={"nodes": ["plan"]}))
+        wrapped = exactly(stopped, DedupConfig(hide={"nodes": ["plan"]}))
         assert heard(wrapped, None, config=THREAD) == []
         said = heard(wrapped, None, None, config=THREAD)
         assert "".join(str(m.text) for m in said) == BYE
@@ -101,7 +103,7 @@ class TestWhatBecomesOfIt:
 
     def test_of_a_message_that_was_heard_is_told_whoever_does_it(self, change: Any) -> None:
         graph = graph_of(talk=says(BYE), change=change).compile()
-        wrapped = once(graph, DedupConfig(hide={"nodes": ["change"]}))
+        wrapped = exactly(graph, DedupConfig(hide={"nodes": ["change"]}))
         chunks = wrapped.stream(ASKED, stream_mode="messages")
         kept = graph.invoke(ASKED)["messages"][1:]
         assert list(folded(chunks).values()) == [str(message.text) for message in kept]
@@ -191,13 +193,13 @@ def test_a_hidden_fallback_takes_the_place_of_what_failed() -> None:
 
     breaks = Breaks(script=lambda _: AIMessage("It breaks off."))
     graph = chain(asks(breaks.with_fallbacks([tagged(PLAN, "draft")])))
-    wrapped = once(graph, DedupConfig(hide={"tags": ["draft"]}))
+    wrapped = exactly(graph, DedupConfig(hide={"tags": ["draft"]}))
     assert folded(wrapped.stream(ASKED, stream_mode="messages")) == {}
 
 
 def test_what_upstream_does_not_stream_is_told_with_its_tags() -> None:
     """So that a client may hide it where the graph hides nothing."""
-    graph = once(
+    graph = exactly(
         chain(asks(tagged(PLAN, "nostream", "x")), asks(model(BYE).with_config(run_name="y")))
     )
     chunks: Any = graph.stream(ASKED, stream_mode="messages")
@@ -237,7 +239,7 @@ def part(message: BaseMessage, **meta: Any) -> Part:
 def test_no_token_of_a_hidden_model_leaves_the_handler() -> None:
     graph, sent = chain(asks(tagged("One two three.", "draft"))), list[Any]()
     made = (HidingMessagesHandler(each, True) for each in [sent.append])
-    (handler,) = first_chunk(made, Run(graph, DedupConfig(hide={"tags": ["draft"]})))
+    (handler,) = first_chunk(made, Run(graph, DedupConfig(hide={"tags": ["draft"]})).pending())
     graph.invoke(ASKED, {"callbacks": [handler]})
     told = [data for _, _, data in sent]
     assert not [message for message, _ in told if isinstance(message, AIMessageChunk)]

@@ -12,8 +12,8 @@ from langgraph.graph.message import push_message
 from langgraph.pregel import _messages as upstream
 from langgraph.pregel import main
 
-from langgraph_once import once
 from langgraph_once.stream.running.install import MessagesHandlerSwitch, install
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
     ALL_MODES,
     ASKED,
@@ -96,13 +96,13 @@ def test_a_plain_graph_streamed_inside_a_wrapped_one_is_plain() -> None:
         heard.extend(inner.stream(ASKED, stream_mode="messages"))
         return {"messages": [AIMessage("Outside.")]}
 
-    chunks: Any = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
+    chunks: Any = list(exactly(chain(node)).stream(ASKED, stream_mode="messages"))
     assert all(notes_of(chunks))
     assert notes_of(heard) == [None] * len(heard)
 
 
 async def test_runs_at_the_same_time_do_not_see_each_other() -> None:
-    plain, wrapped = chain(says("Hello.")), once(chain(says("Hello.")))
+    plain, wrapped = chain(says("Hello.")), exactly(chain(says("Hello.")))
 
     async def run(graph: Any) -> list[Any]:
         return notes_of([c async for c in graph.astream(ASKED, stream_mode="messages")])
@@ -117,6 +117,6 @@ def test_push_message_pushes_once() -> None:
         push_message(AIMessage("Pushed.", id="p"))
         return {"messages": [model("Said.").invoke(state["messages"])]}
 
-    chunks: Any = list(once(chain(node)).stream(ASKED, stream_mode="messages"))
+    chunks: Any = list(exactly(chain(node)).stream(ASKED, stream_mode="messages"))
     assert sorted(folded(chunks).values()) == ["Pushed.", "Said."]
     assert chunks[0][1]["once"]["source"] == "push"

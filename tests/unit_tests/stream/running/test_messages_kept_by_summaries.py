@@ -12,7 +12,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from graphs.models import ScriptedChatModel
-from langgraph_once import DedupConfig, Ledger, dedup, once
+from langgraph_once import DedupConfig, Ledger, dedup
+from tests.exact import exactly
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 CUT = DedupConfig(state="new_messages")
@@ -73,7 +74,7 @@ MODES = [
 @pytest.mark.parametrize("source", ["once", "dedup"])
 def test_the_fold_is_the_state(source: str, modes: list[str]) -> None:
     plain, have, ledger = graph(), Fold(), Ledger()
-    wrapped = once(plain, CUT)
+    wrapped = exactly(plain, CUT)
     for turn in range(3):
         asked: Any = {"messages": [("user", f"question {turn}")]}
         if source == "once":

@@ -12,7 +12,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import push_message
 from langgraph.types import Command, RetryPolicy, Send
 
-from langgraph_once import once
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import chain, folded
 
 RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
@@ -21,7 +21,7 @@ ASKED: Any = {"messages": [("user", "Please begin.")]}
 
 
 def texts(graph: Any, asked: Any = ASKED, **options: Any) -> list[str]:
-    chunks = once(graph).stream(asked, stream_mode="messages", **options)
+    chunks = exactly(graph).stream(asked, stream_mode="messages", **options)
     return list(folded(c[-1] if options.get("subgraphs") else c for c in chunks).values())
 
 
@@ -51,7 +51,7 @@ def test_what_the_user_said_is_an_echo(asked: Any) -> None:
 
 def test_what_the_thread_held_is_an_echo() -> None:
     graph = workers(lambda s: [Send("worker", {"kept": s["messages"][:1]})])
-    kept = once(graph.copy({"checkpointer": InMemorySaver()}))
+    kept = exactly(graph.copy({"checkpointer": InMemorySaver()}))
     for text in ("Hi.", "And you?"):
         asked = {"messages": [HumanMessage(text)]}
         assert list(kept.stream(asked, THREAD, stream_mode="messages")) == []

@@ -11,8 +11,9 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
-from langgraph_once import DedupConfig, once
+from langgraph_once import DedupConfig
 from tests.corpus.models import answers
+from tests.exact import exactly
 from tests.unit_tests.stream.scenes import folded
 
 
@@ -48,7 +49,7 @@ def graph_of(schema: Any, *nodes: Any, sees: Any = None) -> Any:
 
 def said(graph: Any, given: Any, config: DedupConfig | None = None) -> list[str]:
     fresh = {**given, "messages": [m.model_copy() for m in given["messages"]]}
-    told = once(graph, config).stream(fresh, stream_mode="messages", subgraphs=True)
+    told = exactly(graph, config).stream(fresh, stream_mode="messages", subgraphs=True)
     return list(folded(chunk for _, chunk in told).values())
 
 
@@ -109,10 +110,10 @@ class TestWithoutIds:
         """Each string stands for one message that a graph inside makes."""
         inner = graph_of(Talk, returns(AIMessage("Answer.", id="new")))
         graph = graph_of(Added, inner)
-        told = once(graph).stream({"messages": ["Hm?"]}, stream_mode="messages", subgraphs=True)
+        told = exactly(graph).stream({"messages": ["Hm?"]}, stream_mode="messages", subgraphs=True)
         assert list(folded(chunk for _, chunk in told).values()) == ["Answer."]
         echo = graph_of(Added, inner, returns(HumanMessage("Hm?", id="by-a-node")))
-        told = once(echo).stream({"messages": ["Hm?"]}, stream_mode="messages", subgraphs=True)
+        told = exactly(echo).stream({"messages": ["Hm?"]}, stream_mode="messages", subgraphs=True)
         assert list(folded(chunk for _, chunk in told).values()) == ["Answer.", "Hm?"]
 
 

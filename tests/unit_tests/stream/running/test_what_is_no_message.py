@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
 
-from langgraph_once import once
+from tests.exact import exactly
 
 ASKED: Any = {"messages": [HumanMessage("Go on.", id="asked")]}
 
@@ -51,14 +51,14 @@ def test_in_a_graph_that_nobody_can_look_into_nothing_is_made_of_values(value: A
         graph_of(Plain, lambda _: {"messages": value}).invoke({})
         return {"messages": [AIMessage("done", id="done")]}
 
-    assert said(once(graph_of(MessagesState, calls)), subgraphs=True) == [("ai", "done")]
+    assert said(exactly(graph_of(MessagesState, calls)), subgraphs=True) == [("ai", "done")]
 
 
 def test_what_is_in_a_value_that_a_reducer_takes_is_no_message() -> None:
     """The reducer makes messages of the items of a list, and of nothing in them."""
     item = {"role": "user", "content": [{"type": "text", "text": "one"}, "two"]}
     graph = graph_of(Listed, lambda _: {"messages": [item]})
-    assert said(once(graph)) == [("human", "onetwo")]
+    assert said(exactly(graph)) == [("human", "onetwo")]
 
 
 SEQUENCES: list[Callable[[list[Any]], Sequence[Any]]] = [list, tuple, deque, UserList]
@@ -76,7 +76,7 @@ def test_messages_are_heard_from_every_sequence(
 
     items = [AIMessage("one", id="1"), AIMessage("two", id="2")]
     graph = graph_of(State, lambda _: {key: kind(items)})
-    assert said(once(graph)) == said(graph) == [("ai", "one"), ("ai", "two")]
+    assert said(exactly(graph)) == said(graph) == [("ai", "one"), ("ai", "two")]
 
 
 def test_a_long_range_is_not_walked() -> None:
@@ -85,4 +85,4 @@ def test_a_long_range_is_not_walked() -> None:
         numbers: Any
 
     graph = graph_of(State, lambda _: {"numbers": range(10**12), "messages": AIMessage("one")})
-    assert said(once(graph)) == [("ai", "one")]
+    assert said(exactly(graph)) == [("ai", "one")]
