@@ -54,7 +54,6 @@ def summary(models: Models) -> Scenario:
         graph,
         gone("Please begin."),
         gone("The first answer."),
-        draft("A summary of all.", chat=False, again=True),
         said(summed),
         second_wish,
         said("The second answer."),
