@@ -21,7 +21,7 @@ from tests.agents.asked import Call, Reply
 from tests.agents.provider import Models
 from tests.agents.scripts import calls, lookup, replies, result, turn
 from tests.corpus.scenario import ASKED, Run, Scenario, row
-from tests.corpus.units import call, draft, gone, said, thought
+from tests.corpus.units import call, gone, said, thought
 
 __all__ = ["fallback", "human", "pii", "summary", "todo", "tool_retry"]
 
