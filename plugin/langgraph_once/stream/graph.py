@@ -20,6 +20,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.dedup.cached_answers import CachedParts, with_updates
 from langgraph_once.stream.dedup.deduplicator import cuts_states
 from langgraph_once.stream.dedup.hide import Hiding
@@ -202,6 +203,15 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             run if "messages" in mode_set(modes) else None,  # else no handler takes it
             thread,
         )
+
+    def astream_events(
+        self, input: Any, config: RunnableConfig | None = None, *, version: Any = "v2", **how: Any
+    ) -> Any:
+        """`Pregel.astream_events`; in v1 and v2 what a repeated attempt says again is told once."""
+        run = functools.partial(super().astream_events, input, version=version, **how)
+        if version == "v3" or self._is_plain(config, "v1"):
+            return run(config)
+        return told_once(run, config, self.dedup_config)
 
     def _is_plain(self, config: RunnableConfig | None, version: Version) -> bool:
         """Whether the reader asked for what the graph streams by itself, and may have that."""

@@ -1,0 +1,260 @@
+"""`astream_events`, v1 and v2: a model's answer that a repeated attempt says again is told once.
+
+A reader of these events takes nothing back. So the events of a model run that may repeat another
+are held while it says the same. What it says beyond that goes out under the run id and the message
+id that the reader has; where it says something else, all of its events go out as they came. The
+events of nodes, tools and graphs are not touched: the messages in them are states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from langchain_core.messages import AIMessageChunk, BaseMessage, RemoveMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config, merge_configs
+
+from langgraph_once.config import DedupConfig, HideConfig
+from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.hide import Hiding
+from langgraph_once.stream.dedup.stock import for_stock
+from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, Unsent
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, node_path
+from langgraph_once.stream.running.model_runs import ModelRunsHandler, ModelStart
+
+__all__ = ["told_once"]
+
+START: Final = "on_chat_model_start"
+STREAM: Final = "on_chat_model_stream"
+END: Final = "on_chat_model_end"
+
+Event = dict[str, Any]
+
+
+async def told_once(
+    events: Callable[[RunnableConfig], AsyncIterator[Any]],
+    config: RunnableConfig | None,
+    dedup: DedupConfig,
+) -> AsyncGenerator[Any]:
+    """The events of a graph, each answer once.
+
+    Args:
+        events: Runs the graph with a config.
+        config: The config that its caller gave.
+        dedup: What counts as a repetition, and who is hidden.
+    """
+    handler = ModelRunsHandler()
+    # Completed first: a config with callbacks takes none from the run around this one.
+    heard = merge_configs(ensure_config(config), {"callbacks": [handler]})
+    told = _EventFilter(dedup, handler.starts)
+    async with aclosing(cast("AsyncGenerator[Any]", events(heard))) as stream:
+        try:
+            async for event in stream:
+                for kept in told.new(event):
+                    yield kept
+        except Exception:
+            for kept in told.close():
+                yield kept
+            raise
+        for kept in told.close():
+            yield kept
+
+
+class _ModelRun:
+    """A model run, as the reader of its events knows it.
+
+    Attributes:
+        repeats: The run that it may repeat.
+        shown: The run under whose ids its events go out.
+        held: Its events, while it repeats the other; None once that is decided.
+        key: The id under which the ledger knows its message.
+        message_id: The id of its first chunk that had one.
+        has_spoken: It has said something, of which the ledger knows.
+        is_over: The reader has its end.
+        failed_end: Its end in v1, which tells nothing but that it failed. Another run may go on.
+        next: The run that may repeat it.
+    """
+
+    def __init__(self, event: Event, start: ModelStart, repeats: _ModelRun | None) -> None:
+        self.id: str = event["run_id"]
+        self.name: str = event["name"]
+        self.path = _path(start.task)
+        self.repeats = repeats
+        self.shown: _ModelRun = repeats.shown if repeats is not None else self
+        self.held: list[Event] | None = None if repeats is None else []
+        self.line: str = f"model:{self.id}" if repeats is None else repeats.line
+        self.meta = self.noted("model")
+        self.key = self.id
+        self.message_id: str | None = None
+        self.has_spoken = False
+        self.is_over = False
+        self.failed_end: Event | None = None
+        self.next: _ModelRun | None = None
+
+    def noted(self, source: Source) -> Unsent:
+        """Metadata in which all that repeats each other is of one task, and nothing else is."""
+        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1, run=self.id)
+        return Unsent({TASK_NS_KEY: self.line}, note)
+
+
+class _EventFilter:
+    """Decides which events of models are told."""
+
+    def __init__(self, dedup: DedupConfig, starts: dict[str, ModelStart]) -> None:
+        self._hiding = Hiding.of(dedup)
+        self._dedup = Deduplicator(replace(for_stock(dedup), hide=HideConfig()), for_stock=True)
+        self._starts = starts
+        self._runs: dict[str, _ModelRun | None] = {}
+
+    def new(self, event: Event) -> Iterable[Event]:
+        """What the reader is told of an event."""
+        kind, run_id = event["event"], event["run_id"]
+        if kind not in (START, STREAM, END):
+            return (event,)
+        if run_id not in self._runs:
+            self._runs[run_id] = self._begun(event)
+        run = self._runs[run_id]
+        if run is None:
+            return ()
+        if kind == STREAM:
+            return self._streamed(run, event)
+        if kind == END:
+            return self._ended(run, event)
+        if run.held is not None:
+            run.held.append(event)
+            return ()
+        return (event,)
+
+    def close(self) -> Iterable[Event]:
+        """The ends of runs that failed, and in whose place no other went on."""
+        runs = filter(None, self._runs.values())
+        return [run.failed_end for run in runs if run.failed_end and not run.is_over]
+
+    def _begun(self, event: Event) -> _ModelRun | None:
+        """A run that begins; None if it is hidden."""
+        start = self._starts.pop(event["run_id"], ModelStart("", ()))
+        metadata, tags = event["metadata"], event["tags"]
+        graph = lineage(start.task)[-2:-1]
+        if self._hiding and self._hiding.hides_run(graph, metadata, tags, event["name"]):
+            return None
+        repeats = self._repeated(start, event["name"]) if start.earlier else None
+        run = _ModelRun(event, start, repeats)
+        if repeats is not None:
+            repeats.next = run
+        return run
+
+    def _repeated(self, start: ModelStart, name: str) -> _ModelRun | None:
+        """The first of the runs that may be repeated, in the same node and best of the same name.
+
+        A run that was not told, because the reader asked for other names, is none of them.
+        """
+        known = (self._runs.get(run_id) for run_id in start.earlier)
+        free = [run for run in known if run and _is_free(run, start)]
+        return next((run for run in free if run.name == name), free[0] if free else None)
+
+    def _streamed(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+        chunk = event["data"]["chunk"]
+        if not isinstance(chunk, AIMessageChunk):
+            return (event,) if run.held is None else self._released(run, event)
+        run.message_id = run.message_id or chunk.id
+        if run.shown is run and self._dedup.passes(chunk, run.meta):
+            return (event,)
+        new = self._said(run, chunk)
+        if run.held is not None and not new:
+            run.held.append(event)
+            return ()
+        return self._told(run, event, new)
+
+    def _said(self, run: _ModelRun, message: BaseMessage) -> list[Part]:
+        """What of a message is new."""
+        feed = self._dedup.feed
+        if not run.has_spoken:
+            run.has_spoken = True
+            if run.repeats is not None:
+                void = RemoveMessage(id=run.repeats.key)
+                list(feed(Part((), "messages", void, run.noted("retry"))))
+            elif message.id:
+                run.key = message.id  # so that the next chunks need no copy
+        if message.id != run.key:
+            message = message.model_copy(update={"id": run.key})
+        return list(feed(Part((), "messages", message, run.meta)))
+
+    def _told(self, run: _ModelRun, event: Event, new: list[Part]) -> Iterable[Event]:
+        if run.held is not None and self._is_new(run, new):
+            return self._released(run, event)
+        run.held = None
+        if run.shown is run:
+            return (event,)
+        if run.shown.is_over or not new:
+            return ()
+        return (_shown(event, run.shown, "chunk", new[-1].data),)
+
+    def _is_new(self, run: _ModelRun, new: list[Part]) -> bool:
+        """Whether it is told as it came: it says something else, or more than what has ended."""
+        if not new:
+            return False
+        said = new[-1].data
+        return said.id == run.key or (run.shown.is_over and bool(said.content))
+
+    def _released(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+        """All the events of a run that turned out not to repeat another."""
+        old, held = run.shown, run.held or []
+        run.held, run.shown = None, run
+        if old.failed_end is not None and not old.is_over:
+            old.is_over = True
+            held.insert(0, old.failed_end)
+        return [*held, event]
+
+    def _ended(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+        output = event["data"].get("output")
+        if isinstance(output, dict) and output.get("generations") == [[]]:
+            if run.shown is run:
+                run.failed_end = event
+            return ()
+        answer = _answer(output)
+        new: list[Part] = []
+        if answer is not None and not run.has_spoken:
+            new = self._said(run, answer)
+        elif run.held is not None:
+            new = self._said(run, AIMessageChunk(content="", chunk_position="last"))
+        if run.held is not None and (answer is None or self._is_new(run, new)):
+            run.is_over = True
+            return self._released(run, event)
+        run.held, was_over = None, run.shown.is_over
+        run.shown.is_over = True
+        if run.shown is run or answer is None:
+            return (event,)
+        return () if was_over else (_shown(event, run.shown, "output", answer),)
+
+
+def _is_free(run: _ModelRun, start: ModelStart) -> bool:
+    """Whether no other run repeats it already, other than one that failed without a word."""
+    later = run.next
+    is_free = later is None or (later.id in start.earlier and not later.has_spoken)
+    return run.has_spoken and is_free and run.path == _path(start.task)
+
+
+def _path(task: str) -> str:
+    return node_path(task.split(NS_SEP))
+
+
+def _answer(output: Any) -> BaseMessage | None:
+    """The message at the end of a run: v1 has it in the fields of a result, v2 alone."""
+    if isinstance(output, dict):
+        answers = [each for batch in output.get("generations", ()) for each in batch]
+        output = answers[0].get("message") if answers else None
+    return output if isinstance(output, BaseMessage) else None
+
+
+def _shown(event: Event, run: _ModelRun, key: str, message: BaseMessage) -> Event:
+    """An event of another run and message."""
+    named: Any = message.model_copy(update={"id": run.message_id or message.id})
+    old = event["data"][key]
+    if isinstance(old, dict):  # v1
+        first = {**old["generations"][0][0], "message": named}
+        named = {**old, "generations": [[first]]}
+    return {**event, "run_id": run.id, "data": {**event["data"], key: named}}
