@@ -49,6 +49,7 @@ class ModelRunsHandler(BaseCallbackHandler):
         self._tasks = Tasks()
         self._nodes: dict[UUID, Task] = {}
         self._models: dict[UUID, Said] = {}
+        self._failed: set[str] = set()
 
     def on_chain_start(
         self,
@@ -95,9 +96,10 @@ class ModelRunsHandler(BaseCallbackHandler):
             return
         said = self._models[run_id] = Said(str(run_id), (), metadata[TASK_NS_KEY])
         with self._lock:
-            around = (*self._tasks.outer(said.task), self._tasks.get(said.task))
-            earlier = dict.fromkeys(old.id for task in around for old in task.stale)
-            self.starts[said.id] = ModelStart(said.task, tuple(earlier))
+            task = self._tasks.get(said.task)
+            void = [old.id for each in (*self._tasks.outer(task.ns), task) for old in each.stale]
+            void += [old.id for old in task.said.values() if self._has_failed(old, task)]
+            self.starts[said.id] = ModelStart(task.ns, tuple(dict.fromkeys(void)))
             self._tasks.say(said)
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:  # noqa: ARG002
@@ -108,5 +110,7 @@ class ModelRunsHandler(BaseCallbackHandler):
         """Note that the answer of a run is void, unless its reader just stopped reading."""
         said = self._models.pop(run_id, None)
         if said is not None and not isinstance(error, GeneratorExit):
-            with self._lock:
-                self._tasks.get(said.task).stale.append(said)
+            self._failed.add(said.id)
+
+    def _has_failed(self, said: Said, task: Task) -> bool:
+        return said.id in self._failed and said.task == task.ns
