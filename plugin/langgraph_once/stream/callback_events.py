@@ -20,7 +20,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.hide import Hiding
-from langgraph_once.stream.dedup.stock import for_stock
+from langgraph_once.stream.dedup.stock import as_stock_reads
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, Unsent
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, node_path
@@ -106,7 +106,9 @@ class _EventFilter:
 
     def __init__(self, dedup: DedupConfig, starts: dict[str, ModelStart]) -> None:
         self._hiding = Hiding.of(dedup)
-        self._dedup = Deduplicator(replace(for_stock(dedup), hide=HideConfig()), for_stock=True)
+        self._dedup = Deduplicator(
+            replace(as_stock_reads(dedup), hide=HideConfig()), for_stock=True
+        )
         self._starts = starts
         self._runs: dict[str, _ModelRun | None] = {}
 
