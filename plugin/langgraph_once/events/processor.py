@@ -42,6 +42,7 @@ from langgraph_once.events.sources.chunks import (
     shape_reader,
 )
 from langgraph_once.events.sources.graphs import (
+    UNREAD,
     SeededBy,
     asked,
     check_keys,
@@ -58,6 +59,7 @@ from langgraph_once.events.vocabulary.config import (
 )
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger, Part
+from langgraph_once.stream.bookkeeping import Guard
 from langgraph_once.stream.part.resume import may_repeat
 from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
@@ -81,6 +83,11 @@ class _Run(NamedTuple):
     def token(self) -> Callable[[Any], Event | None] | None:
         """A short way for tokens, if chunks are well made and each comes once."""
         return self.reader.token if self.read is local_part else None
+
+    def seed(self, state: Any) -> None:
+        """Take the state that the stream starts from."""
+        with Guard(UNREAD)():
+            self.reader.seed(state)
 
     def parts(self, chunk: Any) -> Iterable[Part]:
         """What a chunk says that the consumer lacks."""
@@ -277,7 +284,7 @@ class ChannelStreamingProcessor:
         with _closing(run.chunks):
             try:
                 if run.seeded_by is not None:
-                    run.reader.seed(run.seeded_by.state())
+                    run.seed(run.seeded_by.state())
                 chunks = iter(run.chunks)
                 yield from chain.from_iterable(map(feed, first_chunk(chunks, announced())))
                 for chunk in chunks:
@@ -295,7 +302,7 @@ class ChannelStreamingProcessor:
         async with _aclosing(run.chunks):
             try:
                 if run.seeded_by is not None:
-                    run.reader.seed(await run.seeded_by.astate())
+                    run.seed(await run.seeded_by.astate())
                 chunks = aiter(run.chunks)
                 first = await afirst_chunk(chunks, announced())
                 for event in chain.from_iterable(map(feed, first)):

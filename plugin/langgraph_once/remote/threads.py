@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import httpx
 from langchain_core.runnables import RunnableConfig
@@ -20,6 +20,9 @@ from langgraph_once.remote.shapes.snapshots import Pages, as_config, snapshot
 from langgraph_once.remote.signatures import shows_options
 
 __all__ = ["RemoteThreads"]
+
+UNANSWERED: Final = (APIError, httpx.HTTPError, ValueError)
+"""How a question of ours fails; a proxy may answer with a page, which is no JSON."""
 
 
 @shows_options
@@ -99,10 +102,12 @@ class RemoteThreads(RemoteGraph):
         if self._is_own_server is None:
             try:
                 client.runs.get(*run)
-            except (APIError, httpx.HTTPError) as error:
+            except UNANSWERED as error:
                 return self._elsewhere(config, error)
-            with suppress(APIError, httpx.HTTPError):
-                check_room(client.http.get(METRICS), self.assistant_id)
+            metrics = None
+            with suppress(*UNANSWERED):
+                metrics = client.http.get(METRICS)
+            check_room(metrics, self.assistant_id)
             self._is_own_server = True
         return in_own_thread(config, run, self.assistant_id)
 
@@ -115,10 +120,12 @@ class RemoteThreads(RemoteGraph):
         if self._is_own_server is None:
             try:
                 await client.runs.get(*run)
-            except (APIError, httpx.HTTPError) as error:
+            except UNANSWERED as error:
                 return self._elsewhere(config, error)
-            with suppress(APIError, httpx.HTTPError):
-                check_room(await client.http.get(METRICS), self.assistant_id)
+            metrics = None
+            with suppress(*UNANSWERED):
+                metrics = await client.http.get(METRICS)
+            check_room(metrics, self.assistant_id)
             self._is_own_server = True
         return in_own_thread(config, run, self.assistant_id)
 

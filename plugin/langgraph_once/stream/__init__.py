@@ -8,9 +8,11 @@ graph     `once(graph)`: what a graph streams, wherever it runs.
 dropin    `dedup(chunks)`: chunks of any graph, with nothing else known of it.
 readers   Who reads a stream, and gets which form.
 session   One stream of a thread: its ledger is opened, and saved at the end.
+bookkeeping  What is asked of savers and stores: it fails no stream, nor holds it up.
 v3        The same for protocol v3.
 
-Imports go one way: graph > session > v3 > dropin > readers | running > dedup > ledger > part.
+Imports go one way:
+graph > session > bookkeeping > v3 > dropin > readers | running > dedup > ledger > part.
 """
 
 from langgraph_once.stream.dedup.deduplicator import Deduplicator

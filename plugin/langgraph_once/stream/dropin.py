@@ -6,29 +6,23 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
-    Awaitable,
     Callable,
     Generator,
     Iterable,
     Iterator,
+    Mapping,
 )
-from contextlib import (
-    AbstractContextManager,
-    AsyncExitStack,
-    ExitStack,
-    aclosing,
-    closing,
-    suppress,
-)
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, aclosing, closing
+from itertools import chain
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.dedup.step_begin import Steps
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader
@@ -36,20 +30,29 @@ from langgraph_once.stream.part.parent_command import handing_over
 from langgraph_once.stream.part.render import writer
 from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
-__all__ = ["ChunkFilter", "adedup", "afiltered", "chunk_filter", "dedup", "filtered", "itself"]
+__all__ = [
+    "ChunkFilter",
+    "Expand",
+    "adedup",
+    "afiltered",
+    "chunk_filter",
+    "dedup",
+    "expanding",
+    "filtered",
+    "itself",
+]
 
 C = TypeVar("C")
 
+NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})
+
 Passes: TypeAlias = Callable[[Any], bool]
-Keep: TypeAlias = Callable[[Any], None]
-AKeep: TypeAlias = Callable[[Any], Awaitable[None]]
+
+Expand: TypeAlias = Callable[[Part], Iterable[Part]]
+"""What is made of a part before it is held against the ledger; nothing, where only we read it."""
 
 
 def _none(_chunk: Any) -> None:
-    return None
-
-
-async def _anone(_chunk: Any) -> None:
     return None
 
 
@@ -64,10 +67,9 @@ class ChunkFilter:
         owed: What is to be said before the first chunk.
         owe: Notes what upstream would have sent to a consumer that has left.
         close: What remains to be said at the end of a stream that did not fail.
-        begun: Which step of the root graph a chunk is the first of, if it is of a later one.
     """
 
-    __slots__ = ("begun", "close", "new", "owe", "owed", "passes", "write")
+    __slots__ = ("close", "new", "owe", "owed", "passes", "write")
 
     def __init__(
         self,
@@ -78,10 +80,8 @@ class ChunkFilter:
         owed: Callable[[], Iterable[Any]] = tuple,
         owe: Callable[[Iterable[Part]], None] = _none,
         close: Callable[[], Iterable[Any]] = tuple,
-        begun: Callable[[Any], int | None] = _none,
     ) -> None:
         self.new: Callable[[Any], Iterable[Any]] = new
-        self.begun: Callable[[Any], int | None] = begun
         self.passes: Passes = passes or _never
         self.write: Callable[[Any], Any] | None = write
         self.owed: Callable[[], Iterable[Any]] = owed
@@ -145,11 +145,12 @@ def chunk_filter(
     *,
     ledger: Ledger | None,
     config: DedupConfig | None,
+    heard: StreamModes | None = None,
+    expand: Mapping[str, Expand] = NOTHING_ELSE,
     read: Callable[[Any], Part] | None = None,
     hints: Hints | None = None,
     is_message_key: IsMessageKeyIn = is_default_key,
     for_stock: bool = False,
-    has_cache: bool | None = None,
 ) -> ChunkFilter:
     """The function that turns one chunk into the chunks that the consumer lacks.
 
@@ -159,16 +160,18 @@ def chunk_filter(
         version: As `dedup`.
         ledger: As `dedup`.
         config: As `dedup`.
+        heard: The modes of the chunks, where they are more than those written.
+        expand: What is made of a part, by its mode.
         read: Reads a chunk, where it does not come in the shape that is written: `itself`, where
             it is a part already.
         hints: As `Deduplicator`.
         is_message_key: As `Deduplicator`.
         for_stock: As `Deduplicator`.
-        has_cache: As `CachedParts`, for chunks of a stream that was asked for updates too, whose
-            cached ones are to be said in messages; None for any other.
     """
-    same_shape = read is None
-    read = read or reader(stream_mode, subgraphs=subgraphs, version=version)
+    heard = stream_mode if heard is None else heard
+    bared = _bared(stream_mode, heard, subgraphs, version)
+    same_shape = read is None and bared is None
+    read = read or reader(heard, subgraphs=subgraphs, version=version)
     write = writer(stream_mode, subgraphs=subgraphs, version=version)
     dedup = Deduplicator(
         config,
@@ -178,18 +181,10 @@ def chunk_filter(
         is_message_key=is_message_key,
         for_stock=for_stock,
     )
-    feed, expand = dedup.feed, _alone
-    if has_cache is not None:
-        expand = CachedParts(
-            stream_mode,
-            dedup.ledger,
-            is_message_key,
-            has_cache=has_cache,
-            annotates=not for_stock,
-        ).expand
-        feed = lambda part: (  # noqa: E731  # the plain `feed` stays one call
-            out for each in expand(part) for out in dedup.feed(each)
-        )
+    expanded = expanding(expand)
+    feed = dedup.feed
+    if expand:  # else `feed` stays one call
+        feed = lambda part: chain.from_iterable(map(dedup.feed, expanded(part)))  # noqa: E731
 
     rest: Iterator[Part] = iter(())
 
@@ -197,7 +192,7 @@ def chunk_filter(
         nonlocal rest
         part = _part_of(chunk, read, dedup)
         if part is None:
-            return (chunk,)
+            return (chunk if bared is None else bared(chunk),)
         rest = feed(part)
         return (chunk if same_shape and kept is part else write(kept) for kept in rest)
 
@@ -205,32 +200,20 @@ def chunk_filter(
         return (write(kept) for kept in dedup.owed())
 
     def owe(left: Iterable[Part]) -> None:
-        dedup.owe(rest, (each for part in left for each in expand(part)))
+        dedup.owe(rest, chain.from_iterable(map(expanded, left)))
 
     def close() -> Iterable[Any]:
         return (write(kept) for kept in dedup.close())
 
-    steps = Steps()
-
-    def begun(chunk: Any) -> int | None:
-        with suppress(StreamError):
-            return steps.begun(read(chunk))
-        return None
-
-    both: Any = {"owed": owed, "owe": owe, "close": close, "begun": begun}
-    if same_shape:
-        passes = token_reader(dedup.passes, stream_mode, subgraphs, version)
-        return ChunkFilter(new, passes, **both)
+    both: Any = {"owed": owed, "owe": owe, "close": close}
     if read is itself:
         return ChunkFilter(new, _part_passes(dedup.passes), write=write, **both)
-    return ChunkFilter(new, **both)
+    passes = token_reader(dedup.passes, heard, subgraphs, version)
+    return ChunkFilter(new, passes, write=bared, **both)
 
 
 def filtered(
-    chunks: Iterable[Any],
-    new: ChunkFilter,
-    around_first: AbstractContextManager[None],
-    keep: Keep = _none,
+    chunks: Iterable[Any], new: ChunkFilter, around_first: AbstractContextManager[None]
 ) -> Generator[Any]:
     """What `new` makes of each of `chunks`, which are closed at the end, early or not.
 
@@ -239,8 +222,6 @@ def filtered(
         new: The filter.
         around_first: Entered while the first of them is made: what it sets in the context, the
             stream that they come from finds as it begins.
-        keep: Called with each chunk that is more than a next token, before it is filtered; the
-            consumer has all that came before by then.
     """
     passes, make, write = new.passes, new.new, new.write
     with ExitStack() as stack:
@@ -250,22 +231,17 @@ def filtered(
         yield from new.owed()
         rest = iter(chunks)
         for first in first_chunk(rest, around_first):
-            keep(first)
             yield from make(first)
         for chunk in rest:
             if passes(chunk):
                 yield chunk if write is None else write(chunk)
             else:
-                keep(chunk)
                 yield from make(chunk)
         yield from new.close()
 
 
 async def afiltered(
-    chunks: AsyncIterable[Any],
-    new: ChunkFilter,
-    around_first: AbstractContextManager[None],
-    keep: AKeep = _anone,
+    chunks: AsyncIterable[Any], new: ChunkFilter, around_first: AbstractContextManager[None]
 ) -> AsyncGenerator[Any]:
     """`filtered`, async."""
     passes, make, write = new.passes, new.new, new.write
@@ -277,18 +253,21 @@ async def afiltered(
             yield kept
         rest = aiter(chunks)
         for first in await afirst_chunk(rest, around_first):
-            await keep(first)
             for kept in make(first):
                 yield kept
         async for chunk in rest:
             if passes(chunk):
                 yield chunk if write is None else write(chunk)
             else:
-                await keep(chunk)
                 for kept in make(chunk):
                     yield kept
         for kept in new.close():
             yield kept
+
+
+def expanding(expand: Mapping[str, Expand]) -> Expand:
+    """What is made of a part of any mode: itself, where nothing is said of its mode."""
+    return lambda part: expand.get(part.mode, _alone)(part)
 
 
 def itself(part: Part) -> Part:
@@ -314,8 +293,17 @@ def _part_of(chunk: Any, read: Callable[[Any], Part], dedup: Deduplicator) -> Pa
         return None
 
 
-def _alone(part: Part) -> Iterator[Part]:
-    yield part
+def _alone(part: Part) -> tuple[Part]:
+    return (part,)
+
+
+def _bared(
+    stream_mode: StreamModes, heard: StreamModes, subgraphs: bool, version: Version
+) -> Callable[[Any], Any] | None:
+    """What takes the mode out of a chunk whose reader asked for one mode; None where none is in."""
+    if version == "v2" or not isinstance(stream_mode, str) or isinstance(heard, str):
+        return None
+    return itemgetter(0, 2) if subgraphs else itemgetter(1)
 
 
 def _never(_chunk: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs, var_child_runnable_config
@@ -21,19 +21,20 @@ from langgraph.pregel import Pregel
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.callback_events import told_once
-from langgraph_once.stream.dedup.cached_answers import CachedParts, with_updates
+from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import cuts_states
 from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.messages.originals import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.stock import as_stock_reads
-from langgraph_once.stream.dropin import chunk_filter
+from langgraph_once.stream.dropin import Expand, chunk_filter
+from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import (
     InMemoryStreamStateStore,
     StreamStateStore,
     is_stream_state_store,
 )
-from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader
+from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, with_modes
 from langgraph_once.stream.part.resume import is_resume, may_repeat
 from langgraph_once.stream.readers import (
     PLAIN_READER,
@@ -52,6 +53,9 @@ __all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
+
+OwnParts: TypeAlias = Mapping[str, Callable[[Ledger], Expand]]
+"""The modes that a stream is asked for on our own account, with what is made of their parts."""
 
 # Keys of `config["configurable"]`, private upstream (langgraph 1.2.22,
 # langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
@@ -135,7 +139,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
-        begin = functools.partial(self._begin, super().stream, input, config, asked, kwargs)
+        begin = functools.partial(self._begin, "stream", input, config, asked, kwargs)
         return streamed(begin)
 
     def astream(  # type: ignore[override]  # as `stream`
@@ -152,12 +156,12 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
-        begin = functools.partial(self._begin, super().astream, input, config, asked, kwargs)
+        begin = functools.partial(self._begin, "astream", input, config, asked, kwargs)
         return astreamed(begin)
 
     def _begin(
         self,
-        stream: Callable[..., Any],
+        method: str,
         input: Any,
         config: RunnableConfig | None,
         options: dict[str, Any],
@@ -166,7 +170,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         """The stream that a call of `stream` or `astream` comes to, as it is first advanced.
 
         Args:
-            stream: Upstream's method.
+            method: Which of the two.
             input: As given to it.
             config: As given to it.
             options: `stream_mode`, `subgraphs` and `version`, as given to it.
@@ -189,13 +193,14 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         thread = None if run.is_stock else self._thread(merged, may_repeat=repeats)
         knows = (is_again or is_resume(input)) and thread is not None
         is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
-        inner = {**asked, "stream_mode": with_updates(modes)} if is_silent else asked
-        has_cache = self.cache is not None if is_silent else None
+        own = self._own_parts(modes, run, thread, is_silent=is_silent, is_v3=is_v3)
+        inner = {**asked, "stream_mode": with_modes(modes, own)}
         if is_v3:
             is_sent = for_stock and is_served(merged)  # in this process there are no wire events
-            filter_of = self._event_filter_of(modes, run, for_stock=is_sent, has_cache=has_cache)
+            filter_of = self._event_filter_of(run, own, for_stock=is_sent)
         else:
-            filter_of = self._chunk_filter_of(asked, run, hints, has_cache=has_cache)
+            filter_of = self._chunk_filter_of(asked, inner["stream_mode"], run, hints, own)
+        stream = getattr(self._source(modes), method)
         return Opened(
             stream(input, self._hearing(config, modes, hints), **inner, **others),
             filter_of,
@@ -265,40 +270,58 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             may_repeat=may_repeat,
         )
 
-    def _event_filter_of(
-        self, modes: StreamModes, run: Run, *, for_stock: bool, has_cache: bool | None
-    ) -> FilterOf:
-        """What makes the filter of a v3 run; `has_cache` as `chunk_filter`."""
-        say: Any = functools.partial(
-            CachedParts, modes, is_message_key=run.is_message_key, with_results=False
-        )
+    def _own_parts(
+        self,
+        modes: StreamModes,
+        run: Run,
+        thread: Thread | None,
+        *,
+        is_silent: bool,
+        is_v3: bool,
+    ) -> OwnParts:
+        own: dict[str, Callable[[Ledger], Expand]] = {}
+        if is_silent:
+            own["updates"] = lambda ledger: (
+                CachedParts(
+                    modes,
+                    ledger,
+                    run.is_message_key,
+                    has_cache=self.cache is not None,
+                    with_results=not is_v3,
+                    annotates=not run.is_stock,
+                ).expand
+            )
+        if thread is not None:
+            is_wanted = "checkpoints" in mode_set(modes)
+            own["checkpoints"] = functools.partial(thread.checkpoints, wanted=is_wanted)
+        return own
+
+    def _event_filter_of(self, run: Run, own: OwnParts, *, for_stock: bool) -> FilterOf:
+        """What makes the filter of a v3 run."""
         return lambda ledger: event_filter(
             run.config,
             ledger,
-            cached=None if has_cache is None else say(ledger=ledger, has_cache=has_cache),
+            expand={mode: make(ledger) for mode, make in own.items()},
             for_stock=for_stock,
             tells_edits=not rewrites(self.stream_transformers),
         )
 
     def _chunk_filter_of(
-        self, asked: Mapping[str, Any], run: Run, hints: Hints, *, has_cache: bool | None
+        self, asked: Mapping[str, Any], heard: StreamModes, run: Run, hints: Hints, own: OwnParts
     ) -> FilterOf:
-        """What makes the filter of a v1 or v2 stream; `has_cache` as `chunk_filter`."""
+        """What makes the filter of a v1 or v2 stream, in which come the modes `heard`."""
         modes, subgraphs, version = asked.values()
-        read = None
-        if has_cache is not None and isinstance(modes, str) and version == "v1":
-            read = reader(with_updates(modes), subgraphs=subgraphs, version=version)
         return lambda ledger: chunk_filter(
             modes,
             subgraphs,
             version,
             ledger=ledger,
             config=run.config,
-            read=read,
+            heard=heard,
+            expand={mode: make(ledger) for mode, make in own.items()},
             hints=hints,
             is_message_key=run.is_message_key,
             for_stock=run.is_stock,
-            has_cache=has_cache,
         )
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
@@ -311,6 +334,18 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
 
     def _plain(self) -> Pregel[Any, Any, Any, Any]:
         return _twin(self, self.plain_class)
+
+    def _source(self, modes: StreamModes) -> Pregel[Any, Any, Any, Any]:
+        """The graph to stream from.
+
+        In v2 upstream makes an object of the state of each checkpoint that it streams, of the
+        graphs inside by the class of this one (1.2.22). That costs time and may fail, so it is
+        left out where the reader gets none of them.
+        """
+        source = self._plain()
+        if not mode_set(modes) & {"checkpoints", "debug"}:
+            source._state_mapper = None  # noqa: SLF001  # see above
+        return source
 
     def _asked_modes(
         self, stream_mode: StreamModes | None, config: RunnableConfig | None

@@ -1,32 +1,47 @@
-"""One stream of a wrapped graph, from the ledger it starts with to the one it leaves."""
+"""One stream of a wrapped graph, from the ledger it starts with to the one it leaves.
+
+While a graph streams, its saver is asked for nothing: threads of LangGraph may be writing there.
+Under which checkpoint a ledger belongs is told by the stream itself: in mode `checkpoints` comes
+the id of each, after all that was said before it and ahead of all that comes later.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, aclosing, closing, contextmanager, nullcontext
-from typing import Any, NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
+from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.constants import START
 from langgraph.pregel import Pregel
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.bookkeeping import (
+    AsyncSaves,
+    Call,
+    Calls,
+    Guard,
+    Saves,
+    aanswer,
+    answer,
+)
 from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unnamed
-from langgraph_once.stream.dropin import ChunkFilter, afiltered, filtered
+from langgraph_once.stream.dropin import ChunkFilter, Expand, afiltered, filtered
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
+from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.undelivered import undelivered
 
 __all__ = ["FilterOf", "Opened", "Thread", "astreamed", "streamed"]
 
-logger = logging.getLogger(__name__)
+FilterOf: TypeAlias = Callable[[Ledger], ChunkFilter]
 
-FilterOf = Callable[[Ledger], ChunkFilter]
+UNREAD = "What the consumer of a stream has was not read"
 
 REST_PER_SAVE = 20
 """How much longer than the last note of a ledger took, none is made: a twentieth of the time."""
@@ -58,115 +73,105 @@ class Thread:
         self._may_repeat = may_repeat
         self._graph = graph
         self._checkpointer = checkpointer
-        self._store = store
+        self.store = store
+        self._saves: Saves | AsyncSaves = Saves(store)
         self._dedup = dedup
         self._start = config
         asked = config["configurable"]
         self._rests_until = 0.0
-        self._noted: tuple[int, bytes] | None = None
         self._id = str(asked["thread_id"])
         self._ns = str(asked.get("checkpoint_ns", ""))
-        self._head: RunnableConfig = {
-            "configurable": {"thread_id": asked["thread_id"], "checkpoint_ns": self._ns}
-        }
+        self._start_at: StreamAddress | None = None
+        self._at: StreamAddress | None = None
+        self._before: StreamAddress | None = None
 
-    def open(self) -> Ledger:
-        """The ledger of the checkpoint that the stream starts from."""
-        found = self._checkpointer.get_tuple(self._start)
-        saved = address = None
-        for address in self._addresses(found):
-            with _told("read"):
-                saved = self._store.load_stream_state(address)
-            if saved is not None:
-                break
-        state = self._graph.get_state(self._start).values if self._graph is not None else {}
-        return self._ledger(found, saved, address, state)
+    def open(self, saves: Saves) -> Ledger:
+        """The ledger of the checkpoint that the stream starts from.
 
-    async def aopen(self) -> Ledger:
-        """`open`, async."""
-        found = await self._checkpointer.aget_tuple(self._start)
-        saved = address = None
-        for address in self._addresses(found):
-            with _told("read"):
-                saved = await self._store.aload_stream_state(address)
-            if saved is not None:
-                break
-        whole = await self._graph.aget_state(self._start) if self._graph is not None else None
-        return self._ledger(found, saved, address, whole.values if whole is not None else {})
-
-    def save(self, ledger: Ledger) -> None:
-        """Keep the ledger with the checkpoint that the stream came to."""
-        with _told("saved"):
-            if (found := self._latest()) is not None:
-                self._store.save_stream_state(self._address(found), ledger.to_bytes())
-
-    async def asave(self, ledger: Ledger) -> None:
-        """`save`, async."""
-        with _told("saved"):
-            if (found := await self._alatest()) is not None:
-                await self._store.asave_stream_state(self._address(found), ledger.to_bytes())
-
-    def note(self, step: int, ledger: Ledger) -> None:
-        """Note the ledger as a step begins, so that a killed process loses that step alone.
-
-        Not so often that more than a small part of the time goes into it.
+        Args:
+            saves: Saves those of the checkpoints that it comes to.
         """
+        self._saves = saves
+        guard = Guard(UNREAD)
+        return self._opened(answer(self._opening(guard), guard))
+
+    async def aopen(self, saves: AsyncSaves) -> Ledger:
+        """`open`, async."""
+        self._saves = saves
+        guard = Guard(UNREAD)
+        return self._opened(await aanswer(self._opening(guard), guard))
+
+    def checkpoints(self, ledger: Ledger, *, wanted: bool) -> Expand:
+        """What is made of a part of mode `checkpoints`: nothing else, and the ledger is kept.
+
+        Args:
+            ledger: What the consumer has.
+            wanted: Whether the consumer has asked for it as well.
+        """
+
+        def expand(part: Part) -> Iterable[Part]:
+            with self._saves.guard():
+                self._pass(part, ledger)
+            return (part,) if wanted else ()
+
+        return expand
+
+    def _pass(self, part: Part, ledger: Ledger) -> None:
+        """Note that the graph has come to another checkpoint, and what the consumer has by then.
+
+        So a killed process loses only what it said later. A checkpoint must not know of what came
+        after it, or a replay from there would leave that out.
+        """
+        at, parent = self._address(part.data["config"]), part.data["parent_config"]
+        if at[:2] != (self._id, self._ns):  # of a graph inside
+            return
+        coming = part.data["next"]
+        before, self._at, self._before = self._before, at, None if coming == [START] else at
         began = time.monotonic()
-        if began >= self._rests_until:
-            self._noted = step - 1, ledger.to_bytes()
+        # With durability "exit" only the last is stored, and the parent of each is the one before
+        # the run. Before the first node runs nothing is new, and the end saves the ledger anyway.
+        is_stored = before is not None and parent and self._address(parent) == before
+        if is_stored and coming and began >= self._rests_until:
+            self._saves.put(at, ledger)
             now = time.monotonic()
             self._rests_until = now + REST_PER_SAVE * (now - began)
 
-    def save_noted(self) -> None:
-        """Keep what was noted with the checkpoint of the step before, once that is written.
+    def end(self, ledger: Ledger) -> None:
+        """Keep the ledger with the checkpoint that the stream came to."""
+        if (at := self._at or self._start_at) is not None:
+            self._saves.put(at, ledger)
 
-        With no other: a checkpoint must not know of what came after it, or a replay from there
-        would leave that out.
-        """
-        if self._noted is not None:
-            found = self._latest()
-            if found is not None and found.metadata.get("step") == self._noted[0]:
-                with _told("saved"):
-                    self._store.save_stream_state(self._address(found), self._noted[1])
-                self._noted = None
+    def _opening(self, guard: Guard) -> Calls[tuple[Ledger, StreamAddress | None]]:
+        found = yield Call(self._checkpointer, "get_tuple", self._start)
+        saved = address = None
+        with guard():
+            for address in self._addresses(found):
+                saved = yield Call(self.store, "load_stream_state", address)
+                if saved is not None:
+                    break
+        state: Any = {}
+        if self._graph is not None:
+            state = (yield Call(self._graph, "get_state", self._start)).values
+        ledger = self._ledger(found, saved, address, state)
+        return ledger, None if found is None else self._address(found.config)
 
-    async def asave_noted(self) -> None:
-        """`save_noted`, async."""
-        if self._noted is not None:
-            found = await self._alatest()
-            if found is not None and found.metadata.get("step") == self._noted[0]:
-                with _told("saved"):
-                    await self._store.asave_stream_state(self._address(found), self._noted[1])
-                self._noted = None
-
-    def _latest(self) -> CheckpointTuple | None:
-        """The checkpoint that the thread is at, of which no value is needed.
-
-        What is listed savers may leave undecoded, as ours do; what is got they may not.
-        """
-        try:
-            found = [*self._checkpointer.list(self._head, limit=1)]
-        except NotImplementedError:  # not every saver lists
-            return self._checkpointer.get_tuple(self._head)
-        return found[0] if found else None
-
-    async def _alatest(self) -> CheckpointTuple | None:
-        try:
-            found = [each async for each in self._checkpointer.alist(self._head, limit=1)]
-        except NotImplementedError:
-            return await self._checkpointer.aget_tuple(self._head)
-        return found[0] if found else None
+    def _opened(self, found: tuple[Ledger, StreamAddress | None] | None) -> Ledger:
+        ledger, self._start_at = found or (Ledger.within(self._dedup), None)
+        return ledger
 
     def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
         """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""
         if found is not None:
-            yield self._address(found)
+            yield self._address(found.config)
             if found.parent_config is not None:
-                parent = found.parent_config["configurable"]["checkpoint_id"]
-                yield StreamAddress(self._id, self._ns, parent)
+                yield self._address(found.parent_config)
 
-    def _address(self, found: CheckpointTuple) -> StreamAddress:
-        return StreamAddress(self._id, self._ns, found.checkpoint["id"])
+    @staticmethod
+    def _address(config: RunnableConfig) -> StreamAddress:
+        at = config["configurable"]
+        return StreamAddress(
+            str(at["thread_id"]), str(at.get("checkpoint_ns", "")), at["checkpoint_id"]
+        )
 
     def _ledger(
         self,
@@ -181,7 +186,7 @@ class Thread:
             ledger.limit(self._dedup)  # which may have changed since
         else:
             ledger = Ledger.within(self._dedup)
-        was_left = found is not None and address == self._address(found)
+        was_left = found is not None and address == self._address(found.config)
         if not (self._may_repeat and was_left):  # else the step that was under way is no more
             ledger.forget_updates()
         if found is not None:
@@ -212,6 +217,12 @@ class Opened(NamedTuple):
         """Entered while the first chunk is made."""
         return nullcontext() if self.run is None else self.run.pending()
 
+    def passing(self, ledger: Ledger) -> ChunkFilter:
+        """The filter for a reader who has what this ledger says."""
+        if self.run is not None:
+            self.run.was_hidden = ledger.hides
+        return self.filter_of(ledger)
+
     def alone(self) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
         """The arguments of `filtered` for a stream whose ledger is kept nowhere."""
         return self.chunks, self.filter_of(Ledger.within(self.config)), self.around_first
@@ -232,24 +243,19 @@ def streamed(begin: Callable[[], Opened]) -> Iterator[Any]:
 
 
 def _kept(opened: Opened, thread: Thread) -> Iterator[Any]:
-    ledger, run = thread.open(), opened.run
-    passing = opened.filter_of(ledger)
-    if run is not None:
-        run.was_hidden = ledger.hides
-
-    def keep(chunk: Any) -> None:
-        if (step := passing.begun(chunk)) is not None:
-            thread.note(step, ledger)
-        thread.save_noted()
-
+    saves = Saves(thread.store)
+    ledger = thread.open(saves)
+    passing = opened.passing(ledger)
     try:
-        with closing(filtered(opened.chunks, passing, opened.around_first, keep)) as new:
+        with closing(filtered(opened.chunks, passing, opened.around_first)) as new:
             yield from new
     except BaseException:
-        passing.owe(undelivered(run))
-        thread.save(ledger)
+        with saves.guard():
+            passing.owe(undelivered(opened.run))
         raise
-    thread.save(ledger)
+    finally:
+        thread.end(ledger)
+        saves.wait()
 
 
 async def astreamed(begin: Callable[[], Opened]) -> AsyncIterator[Any]:
@@ -263,33 +269,19 @@ async def astreamed(begin: Callable[[], Opened]) -> AsyncIterator[Any]:
 
 
 async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
-    ledger, run = await thread.aopen(), opened.run
-    passing = opened.filter_of(ledger)
-    if run is not None:
-        run.was_hidden = ledger.hides
-
-    async def keep(chunk: Any) -> None:
-        if (step := passing.begun(chunk)) is not None:
-            thread.note(step, ledger)
-        await thread.asave_noted()
-
+    saves = AsyncSaves(thread.store)
+    ledger = await thread.aopen(saves)
+    passing = opened.passing(ledger)
     try:
-        async with aclosing(afiltered(opened.chunks, passing, opened.around_first, keep)) as new:
+        async with aclosing(afiltered(opened.chunks, passing, opened.around_first)) as new:
             async for chunk in new:
                 yield chunk
     except BaseException:
-        await asyncio.sleep(0)  # what was sent from other threads is on its way
-        passing.owe(undelivered(run))
-        await thread.asave(ledger)
+        with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
+            await asyncio.sleep(0)  # what was sent from other threads is on its way
+        with saves.guard():
+            passing.owe(undelivered(opened.run))
         raise
-    await thread.asave(ledger)
-
-
-@contextmanager
-def _told(done: str) -> Iterator[None]:
-    """Say that a ledger is lost. No run fails of that: without one, some of it is told again."""
-    try:
-        yield
-    except Exception as error:
-        kind = type(error).__name__
-        logger.warning("What the consumer of a stream has was not %s (%s)", done, kind)
+    finally:
+        thread.end(ledger)
+        await saves.wait()

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import json
 import signal
 import sys
+import time
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from langchain_core.messages import AIMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from pydantic import BaseModel
 
 from langgraph_once import Ledger
 from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
 from tests.exact import exactly
 from tests.forked import run_python
 from tests.unit_tests.stream.killed import OPTIONS, SECOND, THREAD, graph_in
-from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
+from tests.unit_tests.stream.scenes import ASKED, chain, folded, says, says_copy
 
 KINDS: dict[str, Any] = {"AIMessageChunk": AIMessageChunk, "RemoveMessage": RemoveMessage}
 
@@ -31,15 +38,30 @@ class Recorder(InMemoryStreamStateStore):
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
         texts = [entry.content.text for entry in Ledger.from_bytes(data).known()]
-        self.saved.append((address.checkpoint_id, texts))
         super().save_stream_state(address, data)
+        self.saved.append((address.checkpoint_id, texts))
+
+    def behind(self, count: int, node: Any) -> Any:
+        """A node that begins when so many were saved: else the newest would take their place."""
+
+        def waits(state: Any) -> Any:
+            until = time.monotonic() + 10
+            while len(self.saved) < count and time.monotonic() < until:
+                time.sleep(0.001)
+            return node(state)
+
+        return waits
 
 
-def recorded(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Recorder]:
+def recorded(
+    monkeypatch: pytest.MonkeyPatch, saver: InMemorySaver | None = None
+) -> tuple[Any, Recorder]:
     monkeypatch.setattr("langgraph_once.stream.session.REST_PER_SAVE", 0)
     store = Recorder()
-    plain = chain(says("First."), says("Second."), says("Third."))
-    return exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store), store
+    rest = [store.behind(count, says(text)) for count, text in ((1, "Second."), (2, "Third."))]
+    plain = chain(says("First."), *rest)
+    options: Any = {"checkpointer": saver or InMemorySaver()}
+    return exactly(plain.copy(options), stream_state=store), store
 
 
 def test_each_step_saves_what_was_said_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,40 +81,131 @@ async def test_async_saves_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Counting(InMemorySaver):
-    """Counts how often a checkpoint is got, with all of its values."""
+    """Counts what it is asked for."""
 
-    gets = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[str] = Counter()
 
     def get_tuple(self, config: Any) -> Any:
-        self.gets += 1
+        self.asked["get_tuple"] += 1
         return super().get_tuple(config)
 
-
-class WithoutList(Counting):
-    """Lists nothing, as a saver may that somebody wrote."""
-
-    def list(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError
+    def list(self, *args: Any, **options: Any) -> Any:
+        self.asked["list"] += 1
+        return super().list(*args, **options)
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-@pytest.mark.parametrize("kind", [Counting, WithoutList])
-async def test_where_a_ledger_belongs_takes_no_value_of_the_thread(
-    kind: type[Counting], is_async: bool, monkeypatch: pytest.MonkeyPatch
+async def test_a_saver_is_asked_once_before_a_run_and_not_while_it_goes_on(
+    is_async: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, store = recorded(monkeypatch)
-    saver = kind()
+    """Threads of LangGraph are writing there by then."""
+    plain_saver, saver = Counting(), Counting()
     plain = chain(says("First."), says("Second."), says("Third."))
-    list(plain.copy({"checkpointer": saver}).stream(ASKED, THREAD, **OPTIONS))
-    of_the_graph, saver = saver.gets, kind()
-    graph = exactly(plain.copy({"checkpointer": saver}), stream_state=store)
+    list(plain.copy({"checkpointer": plain_saver}).stream(ASKED, THREAD, **OPTIONS))
+    graph, store = recorded(monkeypatch, saver)
     if is_async:
         assert [chunk async for chunk in graph.astream(ASKED, THREAD, **OPTIONS)]
     else:
         list(graph.stream(ASKED, THREAD, **OPTIONS))
     assert [len(texts) for _, texts in store.saved] == [1, 2, 3]
-    to_begin = 1
-    assert (saver.gets > of_the_graph + to_begin) == (kind is WithoutList)
+    assert saver.asked - plain_saver.asked == {"get_tuple": 1}
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@pytest.mark.parametrize("mode", ["messages", "values"])
+def test_ledgers_are_saved_with_checkpoints_that_are_stored_and_with_no_other(
+    mode: str, durability: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With durability "exit" the steps have checkpoints with ids, and only the last is stored."""
+    graph, store = recorded(monkeypatch)
+    if durability == "exit":
+        monkeypatch.setattr(store, "behind", lambda _, node: node)
+        plain = chain(says("First."), says("Second."), says("Third."))
+        graph = exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
+    list(graph.stream(ASKED, THREAD, stream_mode=mode, durability=durability))
+    ids = [s.config["configurable"]["checkpoint_id"] for s in graph.get_state_history(THREAD)]
+    saved = [checkpoint for checkpoint, _ in store.saved]
+    assert saved[-1] == ids[0]
+    assert set(saved) <= set(ids)
+    assert len(saved) == (1 if durability == "exit" else 3)
+
+
+def shapes() -> list[Any]:
+    modes: list[Any] = ["messages", "values", ["messages"], ["messages", "custom"], ["checkpoints"]]
+    modes += ["checkpoints", "debug", []]
+    return [
+        {"stream_mode": mode, "subgraphs": subgraphs, "version": version}
+        for mode in modes
+        for subgraphs in (False, True)
+        for version in ("v1", "v2")
+    ]
+
+
+def outline(chunk: Any) -> Any:
+    """A chunk without what differs from one run to the next."""
+    if isinstance(chunk, dict):
+        return {key: outline(value) for key, value in chunk.items() if key in SHAPE}
+    if isinstance(chunk, tuple):
+        return tuple(outline(each) for each in chunk)
+    if isinstance(chunk, str):
+        return chunk.partition(":")[0]
+    return type(chunk).__name__
+
+
+SHAPE = {"type", "ns", "data", "messages", "next", "tasks", "payload", "values"}
+
+
+@pytest.mark.parametrize("options", shapes(), ids=str)
+def test_a_reader_gets_the_modes_it_asked_for_in_the_shape_it_asked_for(options: Any) -> None:
+    """The checkpoints that tell where a ledger belongs are for nobody else."""
+    plain = chain(says("First."), chain(says("Second."))).copy({"checkpointer": InMemorySaver()})
+    theirs = [outline(chunk) for chunk in plain.stream(ASKED, thread("plain"), **options)]
+    ours = [outline(chunk) for chunk in exactly(plain).stream(ASKED, thread("once"), **options)]
+    assert ours == theirs
+
+
+def thread(name: str) -> Any:
+    return {"configurable": {"thread_id": name}}
+
+
+class Strict(BaseModel):
+    """A state that is none before the last node has run."""
+
+    messages: Annotated[list[Any], add_messages]
+    summary: str
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_state_that_is_incomplete_until_the_end_fails_no_stream(version: Any) -> None:
+    """In v2 upstream makes a `Strict` of the state of each checkpoint that it streams."""
+    builder: Any = StateGraph(Strict, input_schema=MessagesState)
+    builder.add_node("n", lambda _: {"messages": [AIMessage("Hi.")]}, input_schema=MessagesState)
+    builder.add_node("m", lambda _: {"summary": "Short."}, input_schema=MessagesState)
+    builder.add_edge(START, "n").add_edge("n", "m")
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    told = list(graph.stream(ASKED, THREAD, stream_mode="messages", version=version))
+    assert len(told) == 1
+    assert graph.get_state(THREAD).values["summary"] == "Short."
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_whoever_leaves_finds_the_ledger_with_the_checkpoint_that_the_graph_had_come_to(
+    count: int,
+) -> None:
+    """It may have been streamed, and not been read."""
+    store, modes = Recorder(), ["messages", "values"]
+    plain = chain(says_copy("First."), says_copy("Second."), says_copy("Third."))
+    graph: Any = exactly(plain.copy({"checkpointer": InMemorySaver()}), stream_state=store)
+    stream = graph.stream(ASKED, THREAD, stream_mode=modes, durability="sync")
+    got = [*itertools.islice(stream, count)]
+    stream.close()
+    assert store.saved[-1][0] == graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    got += graph.stream(None, THREAD, stream_mode=modes)
+    state = [message.text for message in graph.get_state(THREAD).values["messages"]]
+    told = folded([data for kind, data in got if kind == "messages"])
+    assert list(told.values()) == state[1:] == ["First.", "Second.", "Third."]
 
 
 def test_each_is_saved_with_the_checkpoint_of_the_step_before(
@@ -115,6 +228,18 @@ def test_a_checkpoint_that_has_none_takes_the_ledger_of_the_one_before() -> None
     asked: Any = {"messages": [("user", "Again.")]}
     list(graph.stream(asked, THREAD, **OPTIONS))
     assert store.saved[-1][1] == ["First.", "First."]
+
+
+def test_a_copy_of_a_wrapped_graph_has_its_ledgers() -> None:
+    graph: Any = exactly(chain(says("First.")).copy({"checkpointer": InMemorySaver()}))
+    list(graph.stream(ASKED, THREAD, **OPTIONS))
+    at = graph.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    copied, address = copy.deepcopy(graph), StreamAddress("1", "", at)
+    kept = graph.own_stream_state.load_stream_state(address)
+    copied.own_stream_state.save_stream_state(StreamAddress("2", "", at), b"more")
+    assert kept is not None
+    assert copied.own_stream_state.load_stream_state(address) == kept
+    assert graph.own_stream_state.load_stream_state(StreamAddress("2", "", at)) is None
 
 
 def test_saves_within_a_stream_are_not_too_many() -> None:

@@ -17,9 +17,11 @@ from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.stream import OnceStreams, once
+from langgraph_once.stream.bookkeeping import Call, Calls, Guard, aanswer, answer
 from langgraph_once.stream.part.from_json import revive
 
 __all__ = [
+    "UNREAD",
     "Asked",
     "SeededBy",
     "asked",
@@ -29,6 +31,8 @@ __all__ = [
     "is_once_remote",
     "seeded",
 ]
+
+UNREAD = "What artifacts a thread had was not read"
 
 MODES = ("messages", "updates", "values", "custom", "tasks")
 
@@ -146,13 +150,14 @@ class SeededBy(NamedTuple):
     config: RunnableConfig | None
 
     def state(self) -> Any:
-        """Its values; nothing for a thread that has none yet."""
-        with suppress(*NO_STATE):
-            return revive(self.graph.get_state(self.config).values)
-        return {}
+        """Its values; nothing for a thread that has none yet, or cannot be asked for them."""
+        return answer(self._asking(), Guard(UNREAD)) or {}
 
     async def astate(self) -> Any:
         """`state`, async."""
+        return await aanswer(self._asking(), Guard(UNREAD)) or {}
+
+    def _asking(self) -> Calls[Any]:
         with suppress(*NO_STATE):
-            return revive((await self.graph.aget_state(self.config)).values)
+            return revive((yield Call(self.graph, "get_state", self.config)).values)
         return {}

@@ -6,6 +6,5 @@ states          What of a state or an update is new.
 cached_answers  Which messages a node said that a cache answered for.
 hidden, hide    What the consumer must not see, and who says that.
 stock           What a client must not get that did not announce itself.
-step_begin      When a graph goes on to its next step.
 stats           What was decided, counted.
 """

@@ -29,13 +29,7 @@ from langgraph_once.stream.part.intake import StreamModes, mode_set
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY
 
-__all__ = ["CachedParts", "with_updates"]
-
-
-def with_updates(modes: StreamModes) -> list[str]:
-    """The modes to ask the graph for: those given and `updates`."""
-    asked = [modes] if isinstance(modes, str) else list(modes)
-    return asked if "updates" in asked else [*asked, "updates"]
+__all__ = ["CachedParts"]
 
 
 class CachedParts:
@@ -69,10 +63,7 @@ class CachedParts:
         self._annotates = annotates
 
     def expand(self, part: Part) -> Iterator[Part]:
-        """`part`, if it was asked for, after the messages that only it tells of."""
-        if part.mode != "updates":
-            yield part
-            return
+        """A part of mode `updates`, if it was asked for, after the messages only it tells of."""
         came_before = is_repeated_update(part, self._ledger, note=not self._wants_updates)
         if is_cached(part) and not came_before and (self._has_cache or self._ledger.epoch > 1):
             for node, update in part.data.items():

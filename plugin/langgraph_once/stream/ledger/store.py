@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import NamedTuple, Protocol, TypeGuard, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 __all__ = [
     "InMemoryStreamStateStore",
@@ -41,6 +41,9 @@ class StreamStateStore(Protocol):
 
     A checkpointer that has these methods is used by itself; it should copy, prune and delete
     them with the checkpoints. The bytes hold the text of messages.
+
+    The methods are called beside a stream: sync ones in threads of their own. A ledger may come
+    before its checkpoint is stored. What a method raises fails no stream.
     """
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
@@ -97,6 +100,15 @@ class InMemoryStreamStateStore:
         self._threads: OrderedDict[str, dict[StreamAddress, bytes]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What `copy.deepcopy` copies: all but the lock, which has no copy."""
+        with self._lock:
+            threads = OrderedDict((name, {**kept}) for name, kept in self._threads.items())
+            return {**vars(self), "_threads": threads, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
         """The bytes saved at this address, if any."""

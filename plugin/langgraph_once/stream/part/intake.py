@@ -7,7 +7,7 @@ be `(mode, chunk)`, `(ns, chunk)` or `(message, metadata)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from langgraph_once.errors import StreamError
@@ -22,6 +22,7 @@ __all__ = [
     "sdk_part",
     "token_reader",
     "v2_part",
+    "with_modes",
 ]
 
 StreamModes: TypeAlias = str | Sequence[str]
@@ -34,6 +35,13 @@ def mode_set(stream_mode: StreamModes) -> frozenset[str]:
     """The modes asked for, with `messages-tuple`, the server's word, as `messages`."""
     modes = {stream_mode} if isinstance(stream_mode, str) else set(stream_mode)
     return frozenset("messages" if mode == "messages-tuple" else mode for mode in modes)
+
+
+def with_modes(stream_mode: StreamModes, more: Iterable[str]) -> StreamModes:
+    """The modes to ask a graph for: those given, and more that its reader does not get."""
+    asked = [stream_mode] if isinstance(stream_mode, str) else list(stream_mode)
+    missing = [mode for mode in more if mode not in asked]
+    return [*asked, *missing] if missing else stream_mode
 
 
 def reader(

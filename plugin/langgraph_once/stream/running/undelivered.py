@@ -24,5 +24,5 @@ def undelivered(run: Run | None) -> Iterator[Part]:
         ns, mode, data = sent.popleft()
         if mode == "messages":
             yield Part(ns, mode, *data)
-        elif mode == "updates":  # a cached one tells of messages too
+        elif mode in ("updates", "checkpoints"):  # a cached update tells of messages too
             yield Part(ns, mode, data)

@@ -18,10 +18,8 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.step_begin import Steps
-from langgraph_once.stream.dropin import ChunkFilter
+from langgraph_once.stream.dropin import ChunkFilter, Expand, expanding
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of, repairing
 from langgraph_once.stream.part.content import as_whole
@@ -40,7 +38,7 @@ def event_filter(
     config: DedupConfig,
     ledger: Ledger,
     *,
-    cached: CachedParts | None,
+    expand: Mapping[str, Expand],
     for_stock: bool,
     tells_edits: bool,
 ) -> ChunkFilter:
@@ -53,7 +51,7 @@ def event_filter(
     Args:
         config: What counts as a repetition.
         ledger: What the consumer has.
-        cached: Says what cached updates hold, where the graph has a cache.
+        expand: What is made of a part, by its mode.
         for_stock: Whether a stock client reads the events over a network, `ProtocolForm`.
         tells_edits: Whether a message that a task returns with another text follows what was
             streamed. Not where transformers rewrite messages: they may have made that text of
@@ -63,15 +61,8 @@ def event_filter(
         config = replace(config, reexecution="retract")
     form = ProtocolForm(ledger) if for_stock else None
     dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
-    events = _Events(dedup, cached, form, tells_edits=tells_edits)
-    steps = Steps()
-    return ChunkFilter(
-        events.new,
-        owed=events.owed,
-        owe=events.owe,
-        close=events.close,
-        begun=lambda chunk: steps.begun(v2_part(chunk)),
-    )
+    events = _Events(dedup, expanding(expand), form, tells_edits=tells_edits)
+    return ChunkFilter(events.new, owed=events.owed, owe=events.owe, close=events.close)
 
 
 class _Events:
@@ -80,7 +71,7 @@ class _Events:
     def __init__(
         self,
         dedup: Deduplicator,
-        cached: CachedParts | None,
+        expand: Expand,
         form: ProtocolForm | None,
         *,
         tells_edits: bool,
@@ -88,7 +79,7 @@ class _Events:
         self._dedup = dedup
         self._tells_edits = tells_edits
         self._form = form
-        self._expand: Any = cached.expand if cached is not None else lambda part: (part,)
+        self._expand = expand
         self._reader = EventReader()
         self._open = OpenMessages()
         self._write = writer([], version="v2")
