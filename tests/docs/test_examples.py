@@ -17,6 +17,7 @@ ELSEWHERE = {
     "docs/page.md": "integration_tests/test_compare.py",
     "docs/quick-start.md": "integration_tests/test_quick_start.py",
     "docs/checkpoints.md": "unit_tests/checkpoint/test_page.py",
+    "docs/in-process.md": "docs/test_in_process_page.py",
     "docs/events.md": "unit_tests/events/test_docs.py",
     "docs/serializer.md": "unit_tests/serde/test_document.py",
 }

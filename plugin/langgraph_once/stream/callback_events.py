@@ -23,7 +23,8 @@ from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.stock import as_stock_reads
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, Unsent
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, node_path
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_path
+from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.model_runs import ModelRunsHandler, ModelStart
 
 __all__ = ["told_once"]
@@ -75,14 +76,14 @@ class _ModelRun:
         message_id: The id of its first chunk that had one.
         has_spoken: It has said something, of which the ledger knows.
         is_over: The reader has its end.
-        failed_end: Its end in v1, which tells nothing but that it failed. Another run may go on.
+        failed_end: Its end in v1, which tells that it failed; kept, as another run may go on.
         next: The run that may repeat it.
     """
 
     def __init__(self, event: Event, start: ModelStart, repeats: _ModelRun | None) -> None:
         self.id: str = event["run_id"]
         self.name: str = event["name"]
-        self.path = _path(start.task)
+        self.task = start.task
         self.repeats = repeats
         self.shown: _ModelRun = repeats.shown if repeats is not None else self
         self.held: list[Event] | None = None if repeats is None else []
@@ -100,6 +101,13 @@ class _ModelRun:
         note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1, run=self.id)
         return Unsent({TASK_NS_KEY: self.line}, note)
 
+    def take_failed_end(self) -> Iterable[Event]:
+        """Its end in v1, unless the reader has another."""
+        if self.failed_end is None or self.is_over:
+            return ()
+        self.is_over = True
+        return (self.failed_end,)
+
 
 class _EventFilter:
     """Decides which events of models are told."""
@@ -111,12 +119,15 @@ class _EventFilter:
         )
         self._starts = starts
         self._runs: dict[str, _ModelRun | None] = {}
+        self._failed: list[_ModelRun] = []
+        self._root: str | None = None
 
     def new(self, event: Event) -> Iterable[Event]:
         """What the reader is told of an event."""
         kind, run_id = event["event"], event["run_id"]
+        self._root = self._root or run_id
         if kind not in (START, STREAM, END):
-            return (event,)
+            return (*self._ends_before(event), event) if self._failed else (event,)
         if run_id not in self._runs:
             self._runs[run_id] = self._begun(event)
         run = self._runs[run_id]
@@ -132,15 +143,28 @@ class _EventFilter:
         return (event,)
 
     def close(self) -> Iterable[Event]:
-        """The ends of runs that failed, and in whose place no other went on."""
-        runs = filter(None, self._runs.values())
-        return [run.failed_end for run in runs if run.failed_end and not run.is_over]
+        """What is still to be said at the end."""
+        return [end for run in self._failed for end in run.take_failed_end()]
+
+    def _ends_before(self, event: Event) -> Iterable[Event]:
+        """The ends of runs that failed and do not run again: their node, or the graph, is done."""
+        is_root = event["run_id"] == self._root and event["event"] == "on_chain_end"
+        for run in [*self._failed] if is_root else self._failed_in(event):
+            self._failed.remove(run)
+            yield from run.take_failed_end()
+
+    def _failed_in(self, event: Event) -> list[_ModelRun]:
+        """Those of a node that has an output; one that fails has none, and may run again."""
+        metadata, data = event["metadata"], event["data"]
+        if event["name"] != metadata.get(NODE_KEY) or not (data.get("output") or "chunk" in data):
+            return []
+        return [run for run in self._failed if run.task == metadata.get(TASK_NS_KEY)]
 
     def _begun(self, event: Event) -> _ModelRun | None:
         """A run that begins; None if it is hidden."""
         start = self._starts.pop(event["run_id"], ModelStart("", ()))
         metadata, tags = event["metadata"], event["tags"]
-        graph = lineage(start.task)[-2:-1]
+        graph = tuple(start.task.split(NS_SEP)[:-1])
         if self._hiding and self._hiding.hides_run(graph, metadata, tags, event["name"]):
             return None
         repeats = self._repeated(start, event["name"]) if start.earlier else None
@@ -160,8 +184,6 @@ class _EventFilter:
 
     def _streamed(self, run: _ModelRun, event: Event) -> Iterable[Event]:
         chunk = event["data"]["chunk"]
-        if not isinstance(chunk, AIMessageChunk):
-            return (event,) if run.held is None else self._released(run, event)
         run.message_id = run.message_id or chunk.id
         if run.shown is run and self._dedup.passes(chunk, run.meta):
             return (event,)
@@ -206,16 +228,14 @@ class _EventFilter:
         """All the events of a run that turned out not to repeat another."""
         old, held = run.shown, run.held or []
         run.held, run.shown = None, run
-        if old.failed_end is not None and not old.is_over:
-            old.is_over = True
-            held.insert(0, old.failed_end)
-        return [*held, event]
+        return [*old.take_failed_end(), *held, event]
 
     def _ended(self, run: _ModelRun, event: Event) -> Iterable[Event]:
         output = event["data"].get("output")
         if isinstance(output, dict) and output.get("generations") == [[]]:
             if run.shown is run:
                 run.failed_end = event
+                self._failed.append(run)
             return ()
         answer = _answer(output)
         new: list[Part] = []
@@ -237,7 +257,7 @@ def _is_free(run: _ModelRun, start: ModelStart) -> bool:
     """Whether no other run repeats it already, other than one that failed without a word."""
     later = run.next
     is_free = later is None or (later.id in start.earlier and not later.has_spoken)
-    return run.has_spoken and is_free and run.path == _path(start.task)
+    return run.has_spoken and is_free and _path(run.task) == _path(start.task)
 
 
 def _path(task: str) -> str:

@@ -27,6 +27,8 @@ from tests.unit_tests.stream.event_scenes import (
     alone,
     beside,
     calls,
+    handles,
+    nested,
     talks,
 )
 
@@ -140,6 +142,7 @@ async def test_version_1_says_what_it_says_without_us(name: str) -> None:
     )
     assert sorted(told.by_run.values()) == sorted(plain.by_run.values())
     assert sorted(told.kinds()) == sorted(plain.kinds())
+    assert told.kinds()[-1] == plain.kinds()[-1] == ("on_chain_end", "LangGraph")
     assert set(told.ended) == set(told.by_run)
 
 
@@ -267,12 +270,29 @@ async def test_hidden_models_are_not_told(hide: HideConfig) -> None:
     assert told.answers() == [HELLO]
 
 
-async def test_a_run_that_fails_for_good_raises_what_it_raises() -> None:
+async def test_hidden_graphs_are_not_told_however_deep() -> None:
+    graph = nested(nested(alone(talks(answers("secret")))))
+    hide = HideConfig(namespaces=("outer/outer",))
+    assert (await read(once(graph, DedupConfig(hide=hide)))).appended == ""
+
+
+async def test_version_1_tells_the_end_of_a_failed_run_before_its_node_ends() -> None:
+    graph = alone(handles(answers("No", breaks={0: 2})))
+    told = await read(once(graph), version="v1")
+    assert (
+        told.kinds()
+        == (await read(alone(handles(answers("No", breaks={0: 2}))), version="v1")).kinds()
+    )
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+async def test_a_run_that_fails_for_good_raises_what_it_raises(version: Version) -> None:
     model = answers(HELLO, breaks=dict.fromkeys(range(4), 2))
     told = Reader()
     with pytest.raises(BrokenConnectionError):
-        await told.read(once(alone(talks(model))))
+        await told.read(once(alone(talks(model))), version=version)
     assert told.appended == "Hello"
+    assert len(told.ended) == (version == "v1")
 
 
 async def test_a_reader_that_leaves_ends_the_run() -> None:
