@@ -4,11 +4,22 @@ import { useStream } from "@langchain/langgraph-sdk/react";
 import { useState } from "react";
 import { createRoot } from "react-dom/client";
 
-import { graph, url } from "./asked.js";
+import { graph, keepThread, thread, url } from "./asked.js";
 
 function Chat() {
   const [question, setQuestion] = useState("What is the capital of France?");
-  const stream = useStream({ apiUrl: url, assistantId: graph, messagesKey: "messages" });
+  const [threadId, setThreadId] = useState(thread);
+  const stream = useStream({
+    apiUrl: url,
+    assistantId: graph,
+    messagesKey: "messages",
+    threadId,
+    onThreadId(id) {
+      setThreadId(id);
+      keepThread(id);
+    },
+    reconnectOnMount: true, // a page that is loaded again joins the run that goes on
+  });
 
   function ask(event) {
     event.preventDefault();

@@ -348,12 +348,13 @@ class HttpConfig:
     expose_config: bool | Literal["auto"] = "auto"
     """Answer `GET /once/config` with the settings in force, without secrets, paths and names of
     keys: to all, or, if false, to nobody, which is a 404. "auto": to who the server has
-    authenticated (`http.enable_custom_route_auth`), and to this machine, asked for as localhost,
-    where it authenticates nobody."""
+    authenticated (`http.enable_custom_route_auth`); where it authenticates nobody, to the machine
+    of a `langgraph dev`, without a proxy in between."""
 
     page: Literal["auto", "on", "off"] = "auto"
     """Serve the page at `/once`, which runs graphs by the server's API as the user of the browser.
-    "auto": to who the server has authenticated, and to this machine."""
+    "auto": to who the server has authenticated, and to the machine of a `langgraph dev`, without a
+    proxy in between."""
 
     sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
     """Encodings of event streams, best first; a token takes a thirtieth of its bytes. "br" needs

@@ -39,6 +39,7 @@ __all__ = [
     "GraphTarget",
     "Settings",
     "has_auth",
+    "is_dev_server",
     "is_written",
     "load_graph_files",
     "load_graph_paths",
@@ -190,6 +191,11 @@ def has_auth() -> bool:
     """Whether the server that runs in this process asks its clients who they are."""
     environ = os.environ
     return bool(environ.get("LANGGRAPH_AUTH")) or environ.get(AUTH_TYPE, NO_AUTH) != NO_AUTH
+
+
+def is_dev_server() -> bool:
+    """Whether `langgraph dev` runs in this process (langgraph-api 0.16.7)."""
+    return os.environ.get("LANGSMITH_LANGGRAPH_API_VARIANT") == "local_dev"
 
 
 def take_environment(parsed: Mapping[str, Any]) -> None:

@@ -62,6 +62,32 @@ async def test_a_client_that_takes_no_encoding_gets_none(accepted: str) -> None:
     assert sent.headers["vary"] == "Accept-Encoding"  # a cache must not mix the two up
 
 
+@pytest.mark.parametrize("browser", [{"origin": "http://page"}, {"sec_fetch_mode": "cors"}])
+async def test_a_page_that_joins_a_run_from_its_begin_gets_it_as_the_server_sends_it(
+    browser: dict[str, str],
+) -> None:
+    app = SseCompression(streaming(BODIES), encodings=ALL)
+    asked = {"accept_encoding": "gzip", **browser, "last_event_id": "-1"}
+    sent = await answered(app, request(**asked))
+    assert sent.bodies == [*BODIES, b""]
+    assert "content-encoding" not in sent.headers
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"origin": "http://page"},
+        {"origin": "http://page", "last_event_id": "1790000000000-0"},
+        {"last_event_id": "-1"},
+    ],
+    ids=["it begins a run", "it goes on behind an event", "it is no browser"],
+)
+async def test_other_readers_get_it_compressed(asked: dict[str, str]) -> None:
+    app = SseCompression(streaming(BODIES), encodings=ALL)
+    sent = await answered(app, request(accept_encoding="gzip", **asked))
+    assert sent.headers["content-encoding"] == "gzip"
+
+
 @pytest.mark.parametrize(
     ("scope", "options"),
     [

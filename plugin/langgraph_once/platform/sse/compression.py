@@ -73,9 +73,9 @@ class _Response:
         if headers is None:
             return start
         headers.add_vary_header("Accept-Encoding")
-        accepted = Headers(scope=self._scope).getlist("accept-encoding")
-        encoding = chosen_encoding(accepted, self._offered)
-        if encoding is None:
+        asked = Headers(scope=self._scope)
+        encoding = chosen_encoding(asked.getlist("accept-encoding"), self._offered)
+        if encoding is None or _is_reloaded_page(asked):
             return {**start, "headers": headers.raw}
         self._encoder = ENCODERS[encoding]()
         headers["content-encoding"] = encoding
@@ -95,3 +95,14 @@ class _Response:
             {"type": "http.response.body", "body": bytes(self._unsent), "more_body": more_body}
         )
         self._unsent.clear()
+
+
+def _is_reloaded_page(asked: Headers) -> bool:
+    """Whether a page in a browser joins a run from its first event on.
+
+    `useStream` (@langchain/langgraph-sdk 2.0.0) then shows the thread's state, and each replayed
+    `values` in its place: what the page shows depends on which comes first, and on how long the
+    replay takes. Decoding delays it, so a browser gets it as the server sends it.
+    """
+    is_browser = "origin" in asked or "sec-fetch-mode" in asked
+    return is_browser and asked.get("last-event-id") == "-1"
