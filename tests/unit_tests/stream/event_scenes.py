@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -122,6 +123,61 @@ def whole(*replies: str) -> WireModel:
     return answers(*replies, disable_streaming=True)
 
 
+def in_order(*orders: Sequence[Any]) -> Any:
+    """A node that calls models, in each attempt in another order; all but its last one fail."""
+    begun = iter(orders)
+
+    async def node(state: Any) -> Any:
+        models = next(begun)
+        said = [await model.ainvoke("hi") for model in models]
+        if models is not orders[-1]:
+            raise BrokenConnectionError("after the answers")
+        return {"messages": said}
+
+    return node
+
+
+def named(name: str) -> Any:
+    return answers(f"I am {name}").with_config(run_name=name)
+
+
+def silent_then(model: WireModel) -> Any:
+    """A node whose first model dies before it says a word, in each attempt; the second answers."""
+    count = 0
+
+    async def node(state: Any) -> Any:
+        nonlocal count
+        count += 1
+        with suppress(BrokenConnectionError):
+            await answers("never", breaks={0: 0}).ainvoke("hi")
+        answer = await model.ainvoke("hi")
+        if count == 1:
+            raise BrokenConnectionError("after the answer")
+        return {"messages": [answer]}
+
+    return node
+
+
+def visits(*orders: Sequence[str]) -> Graph:
+    """A graph in a node: its nodes are visited in another order when it begins anew."""
+    said = {"a": "One moment", "b": HELLO}
+    to_go = [*orders[0], "fails", *orders[1], END]
+
+    def goes_on(_: Any) -> str:
+        return to_go.pop(0)
+
+    def fails(_: Any) -> None:
+        raise BrokenConnectionError("at the end")
+
+    builder = StateGraph(MessagesState)
+    for name, text in said.items():
+        builder.add_node(name, talks(answers(text)))
+        builder.add_conditional_edges(name, goes_on)
+    builder.add_node("fails", fails)
+    builder.add_conditional_edges(START, goes_on)
+    return nested(builder.compile())
+
+
 REPEATED: dict[str, tuple[Callable[[], Graph], list[str]]] = {
     "dies midway": (lambda: alone(talks(answers(HELLO, breaks={0: 2}))), [HELLO]),
     "dies midway, without async": (
@@ -183,6 +239,18 @@ REPEATED: dict[str, tuple[Callable[[], Graph], list[str]]] = {
         lambda: alone(both(answers("One moment"), answers(HELLO, breaks={0: 2}))),
         ["One moment", HELLO],
     ),
+    "two models, then in another order": (
+        lambda: alone(in_order((named("a"), named("b")), (named("b"), named("a")))),
+        ["I am a", "I am b"],
+    ),
+    "two models, the first without a word": (
+        lambda: alone(silent_then(answers(HELLO))),
+        [HELLO],
+    ),
+    "two nodes inside, then in another order": (
+        lambda: visits(("a", "b"), ("b", "a")),
+        ["One moment", HELLO],
+    ),
     "two models that say the same": (
         lambda: alone(both(answers("ok"), answers("ok"), fails=1)),
         ["ok", "ok"],
@@ -221,6 +289,7 @@ AS_PLAIN: dict[str, Callable[[], Graph]] = {
     "three that say the same": lambda: beside({n: talks(answers("ok")) for n in "abc"}),
     "one node that says the same twice": lambda: alone(both(answers("ok"), answers("ok"))),
     "a loop that says the same": lambda: loops(answers("ok")),
+    "an answer that its node stops reading": lambda: alone(stops_reading()),
     "a failure that the node handles": lambda: alone(handles(answers("No", breaks={0: 2}))),
     "a failure at the end": lambda: beside(
         {"a": talks(answers("ok")), "b": handles(answers("No", breaks={0: 2}))}
@@ -235,6 +304,17 @@ def loops(model: WireModel) -> Graph:
     builder.add_edge(START, "node")
     builder.add_conditional_edges("node", lambda s: END if len(s["messages"]) > 3 else "node")
     return builder.compile()
+
+
+def stops_reading() -> Any:
+    async def node(state: Any) -> Any:
+        async with aclosing(answers(HELLO).astream("hi")) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                if chunk.text:
+                    break
+        return {"messages": [await answers(HELLO).ainvoke("hi")]}
+
+    return node
 
 
 def handles(model: WireModel) -> Any:

@@ -98,7 +98,7 @@ class ModelRunsHandler(BaseCallbackHandler):
         with self._lock:
             task = self._tasks.get(said.task)
             void = [old.id for each in (*self._tasks.outer(task.ns), task) for old in each.stale]
-            void += [old.id for old in task.said.values() if self._has_failed(old, task)]
+            void += [old.id for old in task.said.values() if old.id in self._failed]
             self.starts[said.id] = ModelStart(task.ns, tuple(dict.fromkeys(void)))
             self._tasks.say(said)
 
@@ -111,6 +111,3 @@ class ModelRunsHandler(BaseCallbackHandler):
         said = self._models.pop(run_id, None)
         if said is not None and not isinstance(error, GeneratorExit):
             self._failed.add(said.id)
-
-    def _has_failed(self, said: Said, task: Task) -> bool:
-        return said.id in self._failed and said.task == task.ns
