@@ -270,6 +270,11 @@ async def test_hidden_models_are_not_told(hide: HideConfig) -> None:
     assert told.answers() == [HELLO]
 
 
+async def test_hidden_names_are_those_of_the_graph_alone() -> None:
+    graph = once(alone(talks(answers(HELLO))), DedupConfig(hide=HideConfig(nodes=("model",))))
+    assert (await read(graph)).appended == HELLO
+
+
 async def test_hidden_graphs_are_not_told_however_deep() -> None:
     graph = nested(nested(alone(talks(answers("secret")))))
     hide = HideConfig(namespaces=("outer/outer",))
