@@ -274,6 +274,23 @@ class Tables(AllRows):
         )
         return Ask(sql, [*place, *cell], has_rows=False)
 
+    def drop_orphaned_stream_states(self, thread_id: str) -> Ask:
+        """Delete ledgers of checkpoints that were never stored.
+
+        A stream saves its ledger beside its checkpoint, so a killed process may leave one alone.
+        Above the newest checkpoint it may be of one that is stored right now, and stays.
+        """
+        of_same = (
+            "SELECT 1 FROM checkpoints c WHERE c.thread_id = once_stream_states.thread_id "
+            "AND c.checkpoint_ns = once_stream_states.checkpoint_ns "
+            "AND c.checkpoint_id {} once_stream_states.checkpoint_id"
+        )
+        sql = (
+            f"DELETE FROM once_stream_states WHERE thread_id = ? AND EXISTS ({of_same.format('>')})"
+            f" AND NOT EXISTS ({of_same.format('=')})"
+        )
+        return Ask(sql, [thread_id], has_rows=False)
+
     def copy_own(self, source: str, target: str) -> Iterable[Ask]:
         """Copy the rows of a thread in our tables."""
         for table, columns in (

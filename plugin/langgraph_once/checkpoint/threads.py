@@ -356,7 +356,8 @@ class Threads:
             wanted = assembly.wanted()
 
     def sweep(self, thread_id: str) -> Program[None]:
-        """Delete values that no checkpoint has, and pieces that nothing refers to."""
+        """Delete values and ledgers that no checkpoint has, and pieces that nothing refers to."""
+        yield self.tables.drop_orphaned_stream_states(thread_id)
         yield from self.tables.drop_unread(thread_id)
         cells = yield from self.tables.manifest_cells(thread_id)
         assembly = self.values.assembly(groups_only=True)

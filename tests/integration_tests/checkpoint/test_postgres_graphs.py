@@ -139,6 +139,7 @@ def test_what_is_deleted_leaves_nothing(saver: OncePostgresSaver, method: str, r
         saver.prune(["t"])
         assert build(saver).get_state(on("t")).config == latest
         assert unread(saver) == []
+        assert saver.load_stream_state(StreamAddress("t", "", "1")) is None  # of no checkpoint
         assert saver.engine.run(unreferred(saver), writes=False) == set()
         saver.delete_thread("t")
     assert rows("t") == dict.fromkeys(TABLES, 0)

@@ -314,6 +314,22 @@ def test_ledgers_are_kept_with_their_checkpoints(once: OnceSqliteSaver) -> None:
     assert values(once, later)["messages"] == talk(4)
 
 
+def test_a_ledger_of_no_checkpoint_is_pruned_unless_its_checkpoint_may_be_on_its_way(
+    once: OnceSqliteSaver,
+) -> None:
+    """A process that is killed may have stored the one and not the other."""
+    from langgraph_once.stream import StreamAddress
+
+    first = put(once, ROOT, messages=talk(1))["configurable"]
+    last = put(once, {"configurable": first}, messages=talk(2))["configurable"]
+    alone, coming = first["checkpoint_id"] + "0", last["checkpoint_id"] + "0"
+    addresses = [StreamAddress("thread", "", at) for at in (alone, last["checkpoint_id"], coming)]
+    for address in addresses:
+        once.save_stream_state(address, text(1).encode() * 100)
+    once.prune(["thread"], keep_last=2)
+    assert [once.load_stream_state(each) is None for each in addresses] == [True, False, False]
+
+
 def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
     with open_sqlite_saver(path) as saver:
         put(saver, ROOT, messages=[])
