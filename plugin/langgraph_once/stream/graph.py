@@ -194,15 +194,18 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         knows = (is_again or is_resume(input)) and thread is not None
         is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
         own = self._own_parts(modes, run, thread, is_silent=is_silent, is_v3=is_v3)
-        inner = {**asked, "stream_mode": with_modes(modes, own)}
+        heard = with_modes(modes, own)
         if is_v3:
             is_sent = for_stock and is_served(merged)  # in this process there are no wire events
             filter_of = self._event_filter_of(run, own, for_stock=is_sent)
         else:
-            filter_of = self._chunk_filter_of(asked, inner["stream_mode"], run, hints, own)
+            filter_of = self._chunk_filter_of(asked, heard, run, hints, own)
         stream = getattr(self._source(modes), method)
+        inner = {**others, "subgraphs": options["subgraphs"], "version": version}
         return Opened(
-            stream(input, self._hearing(config, modes, hints), **inner, **others),
+            functools.partial(stream, input, self._hearing(config, modes, hints), **inner),
+            modes,
+            heard,
             filter_of,
             run.config,
             run if "messages" in mode_set(modes) else None,  # else no handler takes it

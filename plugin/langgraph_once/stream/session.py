@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
+from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -32,7 +33,8 @@ from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unna
 from langgraph_once.stream.dropin import ChunkFilter, Expand, afiltered, filtered
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
-from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
+from langgraph_once.stream.part.intake import StreamModes
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.undelivered import undelivered
@@ -47,6 +49,14 @@ REST_PER_SAVE = 20
 """How much longer than the last note of a ledger took, none is made: a twentieth of the time."""
 
 
+class _Start(NamedTuple):
+    """What a stream starts with."""
+
+    ledger: Ledger
+    at: StreamAddress | None
+    may_watch: bool
+
+
 class Thread:
     """The thread that a stream runs in, and where its ledgers are kept.
 
@@ -58,6 +68,9 @@ class Thread:
         graph: Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None
             where each holds its whole state.
         may_repeat: Whether the stream may begin with updates of the one before, `may_repeat`.
+
+    Attributes:
+        may_watch: Whether the graph can be asked for the mode `checkpoints`; known when it is open.
     """
 
     def __init__(
@@ -81,6 +94,7 @@ class Thread:
         self._rests_until = 0.0
         self._id = str(asked["thread_id"])
         self._ns = str(asked.get("checkpoint_ns", ""))
+        self.may_watch: bool = False
         self._start_at: StreamAddress | None = None
         self._at: StreamAddress | None = None
         self._before: StreamAddress | None = None
@@ -141,7 +155,7 @@ class Thread:
         if (at := self._at or self._start_at) is not None:
             self._saves.put(at, ledger)
 
-    def _opening(self, guard: Guard) -> Calls[tuple[Ledger, StreamAddress | None]]:
+    def _opening(self, guard: Guard) -> Calls[_Start]:
         found = yield Call(self._checkpointer, "get_tuple", self._start)
         saved = address = None
         with guard():
@@ -153,11 +167,19 @@ class Thread:
         if self._graph is not None:
             state = (yield Call(self._graph, "get_state", self._start)).values
         ledger = self._ledger(found, saved, address, state)
-        return ledger, None if found is None else self._address(found.config)
+        may_watch = False
+        with self._saves.guard():
+            _copy_interrupts(found)
+            may_watch = True
+        return _Start(ledger, found and self._address(found.config), may_watch=may_watch)
 
-    def _opened(self, found: tuple[Ledger, StreamAddress | None] | None) -> Ledger:
-        ledger, self._start_at = found or (Ledger.within(self._dedup), None)
-        return ledger
+    def _opened(self, found: _Start | None) -> Ledger:
+        if found is None:
+            return Ledger.within(self._dedup)
+        self.may_watch = found.may_watch
+        # Else nobody tells where the graph gets to, and a ledger belongs to that checkpoint.
+        self._start_at = found.at if found.may_watch else None
+        return found.ledger
 
     def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
         """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""
@@ -203,7 +225,15 @@ class Thread:
 class Opened(NamedTuple):
     """One stream of a graph, not advanced yet, and what its reader is to get of it."""
 
-    chunks: Any
+    stream: Callable[..., Any]
+    """Streams the modes that it is given."""
+
+    modes: StreamModes
+    """Those that the reader asked for."""
+
+    heard: StreamModes
+    """Those, and more that are asked for on our own account."""
+
     filter_of: FilterOf
     config: DedupConfig
     run: Run | None = None
@@ -211,6 +241,14 @@ class Opened(NamedTuple):
 
     thread: Thread | None = None
     """Where the ledger is kept; None where nothing is known of earlier streams."""
+
+    @property
+    def chunks(self) -> Any:
+        """The chunks of the graph; to be asked for when the thread is open."""
+        heard = self.heard
+        if self.thread is not None and not self.thread.may_watch:
+            heard = [mode for mode in heard if mode != "checkpoints" or mode in self.modes]
+        return self.stream(stream_mode=heard)
 
     @property
     def around_first(self) -> AbstractContextManager[None]:
@@ -285,3 +323,15 @@ async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
     finally:
         thread.end(ledger)
         await saves.wait()
+
+
+def _copy_interrupts(found: CheckpointTuple | None) -> None:
+    """Do what LangGraph does in mode `checkpoints` as it resumes; some values cannot be copied.
+
+    It makes dicts of the interrupts that a thread waits for (1.2.22, `map_debug_checkpoint`). Of a
+    `defaultdict`, before Python 3.12, that raises, and in no other mode.
+    """
+    for _, channel, value in (found.pending_writes if found is not None else None) or ():
+        if channel == INTERRUPT_KEY:
+            for each in value if isinstance(value, list | tuple) else (value,):
+                asdict(each)

@@ -17,9 +17,11 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import add_messages
+from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
 from langgraph_once import Ledger
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import InMemoryStreamStateStore, StreamAddress
 from tests.exact import exactly
 from tests.forked import run_python
@@ -228,6 +230,36 @@ def test_a_checkpoint_that_has_none_takes_the_ledger_of_the_one_before() -> None
     asked: Any = {"messages": [("user", "Again.")]}
     list(graph.stream(asked, THREAD, **OPTIONS))
     assert store.saved[-1][1] == ["First.", "First."]
+
+
+class Box(dict[str, Any]):
+    """Not made of pairs, as `dataclasses.asdict` makes dicts."""
+
+    def __init__(self, *, text: str) -> None:
+        super().__init__(text=text)
+
+
+@pytest.mark.parametrize("mode", ["messages", ["messages", "updates"]])
+def test_a_resume_goes_well_from_an_interrupt_whose_value_upstream_cannot_copy(
+    mode: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In mode `checkpoints` LangGraph copies it; our serializer gives it back as it was."""
+
+    def asks(_: Any) -> Any:
+        return {"messages": [AIMessage(interrupt(Box(text="Go on?")))]}
+
+    saver, store = InMemorySaver(serde=OnceSerializer()), Recorder()
+    plain = chain(says_copy("First."), asks, says_copy("Third."))
+    graph = exactly(plain.copy({"checkpointer": saver}), stream_state=store)
+    got = list(graph.stream(ASKED, THREAD, stream_mode=mode))
+    count = len(store.saved)
+    got += graph.stream(Command(resume="Yes."), THREAD, stream_mode=mode)
+    messages = got if mode == "messages" else [data for kind, data in got if kind == "messages"]
+    assert list(folded(messages).values()) == ["First.", "Yes.", "Third."]
+    assert len(store.saved) == count
+    assert [r.getMessage() for r in caplog.records] == [
+        "What the consumer of a stream has was not saved (TypeError)"
+    ]
 
 
 def test_a_copy_of_a_wrapped_graph_has_its_ledgers() -> None:
