@@ -52,9 +52,11 @@ test-product: $(READY) ## Every variant, here and over a server; takes half an h
 
 test-all: test test-slow test-examples test-product ## Everything
 
+# Without hashes: they would be the index's own of this minute, and prove nothing. The lock's protect all else.
 canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
-	$(BIN)/uv pip install --quiet --python .venv-canary/bin/python --upgrade --editable '.[dev,postgres]'
+	$(BIN)/uv pip install --quiet --refresh --python .venv-canary/bin/python --upgrade --editable '.[dev,postgres]'
+	.venv-canary/bin/python -m tests.canary.newest
 	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
 
 mutate: $(READY) ## Which one-token changes no test notices (SAMPLES=50 SEED=… SINCE=main~1 ROOM=stream AT=stream/graph.py:37 SECONDS=60)
@@ -91,7 +93,7 @@ docs-site: $(READY) ## Build the site of docs/ in build/site
 	$(BIN)/zensical build --strict
 
 lock: $(READY) ## Pin the newest versions that pyproject.toml allows
-	$(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --upgrade \
+	$(BIN)/uv pip compile --refresh --universal --generate-hashes --python-version 3.11 --upgrade \
 		--extra dev --extra postgres --no-emit-index-url --no-header --no-annotate --quiet \
 		--output-file requirements.lock pyproject.toml
 
