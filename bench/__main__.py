@@ -14,12 +14,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from bench import events, remote, serde, storage, stream, wire
+from bench import events, growth, remote, serde, storage, stream, wire
 
 PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
     "serde": serde.report,
     "events": events.report,
+    "growth": growth.report,
     "wire": wire.report,
     "remote": remote.report,
     "storage": storage.report,

@@ -371,11 +371,13 @@ class RemoteConfig:
     """How a client reads the runs of a server, over as many connections as that takes."""
 
     max_retries: Annotated[int, Field(ge=0)] = 10
-    """How often in a row to connect again in vain. One open for `max_backoff_s` was not in vain."""
+    """How often in a row to connect again in vain. A connection that brought something new, or
+    was open for `max_backoff_s`, was not in vain."""
 
     backoff_s: Annotated[float, Field(ge=0)] = 0.1
     """How long to wait before the first of those; twice as long before each next; in seconds.
-    Up to as much is added to each at random."""
+    Up to as much is added to each at random. It grows also from one connection that brought
+    something to the next, while each is cut sooner than it was waited for."""
 
     max_backoff_s: Annotated[float, Field(ge=0)] = 10
     """The longest such wait; in seconds."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Send
+from langgraph.types import Send, interrupt
 
 from graphs.models import ScriptedChatModel
 
@@ -16,6 +16,7 @@ __all__ = [
     "OK",
     "PLAN",
     "TEXT",
+    "asking_graph",
     "beside_graph",
     "drawn_graph",
     "late_graph",
@@ -82,6 +83,22 @@ def _resting(pause_s: float) -> Any:
     return builder.add_edge("rest", "close")
 
 
+async def ask(_: MessagesState) -> dict[str, Any]:
+    """Wait for an answer, stream a text with it, and return a copy of it under another id."""
+    answer = interrupt("Go on?")
+    streamed = await _model(f"Well, you have said {answer} to this.", 0.05).ainvoke(PLAN)
+    return {"messages": [AIMessage(str(streamed.text))]}
+
+
+def _asking() -> Any:
+    """A run that waits for an answer, and says more then."""
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("plan", plan(0.05)).add_node("ask", ask).add_node("more", plan(0.05))
+    builder.add_node("rest", rest(0.3)).add_node("close", close)
+    builder.add_edge(START, "plan").add_edge("plan", "ask").add_edge("ask", "more")
+    return builder.add_edge("more", "rest").add_edge("rest", "close")
+
+
 def _beside() -> Any:
     """Two nodes are done while one beside them keeps their step open."""
     builder: Any = StateGraph(MessagesState)
@@ -94,5 +111,6 @@ def _beside() -> Any:
 drawn_graph = _drawn()
 slow_graph = _resting(1.5)
 beside_graph = _beside()
+asking_graph = _asking()
 late_graph = _resting(14)
 """Longer than a server takes to note that it runs."""

@@ -46,7 +46,9 @@ __all__ = [
     "outcomes",
     "restarted",
     "served",
+    "take",
     "texts",
+    "texts_of",
 ]
 
 GRAPHS = "tests.integration_tests.cut_graphs"
@@ -64,7 +66,7 @@ AUTO = DedupConfig(state="auto")
 def manifest() -> dict[str, Any]:
     """A `langgraph.json` that serves the graphs, each wrapped by `once` and plain."""
     graphs: dict[str, Any] = {}
-    for name in ("drawn", "slow", "late", "beside"):
+    for name in ("drawn", "slow", "late", "beside", "asking"):
         graphs[f"{name}_plain"] = f"{GRAPHS}:{name}_graph"
         graphs[name] = {"path": f"{WRAPPED}:{name}", "once": {"target": f"{GRAPHS}:{name}_graph"}}
     return {
@@ -76,10 +78,10 @@ def manifest() -> dict[str, Any]:
 
 
 def served(folder: Path) -> DevServer:
-    """A server of these graphs, which is not started yet."""
+    """A server of these graphs, which is not started yet; it runs several at once."""
     config = folder / "langgraph.json"
     config.write_text(json.dumps(manifest()))
-    return DevServer(config, cwd=folder)
+    return DevServer(config, cwd=folder, options=("--n-jobs-per-worker", "4"))
 
 
 @dataclass(frozen=True)
@@ -189,14 +191,15 @@ def folded(parts: Iterable[Part]) -> Counter[str]:
     has: dict[Any, BaseMessage] = {}
     for part in parts:
         if part.mode == "messages":
-            _take(has, part.data)
+            take(has, part.data)
         elif part.mode in ("updates", "values"):
             for found in listed(part.data):
-                _take(has, found.message)
-    return _texts(has.values())
+                take(has, found.message)
+    return texts_of(has.values())
 
 
-def _take(has: dict[Any, BaseMessage], message: BaseMessage) -> None:
+def take(has: dict[Any, BaseMessage], message: BaseMessage) -> None:
+    """Add a message to those that a reader has, who folds by id."""
     if isinstance(message, RemoveMessage):
         has.pop(message.id, None)
     elif isinstance(message, BaseMessageChunk) and message.id in has:
@@ -208,10 +211,11 @@ def _take(has: dict[Any, BaseMessage], message: BaseMessage) -> None:
 
 def texts(state: Any) -> Counter[str]:
     """The texts of a state, without what the user said."""
-    return _texts(revive(state["values"]).get("messages", ()))
+    return texts_of(revive(state["values"]).get("messages", ()))
 
 
-def _texts(messages: Iterable[BaseMessage]) -> Counter[str]:
+def texts_of(messages: Iterable[BaseMessage]) -> Counter[str]:
+    """The texts of messages, without what the user said."""
     return Counter(str(m.text) for m in messages if m.type != "human")
 
 

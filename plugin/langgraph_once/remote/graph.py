@@ -17,6 +17,7 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.consumer import new_ledger
+from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.node import Caller, is_task
 from langgraph_once.remote.recipients import Recipients, Wanted
@@ -32,7 +33,7 @@ from langgraph_once.remote.signatures import shows_options
 from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
 from langgraph_once.remote.wire.reconnect import aread_run, read_run
-from langgraph_once.stream import Ledger, Part
+from langgraph_once.stream import GAP_MODE, Ledger, Part
 from langgraph_once.stream.dropin import ChunkFilter, afiltered, chunk_filter, filtered, itself
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set
 from langgraph_once.stream.part.resume import may_repeat
@@ -114,7 +115,9 @@ class OnceRemoteGraph(RemoteThreads):
             input: Input or `Command`.
             config: With `thread_id` under `configurable`, to run in a thread, and with
                 `checkpoint_id`, to run from that checkpoint.
-            stream_mode: One mode or a list; by default `updates`, and `values` in a node.
+            stream_mode: One mode or a list; by default `updates`, and `values` in a node. With
+                `gap` in the list, or with v2, a chunk of this mode says why something may be
+                missing: read the state of the thread then. Otherwise only a log line says so.
             subgraphs: Stream from subgraphs too.
             version: Shape of the chunks, as of a local graph: v1 tuples or v2 mappings.
             ledger: What the consumer has from earlier streams of the thread, so that a resume
@@ -229,7 +232,9 @@ class OnceRemoteGraph(RemoteThreads):
         ledger = new_ledger(self.dedup) if ledger is None else ledger
         if not may_repeat(input):
             ledger.forget_updates()
-        wanted = Wanted(mode_set(modes), subgraphs, ledger, tells_gaps=version == "v2")
+        asked = mode_set(modes)
+        tells_gaps = version == "v2" or GAP_MODE in asked
+        wanted = Wanted(asked - {GAP_MODE}, subgraphs, ledger, tells_gaps=tells_gaps)
         chunks = chunk_filter(
             modes, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
         )
@@ -277,6 +282,7 @@ class OnceRemoteGraph(RemoteThreads):
             thread_id=call["thread_id"],
             modes=call["stream_mode"],
             subgraphs=call["stream_subgraphs"],
+            goes_on=goes_on(call),
             resumable=call["stream_resumable"],
             ran_again=reading.ran_again,
         )

@@ -24,6 +24,7 @@ from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event,
 from langgraph_once.remote.following.backoff import Backoff
 from langgraph_once.remote.following.consumer import Consumer, for_events, new_ledger
 from langgraph_once.remote.following.failures import is_transient
+from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.questions import Steps, Unanswered, run_asked
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
@@ -51,12 +52,23 @@ class Asked:
     create: Mapping[str, Any] | None = None
     """The arguments to begin the run with, apart from those above."""
 
+    joined: Mapping[str, Any] | None = None
+    """Those of the run that is joined, where the server was asked for them."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run goes on from a checkpoint, as far as is known."""
+        if self.create is None:
+            return self.joined is not None and "input" in self.joined and goes_on(self.joined)
+        return goes_on(self.create)
+
     def take_modes_of(self, run: Mapping[str, Any] | None) -> None:
         """Take the modes of the run that is joined, if the caller named none.
 
         A run that the server does not know has none. Reading it will say so.
         """
-        kwargs = (run or {}).get("kwargs") or {}
+        self.joined = (run or {}).get("kwargs")
+        kwargs = self.joined or {}
         self.stream_mode = self.stream_mode or kwargs.get("stream_mode")
         self.subgraphs = bool(kwargs.get("subgraphs"))
 
@@ -109,6 +121,7 @@ class _Stream:
             run_id=asked.run_id,
             modes=modes,
             subgraphs=bool(asked.subgraphs),
+            goes_on=asked.goes_on,
             resumable=asked.create is None or bool(asked.create.get("stream_resumable")),
             position=asked.position,
             ran_again=consumer.ran_again,

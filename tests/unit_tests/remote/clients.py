@@ -42,7 +42,7 @@ class Client:
 
     def run(self, server: RawServer, **options: Any) -> list[Part]:
         """The parts of a run that begins."""
-        call = {"thread_id": THREAD, **CUSTOM, **options}
+        call = {"thread_id": THREAD, "input": {}, **CUSTOM, **options}
         return self._read(server.url, lambda client: stream_run(client, assistant_id="g", **call))
 
     def join(self, server: RawServer, **options: Any) -> list[Part]:

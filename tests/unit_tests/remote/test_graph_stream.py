@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -48,6 +49,13 @@ def test_what_a_ledger_holds_does_not_come_again(chunks: Any) -> None:
         assert first == AIMessage("Hi", id="a")
         assert chunks(server, ledger=ledger, stream_mode="messages") == []
         assert len(chunks(server, stream_mode="messages")) == 1
+
+
+def test_a_gap_is_told_to_who_asks_for_this_mode(chunks: Any) -> None:
+    with RawServer(CUT, LATER, LATER, SUCCESS, answer([])) as server:
+        found = chunks(server, stream_mode=["custom", "gap"])
+    assert [mode for mode, _ in found] == ["custom", "gap", "custom"]
+    assert json.loads(server.bodies[0])["stream_mode"] == ["custom", "updates"]
 
 
 @pytest.mark.parametrize(("version", "modes"), [("v1", []), ("v2", ["gap"])])

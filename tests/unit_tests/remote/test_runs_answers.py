@@ -39,7 +39,7 @@ OTHER = stream(events(custom(7)))
 
 
 def run(server: RawServer, **options: Any) -> list[Part]:
-    call = {"stream_mode": "custom", "remote": QUICK, **options}
+    call = {"input": {}, "stream_mode": "custom", "remote": QUICK, **options}
     with get_sync_client(url=server.url) as client:
         return list(stream_run(client, THREAD, "graph", **call))
 

@@ -6,7 +6,9 @@ import json
 import re
 import time
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+from uuid import UUID
 
 import httpx
 import pytest
@@ -16,7 +18,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.remote import stream_run
-from langgraph_once.remote.following.reconcile import PAGE
+from langgraph_once.remote.following.history import PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import BEGUN, CUSTOM, SUCCESS, Client, custom, numbers
 from tests.unit_tests.remote.raw_server import (
@@ -397,3 +399,57 @@ def test_another_process_goes_on_where_this_one_stopped(client: Client) -> None:
 def test_a_wrong_setting_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="RemoteConfig"):
         RemoteConfig(**wrong)
+
+
+class TestARunThatAnotherFinishes:
+    """After SIGKILL, `langgraph dev` finishes a resumed thread under the id of its first run."""
+
+    FIRST = "01a10000-0000-7000-8000-000000000001"
+    ANSWER: ClassVar[Any] = {"input": None, "command": {"resume": "yes"}}
+
+    def states(self, run_id: str) -> bytes:
+        made = datetime.fromtimestamp((UUID(RUN).int >> 80) / 1000, UTC)
+        said = {"type": "ai", "content": "Yes.", "id": "a", **EMPTY_FIELDS}
+        task = {"name": "ask", "id": "1", "result": {"messages": [said]}}
+        states = [(1, "2", run_id, [], [said]), (-1, "1", self.FIRST, [task], [])]
+        return answer(
+            [
+                {
+                    "values": {"messages": messages},
+                    "next": [task["name"] for task in tasks],
+                    "tasks": tasks,
+                    "metadata": {"run_id": run, "step": int(name), "source": "loop"},
+                    "checkpoint": {"checkpoint_id": name},
+                    "parent_checkpoint": {"checkpoint_id": "1"},
+                    "created_at": (made + timedelta(seconds=second)).isoformat(),
+                }
+                for second, name, run, tasks, messages in states
+            ]
+        )
+
+    def test_it_is_waited_for_and_told_with_a_gap(self, client: Client) -> None:
+        cut = stream(events([BEGUN]), whole=False)
+        runs = [answer([{"run_id": self.FIRST, "status": status}]) for status in ("running", "x")]
+        with RawServer(cut, NOT_FOUND, NOT_FOUND, *runs, self.states(self.FIRST)) as server:
+            gap, message = client.run(server, stream_mode="messages", **self.ANSWER)
+        assert gap.data == "the server no longer knows the run"
+        assert message.data.text == "Yes."
+
+    def test_what_a_later_run_does_is_none_of_it(self, client: Client) -> None:
+        later = "01a30000-0000-7000-8000-000000000001"
+        cut = stream(events([BEGUN]), whole=False)
+        runs = answer([{"run_id": later, "status": "running"}])
+        with (
+            RawServer(cut, NOT_FOUND, NOT_FOUND, runs, self.states(later)) as server,
+            pytest.raises(StreamInterrupted, match="rolled back, or lost"),
+        ):
+            client.run(server, stream_mode="messages", **self.ANSWER)
+
+    def test_an_input_that_was_lost_is_not_done_by_another_run(self, client: Client) -> None:
+        cut = stream(events([BEGUN]), whole=False)
+        with (
+            RawServer(cut, NOT_FOUND, NOT_FOUND, answer([])) as server,
+            pytest.raises(StreamInterrupted, match="rolled back, or lost"),
+        ):
+            client.run(server, stream_mode="messages")
+        assert json.loads(server.bodies[-1])["metadata"] == {"run_id": RUN}

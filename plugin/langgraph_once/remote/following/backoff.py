@@ -6,6 +6,7 @@ from tenacity import (
     RetryCallState,
     Retrying,
     stop_after_attempt,
+    stop_never,
     wait_exponential,
     wait_random,
 )
@@ -21,11 +22,12 @@ class Backoff:
 
     Args:
         config: How many there may be, and how long to wait before each.
+        is_bounded: There may be no more than `max_retries`.
     """
 
-    def __init__(self, config: RemoteConfig) -> None:
+    def __init__(self, config: RemoteConfig, *, is_bounded: bool = True) -> None:
         self._strategy = Retrying(
-            stop=stop_after_attempt(config.max_retries + 1),
+            stop=stop_after_attempt(config.max_retries + 1) if is_bounded else stop_never,
             wait=wait_exponential(multiplier=config.backoff_s, max=config.max_backoff_s)
             + wait_random(0, config.backoff_s),
         )

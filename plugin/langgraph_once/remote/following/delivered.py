@@ -50,11 +50,16 @@ class Delivered:
             if getattr(message, "chunk_position", None) == "last":
                 self._unfinished.discard(str(message.id))
 
-    def lost(self, states: Sequence[State], modes: AbstractSet[str]) -> Iterator[Part]:
+    def lost(
+        self, states: Sequence[State], modes: AbstractSet[str], *, is_whole: bool
+    ) -> Iterator[Part]:
         """What the checkpoints of the run prove to be missing.
 
         Args:
             states: The checkpoints, newest first.
             modes: The modes that the run streams.
+            is_whole: The checkpoints reach back to where the run began.
         """
-        return lost_parts(states, modes, self.updates, self._said, self._unfinished)
+        return lost_parts(
+            states, modes, self.updates, self._said, self._unfinished, is_whole=is_whole
+        )

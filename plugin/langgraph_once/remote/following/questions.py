@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from langgraph_once.remote.following.reconcile import State, next_page
+from langgraph_once.remote.following.backoff import Backoff
+from langgraph_once.remote.following.reconcile import State
 from langgraph_once.remote.following.run_reader import GONE, RunReader
 from langgraph_once.remote.shapes.snapshots import before_of
 
@@ -91,17 +92,36 @@ def _outcome(reader: RunReader, headers: Headers) -> Steps[Outcome]:
     if status is None:
         run = yield from run_asked(reader.thread_id, reader.run_id, headers)
         status = GONE if run is None else run["status"]
+    if reader.may_be_finished_by_another(status):
+        yield from _earlier_runs_ended(reader, headers)
     states: list[State] = []
     asked = reader.history_asked(status)
     while asked is not None:
         page = yield _history({**asked, "before": before_of(asked.get("before"))}, headers)
         if page is None:
             return status, []
-        if not isinstance(page, list) or not all(isinstance(state, Mapping) for state in page):
-            raise Unanswered(ValueError("expected a list of checkpoints"))
-        states += page
-        asked = next_page(asked, page)
+        states += _listed(page, "checkpoints")
+        asked = reader.history.next_page(asked, page)
     return status, states
+
+
+def _earlier_runs_ended(reader: RunReader, headers: Headers) -> Steps[None]:
+    """Wait until no earlier run of the thread is under way."""
+    tries = Backoff(reader.config, is_bounded=False)
+    while True:
+        runs = yield lambda client: client.runs.list(
+            str(reader.thread_id), select=["run_id", "status"], headers=headers
+        )
+        under_way = [run for run in _listed(runs or [], "runs") if run.get("status") in UNDER_WAY]
+        if not any(reader.history.is_of_run_or_older(run.get("run_id")) for run in under_way):
+            return
+        yield tries.next_s() or 0
+
+
+def _listed(answer: Any, kind: str) -> list[Mapping[str, Any]]:
+    if not isinstance(answer, list) or not all(isinstance(each, Mapping) for each in answer):
+        raise Unanswered(ValueError(f"expected a list of {kind}"))
+    return answer
 
 
 def _history(asked: Mapping[str, Any], headers: Headers) -> Step:

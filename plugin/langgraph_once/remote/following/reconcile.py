@@ -21,25 +21,12 @@ from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
-__all__ = ["PAGE", "State", "failure", "is_complete", "lost_parts", "next_page", "void_tasks"]
+__all__ = ["State", "failure", "lost_parts", "void_tasks"]
 
 INPUT_NODE: Final = "__start__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})
 
-PAGE: Final = 20
-"""How many checkpoints to ask for at once."""
-
 State = Mapping[str, Any]
-
-
-def next_page(asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
-    """What to ask for after a page of the checkpoints of a run; None if that was the last."""
-    return None if _began(page) or len(page) < PAGE else {**asked, "before": page[-1]["checkpoint"]}
-
-
-def is_complete(states: Sequence[State]) -> bool:
-    """Whether the newest of these checkpoints leaves nothing to do."""
-    return bool(states) and not states[0].get("next")
 
 
 def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
@@ -55,6 +42,8 @@ def lost_parts(
     received: AbstractSet[int],
     said: Mapping[str, Iterable[str]],
     unfinished: Container[str] = (),
+    *,
+    is_whole: bool = True,
 ) -> Iterator[Part]:
     """What the tasks of a run wrote, and what it came to.
 
@@ -64,10 +53,11 @@ def lost_parts(
         received: The checks of the updates that came.
         said: The tasks of the root graph that said something, each with the ids of its messages.
         unfinished: Those of them whose end did not come.
+        is_whole: The checkpoints reach back to where the run began.
     """
     if not states:
         return
-    for task in void_tasks(states, said):
+    for task in void_tasks(states, said) if is_whole else ():
         yield from (_removal(message_id, {TASK_NS_KEY: task}) for message_id in said[task])
     if modes & MESSAGES:
         yield from _messages(states, said, unfinished)
@@ -87,21 +77,29 @@ def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
     """The tasks that a run began and the thread knows nothing of.
 
     A server that starts anew goes on from the last checkpoint. What came after it is done again,
-    by tasks with other ids. This can only be told if all checkpoints of the run are there.
+    by tasks with other ids. Or it begins an earlier run of the thread again, from its input; then
+    nobody goes on with the tasks of the step before that. This can only be told if all
+    checkpoints of the run are there.
 
     Args:
         states: The checkpoints of the run, newest first.
         said: The tasks of the root graph that said something.
     """
-    steps: list[Any] = [(state.get("metadata") or {}).get("step") for state in states]
-    if not _began(states) or None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
+    steps: list[Any] = [_meta_of(state).get("step") for state in states]
+    if None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
         return
-    known = {_name(task) for state in states for task in state.get("tasks") or ()}
+    after = [None, *(_meta_of(state).get("source") for state in states)]
+    known = {
+        _name(task)
+        for state, next_source in zip(states, after, strict=False)
+        for task in state.get("tasks") or ()
+        if next_source != "input" or task.get("result")
+    }
     yield from (task for task in said if task not in known)
 
 
-def _began(states: Iterable[State]) -> bool:
-    return any((state.get("metadata") or {}).get("source") == "input" for state in states)
+def _meta_of(state: State) -> Mapping[str, Any]:
+    return state.get("metadata") or {}
 
 
 def _messages(
@@ -153,7 +151,7 @@ def _tasks(state: State) -> Iterable[Mapping[str, Any]]:
 
 
 def _meta(state: State, task: Mapping[str, Any]) -> dict[str, Any]:
-    step = (state.get("metadata") or {}).get("step")
+    step = _meta_of(state).get("step")
     return {
         TASK_NS_KEY: _name(task),
         "langgraph_node": task["name"],

@@ -19,7 +19,8 @@ from langgraph_once.remote.following.failures import (
     says_unknown,
 )
 from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.reconcile import PAGE, State, failure, is_complete
+from langgraph_once.remote.following.history import RunHistory
+from langgraph_once.remote.following.reconcile import State, failure
 from langgraph_once.remote.following.retries import Retries
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.shapes.request import wire_mode
@@ -58,6 +59,7 @@ class RunReader:
         run_id: The run, where it is known yet.
         modes: The modes that it streams, as the server names them; None if not known.
         subgraphs: It streams from subgraphs too.
+        goes_on: It was given no input; it goes on from a checkpoint.
         resumable: The server keeps its events, so that it can be read on after a cut.
         position: Where in its log to go on.
         ran_again: Called when the server begins to run it again, from its last checkpoint.
@@ -76,6 +78,7 @@ class RunReader:
         run_id: str | None = None,
         modes: Collection[str] | None = None,
         subgraphs: bool = False,
+        goes_on: bool = False,
         resumable: bool = True,
         position: str | None = None,
         ran_again: Callable[[], None] = lambda: None,
@@ -85,6 +88,7 @@ class RunReader:
         self.run_id = run_id
         self.modes = modes
         self.subgraphs = subgraphs
+        self._goes_on = goes_on
         self.alignment = Alignment() if position is None else Alignment.at(position)
         self.is_resumable = resumable
         self.has_ended = False
@@ -278,7 +282,7 @@ class RunReader:
 
         Args:
             status: That of the run; `GONE` where the server does not know it.
-            states: The checkpoints of the run, where `history_asked` asked for them.
+            states: The checkpoints of the thread, where `history_asked` asked for them.
 
         Raises:
             RemoteException: The run failed.
@@ -286,9 +290,10 @@ class RunReader:
         """
         if status == GONE:
             yield from self.doubted("the server no longer knows the run")
-        modes = frozenset(self.modes or ALL_MODES)
-        yield from self._received.lost(states, modes)
-        if status == GONE and not is_complete(states):
+        modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)
+        states = self.history.of_run(states)
+        yield from self._received.lost(states, modes, is_whole=is_whole)
+        if status == GONE and not self.history.is_complete(states):
             raise self.interrupted(
                 "the server no longer knows it, and it is not complete: rolled back, or lost"
             )
@@ -306,13 +311,22 @@ class RunReader:
             return "success" if self._is_clean else GONE
         return None
 
+    @property
+    def history(self) -> RunHistory:
+        """Which checkpoints tell what became of the run."""
+        return RunHistory(self.run_id, goes_on=self._goes_on)
+
     def history_asked(self, status: str) -> dict[str, Any] | None:
         """What `client.threads.get_history` is to be asked for, if `settled` needs it."""
         if self.thread_id is None or not self.is_open:
             return None
         if not (self.doubt or status == GONE or status in FAILED):
             return None
-        return {"thread_id": self.thread_id, "metadata": {"run_id": self.run_id}, "limit": PAGE}
+        return self.history.asked(self.thread_id)
+
+    def may_be_finished_by_another(self, status: str) -> bool:
+        """Whether an earlier run of the thread may finish what this one was to do."""
+        return status == GONE and self._goes_on and self.is_open and self.thread_id is not None
 
     @property
     def must_begin_again(self) -> bool:

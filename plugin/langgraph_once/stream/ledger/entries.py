@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.ledger.texts import Texts
+from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, is_inside, lineage, names
 
 __all__ = ["Entries"]
@@ -32,6 +34,8 @@ class Entries:
         self._by_id: dict[str, list[Entry]] = {}
         self._by_task: dict[str, dict[Entry, None]] = {}
         self._by_node: dict[str, dict[str, None]] = {}
+        self._texts: dict[str, Texts] = {}
+        self._texts_of_nodes: dict[str, Texts] = {}
         self._open: dict[tuple[str, str], Entry] = {}
         self._settled: deque[Entry] = deque()
         self._seeds: dict[str, BaseMessage] = {}
@@ -47,6 +51,7 @@ class Entries:
         """Note that another stream begins: no message is open, and no task has spoken in it."""
         self.epoch += 1
         self._by_node.clear()
+        self._texts_of_nodes.clear()
         for entry in list(self._open.values()):
             self.settle(entry)
 
@@ -61,7 +66,7 @@ class Entries:
 
     def add(self, entry: Entry, *, is_open: bool = False) -> None:
         """Note a message that the consumer gets; with `is_open` more of it may follow."""
-        entry.epoch = self.epoch
+        entry.epoch = entry.began_in = self.epoch
         self._by_id.setdefault(entry.id, []).append(entry)
         self._put(entry)
         self._count += 1
@@ -75,6 +80,8 @@ class Entries:
         """Note that a message is complete; only such are ever forgotten."""
         if self._open.get((entry.task, entry.id)) is entry:
             del self._open[entry.task, entry.id]
+        for _, texts in self._indexes(entry):
+            texts.settle(entry)
         entry.settle()
         self._bytes += entry.weight
         self._settled.append(entry)
@@ -127,17 +134,41 @@ class Entries:
             entry.ids.append(message_id)
             self._by_id.setdefault(message_id, []).append(entry)
 
+    def rewrite(self, entry: Entry, said: Content) -> None:
+        """Note that the consumer has this of a message now, which is complete."""
+        indexes = [texts for _, texts in self._indexes(entry)]
+        for texts in indexes:
+            texts.discard(entry)
+        entry.said = said
+        for name, texts in self._indexes(entry):
+            texts.add(entry, name)
+
     def said_in(self, task: str) -> list[Entry]:
         """What a task has said, and the tasks inside it, in order."""
         return [entry for name in names(task) for entry in self._by_task.get(name, ())]
 
+    def said_before(self, task: str) -> list[Entry]:
+        """What this very task said in earlier streams and has not said again since."""
+        return [
+            entry
+            for name in names(task)
+            for entry in takewhile(
+                lambda known: known.began_in < self.epoch, self._by_task.get(name, ())
+            )
+            if entry.task == task and entry.epoch < self.epoch
+        ]
+
     def open_in(self, task: str) -> Iterator[Entry]:
-        """What this very task is streaming."""
-        return (e for e in self._by_task.get(task, ()) if not e.is_final and e.task == task)
+        """What this very task is streaming, the last first."""
+        known = self._texts.get(task)
+        return (e for e in (known.open_last_first() if known else ()) if e.task == task)
 
     def claim(self, entry: Entry, task: str) -> None:
         """Note that a message of `task` was found to be this one: it stands for no other there."""
         entry.claimed.add(task)
+        for texts in (self._texts.get(task), *map(self._texts_of_nodes.get, (task, bare(task)))):
+            if texts is not None:
+                texts.discard(entry)
 
     def drop(self, entry: Entry) -> None:
         """Know a message no longer."""
@@ -154,15 +185,28 @@ class Entries:
 
     def _put(self, entry: Entry) -> None:
         for task in lineage(entry.place):
+            node = bare(task)
             self._by_task.setdefault(task, {})[entry] = None
-            self._by_node.setdefault(bare(task), {})[task] = None
+            self._by_node.setdefault(node, {})[task] = None
+            self._texts.setdefault(task, Texts()).add(entry, task)
+            self._texts_of_nodes.setdefault(node, Texts()).add(entry, node)
+
+    def _indexes(self, entry: Entry) -> Iterator[tuple[str, Texts]]:
+        """The indexes that an entry is in, by their names."""
+        for task in lineage(entry.place):
+            if (texts := self._texts.get(task)) is not None:
+                yield task, texts
+            if task in self._by_node.get(node := bare(task), ()):
+                yield node, self._texts_of_nodes[node]
 
     def _take_out(self, entry: Entry) -> None:
+        for _, texts in self._indexes(entry):
+            texts.discard(entry)
         for task in lineage(entry.place):
             if (said := self._by_task.get(task)) is not None:
                 said.pop(entry, None)
                 if not said:
-                    del self._by_task[task]
+                    del self._by_task[task], self._texts[task]
                     self._by_node.get(bare(task), {}).pop(task, None)
 
 

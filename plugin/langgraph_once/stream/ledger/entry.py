@@ -31,6 +31,7 @@ class Entry:
         steps: The steps in which its task and the tasks around it run, outermost first; empty
             where that is not known.
         epoch: The number of the stream that delivered it.
+        began_in: The number of the stream that delivered it first.
         is_model: A model said it, so a message of the same task may be its copy.
         is_final: No more chunks of it are expected.
         is_forgotten: The ledger knows it no longer.
@@ -43,6 +44,7 @@ class Entry:
 
     __slots__ = (
         "attempt",
+        "began_in",
         "claimed",
         "epoch",
         "has_usage",
@@ -70,6 +72,7 @@ class Entry:
         self.attempt: int = 1
         self.steps: list[int] = []
         self.epoch: int = 0
+        self.began_in: int = 0
         self.is_model: bool = isinstance(said, StreamedContent)
         self.is_final: bool = not self.is_model
         self.is_forgotten: bool = False
@@ -136,11 +139,10 @@ class Entry:
         calls = sum(len(args) for *_, args in self.said.calls)
         self.weight = OVERHEAD_BYTES + len(self.said.text) + calls
 
-    def extend(self, chunk: BaseMessageChunk) -> None:
-        """Note a delivered chunk that comes after the last one."""
-        more = StreamedContent(chunk).content()
+    def extended(self, chunk: BaseMessageChunk) -> Content:
+        """What it says with a chunk that comes after the last one."""
         said = self.content
-        self.said = said._replace(text=said.text + more.text)
+        return said._replace(text=said.text + StreamedContent(chunk).content().text)
 
     def akin(self, task: str) -> bool:
         """Whether `task` may be speaking of this message: the same task, or parent and child.

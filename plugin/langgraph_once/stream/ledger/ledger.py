@@ -16,7 +16,7 @@ from langgraph_once.stream.ledger.serialized import SavedLedger, read_ledger, wr
 from langgraph_once.stream.ledger.unnamed import Nameless, NamelessMessages
 from langgraph_once.stream.part.content import Content, Space, StreamedContent, content_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage
+from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage, names
 from langgraph_once.stream.part.per_graph import PerGraph
 
 __all__ = ["Ledger"]
@@ -171,7 +171,13 @@ class Ledger(Entries):
         That is what a model said in the same task, or anything said by tasks inside it. One
         with other white space is it only if none says just the same.
         """
-        free = [entry for entry in self.said_in(task) if task not in entry.claimed]
+        free = [
+            entry
+            for name in names(task)
+            if name in self._texts
+            for entry in self._texts[name].like(content)
+            if task not in entry.claimed
+        ]
         for allowed in dict.fromkeys(("same", space)):
             for entry in free:
                 if entry.is_original_of(content, task, allowed):
@@ -188,9 +194,10 @@ class Ledger(Entries):
             node: The namespace of its graph and its name, as `bare` gives them.
             content: What the message says.
         """
-        for task in self._by_node.get(node, ()):
-            for entry in self._by_task.get(task, ()):
-                is_free = entry.epoch == self.epoch and not entry.claimed & {task, node}
+        tasks = self._by_node.get(node, {})
+        for entry in self._texts_of_nodes[node].like(content) if tasks else ():
+            for task in lineage(entry.place) if entry.epoch == self.epoch else ():
+                is_free = task in tasks and not entry.claimed & {task, node}
                 if is_free and entry.is_original_of(content, task):
                     return entry
         return None
@@ -201,6 +208,7 @@ class Ledger(Entries):
         if count >= len(self._by_node.get(node, ())):
             del self._updates_of[node]
             self._by_node.pop(node, None)
+            self._texts_of_nodes.pop(node, None)
             self.nameless.end_of(node)
 
     def deliver_nameless(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import orjson
-import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.remote.following.reconcile import (
-    PAGE,
     failure,
-    is_complete,
     lost_parts,
-    next_page,
     void_tasks,
 )
 from langgraph_once.remote.wire.frames import FrameReader
@@ -177,30 +173,18 @@ class TestVoidTasks:
         taken_back, *_ = lost_parts(RUN, ALL, frozenset(), {"second:0": ["x"]})
         assert taken_back.data == RemoveMessage(id="x")
 
-    @pytest.mark.parametrize("states", [[], RUN[:1], RUN[:-1], [*RUN[:1], *RUN[2:]]])
-    def test_that_is_told_only_where_every_checkpoint_is_there(self, states: list[Any]) -> None:
-        assert [*void_tasks(states, ["second:0"])] == []
+    def test_that_is_told_only_where_every_checkpoint_is_there(self) -> None:
+        assert [*void_tasks([*RUN[:1], *RUN[2:]], ["second:0"])] == []
+        told = lost_parts(RUN, ALL, frozenset(), {"second:0": ["x"]}, is_whole=False)
+        assert RemoveMessage(id="x") not in [part.data for part in told]
 
-
-class TestPages:
-    ASKED_FOR: ClassVar = {"thread_id": "t", "limit": PAGE}
-
-    def test_the_next_begins_before_the_last_checkpoint(self) -> None:
-        page = [state(step, []) for step in range(PAGE, 0, -1)]
-        assert next_page(self.ASKED_FOR, page) == {
-            **self.ASKED_FOR,
-            "before": {"checkpoint_id": "1"},
-        }
-
-    def test_there_is_none_after_a_short_one_or_the_beginning_of_the_run(self) -> None:
-        assert next_page(self.ASKED_FOR, RUN) is None
-        assert next_page(self.ASKED_FOR, [RUN[-1]] * PAGE) is None
-
-
-def test_a_run_is_complete_when_nothing_is_next() -> None:
-    assert is_complete(RUN)
-    assert not is_complete(RUN[1:])
-    assert not is_complete([])
+    def test_those_that_an_earlier_run_has_left_behind_as_it_began_again(self) -> None:
+        """`langgraph dev` does that to the first run of a thread where it forgot the second."""
+        again = state(2, [ASKED, FIRST], task("__start__", {"messages": [ASKED]}))
+        again["metadata"]["source"] = "input"
+        left = state(1, [ASKED, FIRST], task("second"))
+        said = ["first:first-1", "second:second-1"]
+        assert [*void_tasks([again, left, *RUN[2:]], said)] == ["second:second-1"]
 
 
 def test_a_failure_is_told_by_the_task_that_failed() -> None:

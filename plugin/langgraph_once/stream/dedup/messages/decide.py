@@ -105,7 +105,7 @@ class MessageParts:
         chunk: Any = part.data
         if entry.is_final:
             if not is_empty(chunk):
-                entry.extend(chunk)
+                self._ledger.rewrite(entry, entry.extended(chunk))
             return (part,)
         is_last = getattr(chunk, "chunk_position", None) == "last"
         if is_last and entry.said.accumulates(chunk):  # type: ignore[union-attr]  # it is open
@@ -150,7 +150,7 @@ class MessageParts:
         if entry is None:
             for known in self._ledger.entries(str(chunk.id)):
                 if known.task == said.task:  # an attempt goes on with what the last one said
-                    known.extend(chunk)
+                    self._ledger.rewrite(known, known.extended(chunk))
                     known.epoch = self._ledger.epoch
                     self._ledger.alias(known, str(said.message.id))
                     return
@@ -159,7 +159,7 @@ class MessageParts:
             entry.is_model = True
             if said.note is None:
                 entry.metadata = said.part.meta
-                self.rivals.note(entry, list(self._ledger.open_in(said.task))[:-1])
+                self.rivals.note(entry, self._ledger.open_in(said.task))
         else:
             entry.said.extend(chunk)  # type: ignore[union-attr]  # it is open
         if getattr(chunk, "chunk_position", None) == "last":
@@ -216,14 +216,14 @@ class MessageParts:
             return self._finality(said, known)
         if said.is_streamed or self._stands_for(known, content):
             last = self._finality(said, known)
-            known.said = content
+            self._ledger.rewrite(known, content)
             return last
         missing, had_id = known.content.suffix_of(content), known.id
         if missing and isinstance(said.message, AIMessage):
             self._stats.repaired += 1
             if not known.is_final:
                 self._ledger.settle(known)
-            known.said = content
+            self._ledger.rewrite(known, content)
             return (_repair(said.part, missing, had_id),)
         return self._replaced(said, content, known)
 
@@ -284,11 +284,7 @@ class MessageParts:
         if said.task == bare(said.task):  # from an update, which names no task but a node
             return []
         stale = [e for e in self._stale.get(said.task, ()) if not e.is_forgotten]
-        older = [
-            entry
-            for entry in self._ledger.said_in(said.task)
-            if entry.task == said.task and entry.epoch < self._ledger.epoch and entry not in stale
-        ]
+        older = [entry for entry in self._ledger.said_before(said.task) if entry not in stale]
         if older and said.note is None:
             self._stats.inferred += 1
         return [*stale, *older]

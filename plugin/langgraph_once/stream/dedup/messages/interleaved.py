@@ -6,7 +6,8 @@ once look like that, too, where one says the same as the other, a little behind 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from langchain_core.messages import AIMessageChunk
 
@@ -16,6 +17,8 @@ from langgraph_once.stream.part.content import Content
 __all__ = ["Rivals"]
 
 MAX_WITHDRAWN = 1024
+MAX_RIVALS = 32
+"""The last ones. Where no chunk is the last of its message, all messages of a task stay open."""
 
 Key = tuple[str, str]
 """The task and the id of a message."""
@@ -32,10 +35,11 @@ class Rivals:
         self.open: dict[Key, list[Entry]] = {}
         self._withdrawn: dict[Key, Content] = {}
 
-    def note(self, entry: Entry, others: list[Entry]) -> None:
-        """Note what a task is streaming besides a message that begins."""
+    def note(self, entry: Entry, streamed: Iterable[Entry]) -> None:
+        """Note what a task is streaming, the last first, besides a message that begins."""
+        others = [other for other in islice(streamed, MAX_RIVALS + 1) if other is not entry]
         if others:
-            self.open[entry.task, entry.id] = others
+            self.open[entry.task, entry.id] = others[::-1]
 
     def end(self, entry: Entry) -> None:
         """Note that a message is complete."""

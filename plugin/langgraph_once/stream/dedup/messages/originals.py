@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from langchain_core.messages import BaseMessageChunk, ToolMessage
 
@@ -15,6 +16,10 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content, Space, is_auto
 
 __all__ = ["Originals", "space_of"]
+
+MAX_OPEN: Final = 32
+"""How many of the messages that a task streams may be the one that a chunk goes on with under
+another id. Some sources name no last chunk: all messages of a task stay open there."""
 
 
 class Originals:
@@ -67,7 +72,7 @@ class Originals:
         only some chunks seems to send two messages (D9).
         """
         mine = str(chunk.id)
-        for entry in reversed(list(self._ledger.open_in(said.task))):
+        for entry in islice(self._ledger.open_in(said.task), MAX_OPEN):
             is_other_name = len(entry.ids) == 1 and is_auto(mine) != is_auto(entry.id)
             if is_other_name and self._may_be_of(said.part.meta, entry):
                 self._stats.inferred += 1
