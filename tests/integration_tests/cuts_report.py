@@ -1,6 +1,8 @@
 """Cuts every stream at every event and writes what came of it to `docs/cuts.md`.
 
-python -m tests.integration_tests.cuts_report
+python -m tests.integration_tests.cuts_report [resumes]
+
+With `resumes` only the last section is written anew.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import asyncio
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from demo.dev_server import DevServer
@@ -26,6 +28,7 @@ from tests.integration_tests.cuts import (
     restarted,
     served,
 )
+from tests.integration_tests.resume_kills import READERS, Killed, killed_amid_resume
 
 REPORT = Path(__file__).parents[2] / "docs" / "cuts.md"
 
@@ -62,6 +65,18 @@ gap is told.
 |---|---|---|---|
 """
 
+RESUMES_HEAD = """
+The server is killed (SIGKILL) at a random moment amid the resume of an interrupt, and starts again.
+`langgraph dev` may know the first run as running, and then runs that one again: with the stored
+answer if the resume has written no checkpoint yet, else from its input. A caller whose run is lost
+goes on from the last checkpoint, or answers where the graph asks again. *Folds*: the messages that
+the reader has in the end are those of the thread.
+
+| reader | graph | kills | gap told | interrupted | folds |
+|---|---|---:|---:|---:|---:|
+"""
+KILLS = 50
+
 
 def main() -> None:
     """Try all, print each row, write the report."""
@@ -70,20 +85,46 @@ def main() -> None:
         served(Path(folder)) as server,
         asyncio.Runner() as runner,
     ):
-        text = CUTS_HEAD
-        total: Counter[str] = Counter()
-        for case in CASES:
-            row, counts = runner.run(_cut_row(server, case))
-            total += counts
-            text += _shown(row)
-        text += _shown(f"| all | | | | {_counts(total)} |\n")
-        text += RESTARTS_HEAD
-        for line in _restart_rows(server, runner):
-            text += _shown(line)
-        text += FORGOTTEN_HEAD
-        for line in _forgotten_rows(server, runner):
-            text += _shown(line)
+        if sys.argv[1:] == ["resumes"]:
+            text = REPORT.read_text(encoding="utf-8").partition(RESUMES_HEAD)[0]
+        else:
+            text = _cuts(server, runner)
+        text += RESUMES_HEAD
+        for graph in ("asking", "asking_plain"):
+            kills = [
+                runner.run(killed_amid_resume(server, graph, seed=seed)) for seed in range(KILLS)
+            ]
+            text += _shown(resume_rows(graph, kills))
     REPORT.write_text(text, encoding="utf-8")
+
+
+def _cuts(server: DevServer, runner: asyncio.Runner) -> str:
+    text = CUTS_HEAD
+    total: Counter[str] = Counter()
+    for case in CASES:
+        row, counts = runner.run(_cut_row(server, case))
+        total += counts
+        text += _shown(row)
+    text += _shown(f"| all | | | | {_counts(total)} |\n")
+    text += RESTARTS_HEAD
+    for line in _restart_rows(server, runner):
+        text += _shown(line)
+    text += FORGOTTEN_HEAD
+    for line in _forgotten_rows(server, runner):
+        text += _shown(line)
+    return text
+
+
+def resume_rows(graph: str, kills: Sequence[Sequence[Killed]]) -> str:
+    """The rows of one graph: for each kind of reader what came of all kills."""
+    shown = "stock" if graph.endswith("_plain") else "`once`"
+    rows = ""
+    for reader, name in enumerate(READERS):
+        found = [each[reader] for each in kills]
+        counts = [len(found)]
+        counts += [sum(getattr(k, fact) for k in found) for fact in ("gap", "interrupted", "folds")]
+        rows += f"| {name} | {shown} | {' | '.join(map(str, counts))} |\n"
+    return rows
 
 
 async def _cut_row(server: DevServer, case: Case) -> tuple[str, Counter[str]]:

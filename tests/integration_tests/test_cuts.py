@@ -23,7 +23,8 @@ from tests.integration_tests.cuts import (
     restarted,
     served,
 )
-from tests.integration_tests.cuts_report import REPORT
+from tests.integration_tests.cuts_report import KILLS, REPORT
+from tests.integration_tests.resume_kills import READERS, killed_amid_resume
 
 EXACT = Outcome(exact=True, gap=False, folds=True)
 
@@ -77,6 +78,25 @@ async def test_what_a_server_has_forgotten_is_told_by_the_state(
     assert found.gap == ("messages-tuple" in case.modes)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("graph", ["asking", "asking_plain"])
+async def test_a_kill_amid_a_resume_leaves_every_reader_with_the_messages_of_the_thread(
+    cut_server: DevServer, graph: str
+) -> None:
+    found = await killed_amid_resume(cut_server, graph, seed=2)
+    assert [killed.difference for killed in found] == [""] * len(READERS)
+
+
+@pytest.mark.product
+@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("graph", ["asking", "asking_plain"])
+async def test_a_hundred_kills_amid_a_resume_leave_every_reader_right(
+    cut_server: DevServer, graph: str, seed: int
+) -> None:
+    found = await killed_amid_resume(cut_server, graph, seed=seed)
+    assert [killed.difference for killed in found] == [""] * len(READERS)
+
+
 def test_the_report_tells_of_all_that_is_tried() -> None:
     text = REPORT.read_text(encoding="utf-8")
     told = [line.split(" | ") for line in text.splitlines() if re.match(r"\| \w+, ", line)]
@@ -84,3 +104,6 @@ def test_the_report_tells_of_all_that_is_tried() -> None:
     cut, others = told[: len(CASES)], told[len(CASES) :]
     assert all(row[-1] == "0 |" for row in cut)  # none was wrong
     assert all(row[-1] == "yes |" for row in others)  # each folds to the state of the thread
+    killed = [line.strip("| ").split(" | ") for line in text.splitlines() if line[:3] == "| `"]
+    assert len(killed) == 2 * len(READERS)
+    assert all(kills == folds == str(KILLS) for _, _, kills, *_, folds in killed)

@@ -2,6 +2,7 @@
 
 ledger      What the consumer has; start here.
 entries     How a message is found by its id or its task, and when it is forgotten.
+texts       How a message is found by what it says.
 entry       What is known of one message.
 unnamed     Messages that went out before the state gave them an id.
 owed        What was said when the consumer had left.

@@ -1,0 +1,72 @@
+"""A node that streams a model's tokens, and returns a copy without an id, which the state names.
+
+So does the quickstart of gemini-fullstack. LangGraph sends the text twice, under both ids.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, RemoveMessage
+from langgraph.graph import START, MessagesState, StateGraph
+
+from graphs.models import ScriptedChatModel
+from langgraph_once import DedupConfig, dedup
+
+TEXT = "one two three"
+ASKED: Any = {"messages": [("user", "Go.")]}
+MODES = ["messages", "values"]
+
+
+def copies() -> Any:
+    model = ScriptedChatModel(script=lambda _: AIMessage(TEXT))
+
+    def node(_: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage(model.invoke("Go.").content)]}
+
+    builder: Any = StateGraph(MessagesState)
+    return builder.add_node(node).add_edge(START, "node").compile()
+
+
+def merged(chunks: Iterable[Any], *, replaces: bool) -> Counter[str]:
+    """What a reader has that merges by id, and takes a state in place of its list or adds it."""
+    has: dict[str, BaseMessage] = {}
+    for mode, data in chunks:
+        if mode == "values":
+            if replaces:
+                has.clear()
+            has |= {message.id: message for message in data["messages"]}
+            continue
+        message = data[0]
+        if isinstance(message, RemoveMessage):
+            has.pop(str(message.id))
+        elif isinstance(message, BaseMessageChunk) and message.id in has:
+            has[message.id] += message  # type: ignore[assignment,operator]  # chunks of one kind
+        else:
+            has[message.id] = message
+    return Counter(str(message.text) for message in has.values() if message.type != "human")
+
+
+def test_who_takes_each_state_in_place_of_the_list_has_it_once() -> None:
+    chunks = dedup(copies().stream(ASKED, stream_mode=MODES), stream_mode=MODES)
+    assert merged(chunks, replaces=True) == {TEXT: 1}
+
+
+def test_who_adds_each_state_to_the_list_has_it_no_oftener_than_without_us() -> None:
+    plain = merged(copies().stream(ASKED, stream_mode=MODES), replaces=False)
+    ours = merged(
+        dedup(copies().stream(ASKED, stream_mode=MODES), stream_mode=MODES), replaces=False
+    )
+    assert ours <= plain
+    assert plain[TEXT] == 2
+
+
+@pytest.mark.parametrize("modes", [MODES, ["messages", "updates", "values"]])
+def test_who_adds_up_all_modes_and_says_so_has_it_once(modes: list[str]) -> None:
+    config = DedupConfig(state="auto")
+    chunks = dedup(copies().stream(ASKED, stream_mode=modes), stream_mode=modes, config=config)
+    told = (chunk for chunk in chunks if chunk[0] != "updates" or chunk[1]["node"]["messages"])
+    assert merged(told, replaces=False) == {TEXT: 1}
