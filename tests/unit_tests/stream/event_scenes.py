@@ -78,7 +78,7 @@ def fails_behind(model: Any) -> Graph:
     """A graph inside a node: a model answers, the step after it fails once, so all runs again."""
     count = 0
 
-    def breaks(_: Any) -> Any:
+    def breaks(state: Any) -> Any:
         nonlocal count
         count += 1
         if count == 1:
@@ -166,7 +166,7 @@ def visits(*orders: Sequence[str]) -> Graph:
     def goes_on(_: Any) -> str:
         return to_go.pop(0)
 
-    def fails(_: Any) -> None:
+    def fails(state: Any) -> None:
         raise BrokenConnectionError("at the end")
 
     builder = StateGraph(MessagesState)
