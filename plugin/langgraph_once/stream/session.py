@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias
@@ -136,15 +136,16 @@ class Thread:
         So a killed process loses only what it said later. A checkpoint must not know of what came
         after it, or a replay from there would leave that out.
         """
-        at, parent = self._address(part.data["config"]), part.data["parent_config"]
-        if at[:2] != (self._id, self._ns):  # of a graph inside
-            return
-        coming = part.data["next"]
+        where, coming = part.data["config"]["configurable"], part.data["next"]
+        at = self._at_checkpoint(where)
+        if (str(where["thread_id"]), where.get("checkpoint_ns", "")) != (self._id, self._ns):
+            return  # of a graph inside
         before, self._at, self._before = self._before, at, None if coming == [START] else at
+        parent = (part.data["parent_config"] or {}).get("configurable")
         began = time.monotonic()
         # With durability "exit" only the last is stored, and the parent of each is the one before
         # the run. Before the first node runs nothing is new, and the end saves the ledger anyway.
-        is_stored = before is not None and parent and self._address(parent) == before
+        is_stored = before is not None and parent and self._at_checkpoint(parent) == before
         if is_stored and coming and began >= self._rests_until:
             self._saves.put(at, ledger)
             now = time.monotonic()
@@ -171,7 +172,7 @@ class Thread:
         with self._saves.guard():
             _copy_interrupts(found)
             may_watch = True
-        return _Start(ledger, found and self._address(found.config), may_watch=may_watch)
+        return _Start(ledger, next(self._addresses(found), None), may_watch=may_watch)
 
     def _opened(self, found: _Start | None) -> Ledger:
         if found is None:
@@ -184,16 +185,12 @@ class Thread:
     def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
         """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""
         if found is not None:
-            yield self._address(found.config)
+            yield StreamAddress(self._id, self._ns, found.checkpoint["id"])
             if found.parent_config is not None:
-                yield self._address(found.parent_config)
+                yield self._at_checkpoint(found.parent_config["configurable"])
 
-    @staticmethod
-    def _address(config: RunnableConfig) -> StreamAddress:
-        at = config["configurable"]
-        return StreamAddress(
-            str(at["thread_id"]), str(at.get("checkpoint_ns", "")), at["checkpoint_id"]
-        )
+    def _at_checkpoint(self, where: Mapping[str, Any]) -> StreamAddress:
+        return StreamAddress(self._id, self._ns, where["checkpoint_id"])
 
     def _ledger(
         self,
@@ -208,7 +205,7 @@ class Thread:
             ledger.limit(self._dedup)  # which may have changed since
         else:
             ledger = Ledger.within(self._dedup)
-        was_left = found is not None and address == self._address(found.config)
+        was_left = found is not None and address == next(self._addresses(found))
         if not (self._may_repeat and was_left):  # else the step that was under way is no more
             ledger.forget_updates()
         if found is not None:

@@ -115,6 +115,23 @@ async def test_a_saver_is_asked_once_before_a_run_and_not_while_it_goes_on(
     assert saver.asked - plain_saver.asked == {"get_tuple": 1}
 
 
+class TellsNoIds(InMemorySaver):
+    """Returns the config that it was asked with, as a saver may that somebody wrote."""
+
+    def get_tuple(self, config: Any) -> Any:
+        found = super().get_tuple(config)
+        return found and found._replace(config=config)
+
+
+def test_a_saver_that_tells_the_id_in_the_checkpoint_alone_will_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph, store = recorded(monkeypatch, TellsNoIds())
+    list(graph.stream(ASKED, THREAD, **OPTIONS))
+    list(graph.stream({"messages": [("user", "Again.")]}, THREAD, **OPTIONS))
+    assert store.saved[-1][1] == ["First.", "Second.", "Third."] * 2
+
+
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
 @pytest.mark.parametrize("mode", ["messages", "values"])
 def test_ledgers_are_saved_with_checkpoints_that_are_stored_and_with_no_other(
