@@ -110,6 +110,13 @@ PRIVATE: Final = (
         "test_transformer",
     ),
     Private(
+        "langgraph.pregel",
+        "Pregel._state_mapper",
+        "it would make an object of the state of each checkpoint that only we read",
+        _LANGGRAPH,
+        "test_session",
+    ),
+    Private(
         "langgraph._internal._queue",
         "SyncQueue._queue",
         "what an ended run has sent and nobody has read",
