@@ -67,23 +67,20 @@ class ToolCallRecord:
 class _Line:
     """One message, whole or still being said."""
 
-    __slots__ = ("message", "message_id", "pieces", "thoughts", "where")
+    __slots__ = ("message", "message_id", "said", "where")
 
     def __init__(self, message_id: str | None, where: Where) -> None:
         self.message_id = message_id
         self.where = where
         self.message: BaseMessage | None = None
-        self.pieces: list[str] = []
-        self.thoughts: list[str] = []
+        self.said: dict[str, list[str]] = {"reasoning": [], "text": [], "refusal": []}
 
     def shown(self) -> BaseMessage:
         if self.message is not None:
             return self.message
-        said: Any = "".join(self.pieces)
-        if self.thoughts:
-            thought = {"type": "reasoning", "reasoning": "".join(self.thoughts)}
-            said = [thought, {"type": "text", "text": said}]
-        return AIMessage(said, id=self.message_id)
+        said = {kind: "".join(pieces) for kind, pieces in self.said.items()}
+        blocks: Any = [{"type": k, k: text} for k, text in said.items() if text or k == "text"]
+        return AIMessage(blocks if len(blocks) > 1 else said["text"], id=self.message_id)
 
 
 class Transcript:
@@ -167,8 +164,7 @@ class Transcript:
         match event:
             case TokenStreamEvent():
                 line = self._line(event.message_id, event.where)
-                said = line.pieces if event.kind == "text" else line.thoughts
-                said.append(event.content_delta)
+                line.said[event.kind].append(event.content_delta)
             case MessageCompletedEvent():
                 self._complete(event)
             case MessageReplacedEvent():

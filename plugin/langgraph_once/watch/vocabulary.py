@@ -112,7 +112,7 @@ class Said:
     item: int
     text: str
     mark: Mark = "kept"
-    kind: Literal["text", "reasoning"] = "text"
+    kind: Literal["text", "reasoning", "refusal"] = "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

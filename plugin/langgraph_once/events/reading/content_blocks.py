@@ -14,7 +14,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 __all__ = ["CallPiece", "Kind", "Saying", "call_pieces", "sayings", "whole_calls"]
 
 REASONING_KEY = "reasoning_content"
-Kind: TypeAlias = Literal["text", "reasoning"]
+REFUSAL_KEY = "refusal"
+Kind: TypeAlias = Literal["text", "reasoning", "refusal"]
 
 
 class Saying(NamedTuple):
@@ -34,25 +35,31 @@ class CallPiece(NamedTuple):
     place: int | str | None
     """Its index among the blocks or calls of the message, as the provider counts."""
 
+    is_server: bool = False
+    """Whether the provider runs the tool itself: the graph is not asked to."""
+
 
 def sayings(message: BaseMessage) -> Iterator[Saying]:
-    """The text and the reasoning in a chunk or message, in order."""
+    """The text, the reasoning and the refusal in a chunk or message, in order."""
     content: Any = message.content
     thought = message.additional_kwargs.get(REASONING_KEY)
     blocks = content if isinstance(content, list) else ()
-    thinks = False
+    kinds: set[Kind] = set()
     found = []
     for at, block in enumerate(blocks):
         for kind, text in _block_sayings(block):
-            thinks = thinks or kind == "reasoning"
+            kinds.add(kind)
             index = block.get("index", at) if isinstance(block, dict) else at
             found.append(Saying(kind, index, text))
     # Some say their thoughts in both places.
-    if isinstance(thought, str) and thought and not thinks:
+    if isinstance(thought, str) and thought and "reasoning" not in kinds:
         yield Saying("reasoning", 0, thought)
     yield from found
     if isinstance(content, str) and content:
         yield Saying("text", 0, content)
+    refusal = message.additional_kwargs.get(REFUSAL_KEY)  # Chat Completions
+    if isinstance(refusal, str) and refusal and "refusal" not in kinds:
+        yield Saying("refusal", 0, refusal)
 
 
 def _block_sayings(block: Any) -> Iterator[tuple[Kind, str]]:
@@ -67,6 +74,9 @@ def _block_sayings(block: Any) -> Iterator[tuple[Kind, str]]:
         case "reasoning" | "thinking" | "reasoning_content":
             if thought := "".join(_thoughts(block)):
                 yield "reasoning", thought
+        case "refusal":
+            if refusal := block.get(REFUSAL_KEY):
+                yield "refusal", str(refusal)
 
 
 def _thoughts(block: Mapping[str, Any]) -> Iterator[str]:
@@ -104,6 +114,9 @@ def _block_piece(block: Mapping[str, Any]) -> CallPiece | None:
         case "tool_use":
             given = block.get("partial_json") or block.get("input")
             return CallPiece(block_id, name, _as_json(given), index)
+        case "server_tool_use" | "mcp_tool_use":
+            # Anthropic streams the arguments of both as `input_json_delta`, under this index.
+            return CallPiece(None, None, "", index, is_server=True)
         case "input_json_delta":
             return CallPiece(None, None, block.get("partial_json") or "", index)
         case "function_call":

@@ -116,7 +116,7 @@ class MessageEvents:
         return self._event(draft, said)
 
     def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
-        growing = draft.text if said.kind == "text" else draft.reasoning
+        growing = draft.text if said.kind == "text" else draft.of_kind(said.kind)
         return TokenStreamEvent(
             seq=self._seq(),
             where=draft.where,
@@ -280,7 +280,7 @@ class MessageEvents:
         if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
             draft = OpenMessage(message_id, where)
             for kind, _, said in sayings(known):
-                (draft.text if kind == "text" else draft.reasoning).add(said)
+                draft.of_kind(kind).add(said)
             yield from self._said(chunk, draft)
             message = _extended(known, "".join(s.text for s in missing if s.kind == "text"))
             self._history.add(where, message_id, message)

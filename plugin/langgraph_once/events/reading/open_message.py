@@ -46,6 +46,7 @@ class OpenMessage:
     Attributes:
         text: What it has said.
         reasoning: What it has thought.
+        refusal: What it has said to refuse.
         usage: What it has cost.
     """
 
@@ -60,6 +61,7 @@ class OpenMessage:
         "is_shown",
         "message_id",
         "reasoning",
+        "refusal",
         "text",
         "usage",
         "where",
@@ -71,6 +73,7 @@ class OpenMessage:
         self.is_shown: bool = is_shown
         self.text: Growing = Growing()
         self.reasoning: Growing = Growing()
+        self.refusal: Growing = Growing()
         self.usage: UsageMetadata | None = None
         self._chunks: list[BaseMessageChunk] = []
         self._run: tuple[Any, ...] | None = None
@@ -79,6 +82,10 @@ class OpenMessage:
         self._args_meta: Any = None
         self._run_start = 0
         self._run_text: list[str] = []
+
+    def of_kind(self, kind: Kind) -> Growing:
+        """What it has said of one kind."""
+        return {"text": self.text, "reasoning": self.reasoning, "refusal": self.refusal}[kind]
 
     def goes_on(self, meta: Any) -> bool:
         """Whether a chunk of text alone, with this response metadata, is like the one before it.

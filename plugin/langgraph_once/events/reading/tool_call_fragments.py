@@ -106,10 +106,16 @@ class MessageCalls:
         self._seq = seq
         self._is_told = is_told
         self._by_index: dict[Any, ToolCallState] = {}
+        self._server_places: set[Any] = set()
         self.states: list[ToolCallState] = []
 
     def feed(self, piece: CallPiece) -> Iterator[Event]:
-        """What a fragment says."""
+        """What a fragment says. Calls that the provider answers itself are none of the graph's."""
+        if piece.is_server:
+            self._server_places.add(piece.place)
+            return
+        if piece.place is not None and piece.place in self._server_places and not piece.name:
+            return
         state = self._linked(piece)
         if state is None:
             yield from self._settle_earlier()

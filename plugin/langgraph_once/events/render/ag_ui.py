@@ -131,7 +131,8 @@ class AgUiRenderer:
     def _token(self, event: TokenStreamEvent) -> Iterator[BaseEvent]:
         core, other = self._core, "text" if event.kind == "reasoning" else "reasoning"
         yield from self._close(event.where, event.message_id, other)
-        key = event.where, f"{event.kind}:{event.message_id}"
+        kind = "reasoning" if event.kind == "reasoning" else "text"  # AG-UI knows no refusal
+        key = event.where, f"{kind}:{event.message_id}"
         wire_id = self._open.get(key)
         if wire_id is None:
             wire_id = self._open[key] = self._free_id(event)

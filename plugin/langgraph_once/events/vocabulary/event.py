@@ -61,7 +61,8 @@ class TokenStreamEvent(BaseEvent):
     block_index: int | str = 0
     """The content block it belongs to, as the provider counts them."""
 
-    kind: Literal["text", "reasoning"] = "text"
+    kind: Literal["text", "reasoning", "refusal"] = "text"
+    """"refusal" is what a provider marks as its refusal to answer."""
 
     @property
     def accumulated_content(self) -> str:
