@@ -21,6 +21,22 @@ ROOMS: Final[dict[str, tuple[str, ...]]] = {
         "memory_tools",
         "running_summary",
     ),
+    "assistants": (
+        "copied_answer",
+        "dict_answers",
+        "email_triage",
+        "guarded",
+        "rag",
+        "web_search",
+    ),
+    "workflows": (
+        "approval",
+        "functional",
+        "handed_over",
+        "map_reduce",
+        "react_loop",
+        "shortened",
+    ),
 }
 """The agents by file. What these import takes seconds, which not every worker shall wait."""
 

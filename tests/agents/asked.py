@@ -26,6 +26,9 @@ class Reply:
     thought: str = ""
     """Reasoning, on wires that have it."""
 
+    search: str = ""
+    """What the provider itself looks up in the web before it answers, on wires that have it."""
+
     breaks: bool = False
     """The provider fails after the text."""
 

@@ -28,10 +28,16 @@ def folded(messages: Iterable[BaseMessage]) -> dict[str, BaseMessage]:
 
 
 def is_same(streamed: BaseMessage | None, kept: BaseMessage) -> bool:
-    """Whether a message was streamed as the state keeps it."""
-    return streamed is not None and _said(streamed) == _said(kept)
+    """Whether a message was streamed as the state keeps it; a copy without usage may have one."""
+    if streamed is None or _said(streamed) != _said(kept):
+        return False
+    return _has_usage(streamed) or not _has_usage(kept)
 
 
 def _said(message: BaseMessage) -> tuple[Any, ...]:
     calls = [(c["id"], c["name"], c["args"]) for c in getattr(message, "tool_calls", ())]
-    return str(message.text), calls, getattr(message, "usage_metadata", None) is not None
+    return str(message.text), calls
+
+
+def _has_usage(message: BaseMessage) -> bool:
+    return getattr(message, "usage_metadata", None) is not None

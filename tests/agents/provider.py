@@ -105,15 +105,19 @@ class Models:
     Args:
         provider: Who answers.
         name: The wire.
+        fails_once: Whether the first answer of each model breaks off in the middle.
     """
 
-    def __init__(self, provider: Provider, name: WireName) -> None:
+    def __init__(self, provider: Provider, name: WireName, *, fails_once: bool = False) -> None:
         self._provider = provider
         self._name = name
+        self._fails_once = fails_once
         self.thinks = WIRES[name].thinks
+        self.searches = name == "anthropic"
 
     def __call__(self, script: Script) -> BaseChatModel:
         """A model that says what `script` says."""
+        script = _failing_once(script) if self._fails_once else script
         how: Any = {
             "api_key": "none",
             "base_url": self._provider.url,
@@ -128,3 +132,17 @@ class Models:
 
         use_responses = self._name == "responses"
         return ChatOpenAI(model=MODEL, use_responses_api=use_responses, stream_usage=True, **how)
+
+
+def _failing_once(script: Script) -> Script:
+    """A script whose first answer ends after half of its text, with an error of the provider."""
+    asked_before: list[Asked] = []
+
+    def says(asked: Asked) -> Reply:
+        reply = script(asked)
+        if asked_before:
+            return reply
+        asked_before.append(asked)
+        return Reply(text=reply.text[: len(reply.text) // 2], breaks=True)
+
+    return says

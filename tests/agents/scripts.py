@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.tools import tool
+from langgraph.types import RetryPolicy
 
 from tests.agents.asked import Asked, Call, Reply
 from tests.agents.provider import Script
 from tests.corpus.scenario import Run
 from tests.corpus.units import Unit, heard, said
 
-__all__ = ["calls", "lookup", "replies", "result", "turn"]
+__all__ = ["AGAIN", "calls", "lookup", "replies", "result", "turn"]
+
+
+AGAIN: Final = RetryPolicy(max_attempts=5, initial_interval=0.001, jitter=False, retry_on=Exception)
+"""For the nodes whose model may break off."""
 
 
 def replies(**by_words: str | Reply) -> Script:

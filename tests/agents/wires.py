@@ -115,12 +115,24 @@ def _anthropic_blocks(reply: Reply) -> list[Event]:
     blocks: list[Event] = []
     if reply.thought:
         blocks.append({"type": "thinking", "thinking": reply.thought, "signature": "signed"})
+    if reply.search:
+        blocks += _anthropic_search(reply.search)
     if reply.text:
         blocks.append({"type": "text", "text": reply.text})
     for call in reply.calls:
         blocks.append({"type": "tool_use", "id": _id("toolu_"), "name": call.name})
         blocks[-1]["input"] = dict(call.args)
     return blocks
+
+
+def _anthropic_search(query: str) -> Iterator[Event]:
+    """A search of Anthropic's own: the call, and what was found, in the same message."""
+    own = _id("srvtoolu_")
+    call = {"type": "server_tool_use", "id": own, "name": "web_search", "input": {"query": query}}
+    page = {"type": "web_search_result", "url": "https://example.com/a", "title": "A page"}
+    found = [{**page, "encrypted_content": "sealed", "page_age": None}]
+    yield call
+    yield {"type": "web_search_tool_result", "tool_use_id": own, "content": found}
 
 
 def _anthropic_deltas(block: Event) -> tuple[Event, list[Event]]:
@@ -134,6 +146,8 @@ def _anthropic_deltas(block: Event) -> tuple[Event, list[Event]]:
         case "text":
             words = _pieces(block["text"])
             return {**block, "text": ""}, [{"type": "text_delta", "text": word} for word in words]
+        case "web_search_tool_result":
+            return block, []
         case _:
             args = _pieces(json.dumps(block["input"]))
             parts = [{"type": "input_json_delta", "partial_json": piece} for piece in args]
@@ -182,6 +196,11 @@ def _item_events(item: Event, where: Event) -> Iterator[Event]:
             yield {"type": "response.reasoning_summary_part.added", **part, "part": empty}
             for word in _pieces(item["summary"][0]["text"]):
                 yield {"type": "response.reasoning_summary_text.delta", **part, "delta": word}
+        case "web_search_call":
+            begun = {key: value for key, value in item.items() if key != "action"}
+            yield {"type": "response.output_item.added", **where, "item": begun}
+            for stage in ("in_progress", "searching", "completed"):
+                yield {"type": f"response.web_search_call.{stage}", **where}
         case _:
             yield {"type": "response.output_item.added", **where, "item": {**item, "arguments": ""}}
             for piece in _pieces(item["arguments"]):
@@ -193,6 +212,10 @@ def _items(reply: Reply) -> list[Event]:
     if reply.thought:
         summary = [{"type": "summary_text", "text": reply.thought}]
         items.append({"type": "reasoning", "id": _id("rs_"), "summary": summary})
+    if reply.search:
+        search = {"type": "search", "query": reply.search}
+        item = {"type": "web_search_call", "id": _id("ws_"), "status": "completed"}
+        items.append({**item, "action": search})
     if reply.text:
         said = {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
         item = {"type": "message", "id": _id("msg_"), "role": "assistant", "status": "completed"}

@@ -15,6 +15,16 @@ __all__ = ["Buffer"]
 
 THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
 CALLS = frozenset({"tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"})
+OF_THE_PROVIDER = frozenset(
+    {
+        "server_tool_call",
+        "server_tool_result",
+        "server_tool_use",
+        "web_search_call",
+        "web_search_tool_result",
+    }
+)
+"""Blocks of tools that the provider runs: no scenario has them as units."""
 
 
 class Buffer:
@@ -78,7 +88,7 @@ class Buffer:
                 self._thought += "".join(_thoughts(part))
             elif "text" in part:
                 self._text += str(part["text"])
-            elif part["type"] not in CALLS:
+            elif part["type"] not in CALLS | OF_THE_PROVIDER:
                 plain = {key: value for key, value in part.items() if key != "index"}
                 self._blocks.append(Piece("block", json.dumps(plain, sort_keys=True)))
 

@@ -72,8 +72,7 @@ class Echo:
             yield part
         elif self._goes_beyond():
             self._continues = True
-            missing = AIMessageChunk(content=said.text[len(old.text) :])
-            yield self._as_old(part, missing)
+            yield self._as_old(part, _end_of(chunk, len(said.text) - len(old.text)))
         else:
             self._held.append(part)
 
@@ -87,6 +86,17 @@ class Echo:
     def _take_back(self, part: Part) -> Part:
         self._ledger.drop(self._old)
         return part._replace(data=RemoveMessage(id=self._old.id))
+
+
+def _end_of(chunk: BaseMessageChunk, size: int) -> AIMessageChunk:
+    """The last `size` characters of a chunk's text, in the block it has them in.
+
+    Consumers add blocks up by their index: a plain string would come to stand behind what follows.
+    """
+    text = str(chunk.text)[-size:]
+    blocks = chunk.content if isinstance(chunk.content, list) else []
+    own = next((each for each in reversed(blocks) if isinstance(each, dict) and "text" in each), {})
+    return AIMessageChunk(content=[{**own, "text": text}] if own else text)
 
 
 def _is_last(chunk: BaseMessageChunk) -> bool:
