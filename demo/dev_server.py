@@ -100,6 +100,12 @@ class DevServer:
             raise
         return self
 
+    def cpu_s(self) -> float:
+        """CPU time that its process has taken so far, where there is `/proc`."""
+        stat = Path(f"/proc/{self._running().pid}/stat").read_text()
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def wait(self, timeout_s: float) -> int:
         """Wait for it to end on its own, and return its exit code."""
         return self._running().wait(timeout_s)
