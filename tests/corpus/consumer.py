@@ -39,6 +39,7 @@ class Copy:
         self.pieces: Counter[Piece] = Counter()
         self.rest = ""
         self.is_draft = False
+        self.is_alone = False  # the value of a key in an update, without an id
         self.said = ""
 
     def akin(self, ns: Ns) -> bool:
@@ -118,6 +119,10 @@ class Consumer:
             self._remove(message, ns)
             return
         task = meta.get("langgraph_checkpoint_ns", "|".join(ns))
+        for alone in self._copies:  # that value is the message, which has its id now
+            if alone.is_alone and alone.said == _said(message):
+                alone.id, alone.task, alone.is_alone = message.id, task, False
+                return
         copy = next((c for c in self._copies if (c.id, c.task) == (message.id, task)), None)
         copy = copy or self._add(message.id, ns, task)
         self._append(copy, message)
@@ -131,6 +136,7 @@ class Consumer:
             return
         new = Copy(message.id, ns)
         new.said = _said(message)
+        new.is_alone = found.alone and not message.id
         self._append(new, message, count=False)
         for copy in list(self._copies):
             same = copy.pieces == new.pieces and copy.rest == new.rest

@@ -195,6 +195,9 @@ REASONS: dict[str, tuple[Reason, ...]] = {
             "as-mixture",
             "command-of-pairs",
             "command-of-tuples",
+            "dict-constant",
+            "dict-constant-in-two-turns",
+            "dict-edited",
         ),
     ),
     **_of((UNRUN,), ("cached-node",)),
@@ -248,6 +251,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
     **_of(
         (TWO_RUNS,),
         (
+            "dict-retried",
             "retried-subgraph",
             "retried-around-child",
             "retried-around-wrapped-child",
@@ -260,6 +264,7 @@ REASONS: dict[str, tuple[Reason, ...]] = {
         (WRITTEN,),
         (
             "copied-as-pair",
+            "dict-copied",
             "streamed-and-kept-in-dict",
             "wrapped-copied",
             "wrapped-said",

@@ -267,7 +267,7 @@ async def afiltered(
 
 def expanding(expand: Mapping[str, Expand]) -> Expand:
     """What is made of a part of any mode: itself, where nothing is said of its mode."""
-    return lambda part: expand.get(part.mode, _alone)(part)
+    return lambda part: expand.get(part.mode, alone)(part)
 
 
 def itself(part: Part) -> Part:
@@ -293,7 +293,8 @@ def _part_of(chunk: Any, read: Callable[[Any], Part], dedup: Deduplicator) -> Pa
         return None
 
 
-def _alone(part: Part) -> tuple[Part]:
+def alone(part: Part) -> tuple[Part]:
+    """A part as it came."""
     return (part,)
 
 

@@ -27,7 +27,7 @@ from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.messages.originals import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.stock import as_stock_reads
-from langgraph_once.stream.dropin import Expand, chunk_filter
+from langgraph_once.stream.dropin import Expand, alone, chunk_filter
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import (
     InMemoryStreamStateStore,
@@ -283,6 +283,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         is_v3: bool,
     ) -> OwnParts:
         own: dict[str, Callable[[Ledger], Expand]] = {}
+        if "messages" in mode_set(modes) and not run.is_stock:
+            own["values"] = lambda _: alone  # they show the ids that reducers gave to messages
         if is_silent:
             own["updates"] = lambda ledger: (
                 CachedParts(
@@ -341,13 +343,15 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def _source(self, modes: StreamModes) -> Pregel[Any, Any, Any, Any]:
         """The graph to stream from.
 
-        In v2 upstream makes an object of the state of each checkpoint that it streams, of the
-        graphs inside by the class of this one (1.2.22). That costs time and may fail, so it is
-        left out where the reader gets none of them.
+        In v2 upstream makes an object of each state that it streams, and of the state of each
+        checkpoint, of the graphs inside by the class of this one (1.2.22). That costs time and may
+        fail, so it is left out where the reader gets none of them.
         """
         source = self._plain()
         if not mode_set(modes) & {"checkpoints", "debug"}:
             source._state_mapper = None  # noqa: SLF001  # see above
+        if "values" not in mode_set(modes):
+            source._output_mapper = None  # noqa: SLF001  # see above
         return source
 
     def _asked_modes(

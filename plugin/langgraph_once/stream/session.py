@@ -213,7 +213,7 @@ class Thread:
             visible = {key: value for key, value in state.items() if not key.startswith("__")}
             ledger.seed(message for _, message in found_in_input(visible))
             for place, said in listed_unnamed(visible).items():
-                ledger.nameless.state((), place, said)
+                ledger.pending_ids.state((), place, said)
             if saved is None:
                 ledger.snapshot((), listed_ids(visible))
         return ledger

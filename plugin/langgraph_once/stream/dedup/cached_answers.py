@@ -89,7 +89,9 @@ class CachedParts:
         ]
         for message, is_unnamed in () if self._has_cache else said:
             content, message_id = content_of(message), str(message.id)
-            if not self._ledger.goes_on(message_id, content, task, part.ns, unnamed=is_unnamed):
+            if is_unnamed:
+                continue  # it waits for its id
+            if not self._ledger.goes_on(message_id, content, task, part.ns, unnamed=False):
                 gone = RemoveMessage(id=message_id)  # some of it may have come unnoted
                 yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
         for message, is_unnamed in said:

@@ -18,8 +18,10 @@ from langgraph_once.stream.dedup.hidden import HiddenParts
 from langgraph_once.stream.dedup.messages.decide import MessageParts
 from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, StateParts, is_default_key
 from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.states.state_cut import listed
 from langgraph_once.stream.dedup.states.unchanged import (
     changed_keys,
+    has_interrupt,
     is_repeated_update,
     is_unchanged,
 )
@@ -27,13 +29,16 @@ from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.dedup.stock import StockForm
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.owed import owe
+from langgraph_once.stream.ledger.pending_ids import with_id
 from langgraph_once.stream.part.annotation import annotation_of
+from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
 __all__ = ["Deduplicator", "cuts_states"]
 
-MESSAGE_MODES = frozenset({"messages", "updates", "values"})
+STATE_MODES = frozenset({"updates", "values"})
+MESSAGE_MODES = STATE_MODES | {"messages"}
 OTHER_MODES = frozenset({"custom", "debug", "tasks", "checkpoints", "tools", "events"})
 
 
@@ -96,6 +101,8 @@ class Deduplicator:
         self._stock = StockForm() if for_stock else None
         self._cuts_states = cuts_states(self.config, modes)
         self._tells_messages = not modes or "messages" in modes
+        self._tells_states = not modes or "values" in modes
+        self._is_interrupted = False
 
     def owed(self) -> Iterator[Part]:
         """What was said in the stream before when its consumer had left."""
@@ -116,6 +123,9 @@ class Deduplicator:
         for part in left:
             if part.mode == "messages":
                 owe(self.ledger.owed, self.feed(part))
+            else:
+                for named in self.named(part):
+                    owe(self.ledger.owed, self.feed(named))
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""
@@ -128,11 +138,37 @@ class Deduplicator:
                 return iter(())
             out = self._message(part)
             return out if self._stock is None else filter(self._stock.takes, out)
-        if mode in MESSAGE_MODES:
-            return iter(self._state(part))
+        if mode in STATE_MODES:
+            return self._after_named(part)
         if mode not in OTHER_MODES:
             self.stats.unknown[mode] += 1
         return iter((part,))
+
+    def named(self, part: Part) -> Iterator[Part]:
+        """The messages that waited for an id that a state or an update shows, to be fed again.
+
+        Only of a delta channel an update shows it (langgraph 1.2.22, `ensure_message_ids`).
+
+        After an interrupt one more state of the root comes, with the writes of the tasks that are
+        done. It names its messages for itself alone: the next stream applies those writes anew
+        (langgraph 1.2.22, `_suppress_interrupt` in langgraph/pregel/_loop.py).
+        """
+        waiting, is_values = self.ledger.pending_ids, part.mode == "values"
+        self._is_interrupted |= is_values and not part.ns and has_interrupt(part)
+        if part.mode not in STATE_MODES or self._is_interrupted or not waiting.parts:
+            return
+        for message, _ in listed(part.data):
+            if message.id and not self.ledger.entries(message.id):
+                said = content_of(message)
+                found = waiting.take(said, part.ns, snapshot=is_values, waits=True)
+                if found is not None and found.part is not None:
+                    yield with_id(found.part, message.id)
+
+    def _after_named(self, state: Part) -> Iterator[Part]:
+        """What is new of a state, after the messages that it shows the ids of."""
+        for named in self.named(state):
+            yield from self.feed(named)
+        yield from self._state(state)
 
     def hides(self, part: Part) -> bool:
         """Whether a part of mode `messages` is hidden, as `DedupConfig(hide=…)` says."""
@@ -180,8 +216,23 @@ class Deduplicator:
         """
         if error is None:
             self.ledger.end()
+            yield from self._never_named()
             if self._stock is None:
                 yield from self._messages.close()
+
+    def _never_named(self) -> Iterator[Part]:
+        """What waits for an id in vain, under one of ours: no state that was read holds it.
+
+        After an interrupt it waits on, for the state at the end of the step. What waits since an
+        earlier stream was never written, as this one went another way.
+        """
+        if self._is_interrupted:
+            return
+        self._messages.awaits_ids = False
+        for known in list(self.ledger.pending_ids):
+            if known.part is not None and known.epoch == self.ledger.epoch:
+                yield from self._message(known.part)
+        self.ledger.pending_ids.drop_parts()
 
     def _outdate(self) -> None:
         """Note that the reader's list may be other than the last state: that is news again.
@@ -206,6 +257,8 @@ class Deduplicator:
 
     def _state(self, part: Part) -> tuple[Part, ...]:
         is_values = part.mode == "values"
+        if is_values and not self._tells_states:
+            return ()  # it was read for the ids that it shows
         self._last_meta = None
         if is_values and not part.ns and self._stock is not None:
             self._messages.state_passes()

@@ -45,8 +45,6 @@ class StockForm:
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
         if note and type(part.meta) is not Unsent:
             return True  # the server sends it to a reader that has announced itself
-        if note.get("unnamed"):
-            return False  # `updates` and `values` have it under no id or another one
         if isinstance(message, BaseMessageChunk):
             if not self._takes_chunk(message, note):
                 return False

@@ -12,8 +12,8 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.ledger.entries import Entries
 from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
 from langgraph_once.stream.ledger.serialized import SavedLedger, read_ledger, write_ledger
-from langgraph_once.stream.ledger.unnamed import Nameless, NamelessMessages
 from langgraph_once.stream.part.content import Content, Space, StreamedContent, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage, names
@@ -52,7 +52,7 @@ class Ledger(Entries):
         snapshots: For each namespace the messages that its state held last, with their places.
         updates: Fingerprints of updates delivered, each with its epoch.
         owed: What was said when the consumer had left; noted as if it had it.
-        nameless: What was delivered under no id that the state knows.
+        pending_ids: What was written without an id, and no state has shown yet.
         hidden: What was hidden from the consumer, where something is.
     """
 
@@ -68,7 +68,7 @@ class Ledger(Entries):
         self._ran: PerGraph[None] = PerGraph()
         self._waits = False
         self.snapshots: PerGraph[Mapping[str, Place]] = PerGraph()
-        self.nameless: NamelessMessages = NamelessMessages()
+        self.pending_ids: PendingIds = PendingIds()
         self.hidden: Ledger | None = None
 
     @classmethod
@@ -98,7 +98,7 @@ class Ledger(Entries):
     def seed(self, messages: Iterable[BaseMessage]) -> None:
         """Note messages of the thread that the consumer has from before."""
         self._seeds = {message.id: message for message in messages if message.id}
-        for message_id, message in self._seeds.items() if self.nameless else ():
+        for message_id, message in self._seeds.items() if self.pending_ids else ():
             if message_id not in self._by_id:
                 self.name(message_id, content_of(message), ns=(), snapshot=True)
 
@@ -145,7 +145,7 @@ class Ledger(Entries):
         self.claim(had, task)
         self.alias(had, message_id)
         if unnamed and had.is_model:
-            self.deliver_nameless(ns, content, had)
+            self.await_id(ns, content, entry=had)
         return True
 
     def _last_said(self, task: str, content: Content, *, unnamed: bool) -> Entry | None:
@@ -209,32 +209,42 @@ class Ledger(Entries):
             del self._updates_of[node]
             self._by_node.pop(node, None)
             self._texts_of_nodes.pop(node, None)
-            self.nameless.end_of(node)
+            self.pending_ids.end_of(node)
 
-    def deliver_nameless(
-        self, ns: Place, content: Content, entry: Entry | None = None, *, in_update: bool = False
+    def await_id(
+        self,
+        ns: Place,
+        content: Content,
+        *,
+        entry: Entry | None = None,
+        part: Part | None = None,
+        in_update: bool = False,
     ) -> None:
-        """Note a message that the graph `ns` sent before the reducer gave it its id.
+        """Note a message that the graph `ns` wrote, and to which its reducer is to give an id.
 
         Args:
             ns: The graph.
             content: What it says.
-            entry: What the consumer has of it in mode `messages`, where it has an id that we
-                made up; by default it came in an update, without one.
+            entry: The streamed message that it repeats, which the consumer has.
+            part: The part of mode `messages` that waits for the id. Where neither is given, it
+                came in an update, without an id.
             in_update: An update has carried it already.
         """
-        came = in_update or entry is None
-        self.nameless.add(Nameless(ns, content, entry, in_update=came, epoch=self.epoch))
+        came = in_update or (entry is None and part is None)
+        pending = PendingId(ns, content, entry=entry, part=part, in_update=came, epoch=self.epoch)
+        self.pending_ids.add(pending)
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
-        """Whether an id that is not known yet is the name of a message delivered without one."""
-        known = self.nameless.take(content, ns, snapshot=snapshot)
+        """Whether an id that is not known yet is that of a message written without one."""
+        known = self.pending_ids.take(content, ns, snapshot=snapshot)
         if known is None:
             return False
-        if known.entry is None:
-            self.deliver_in_state(message_id, content, known.ns)
-        else:
+        if known.entry is not None:
             self.alias(known.entry, message_id)
+        else:
+            self.deliver_in_state(message_id, content, known.ns)
+        if known.part is not None:
+            self.owed.append(with_id(known.part, message_id))
         return True
 
     def forget(self, message_id: str, *, home: str = "") -> list[str]:
@@ -324,7 +334,8 @@ class Ledger(Entries):
             states=self.states,
             snapshots=self.snapshots,
             updates=self.updates,
-            nameless=[known for known in self.nameless if known.entry],
+            copies_without_id=[known for known in self.pending_ids if known.entry],
+            waiting=self.pending_ids.parts,
             owed=self.owed,
             hidden=self.hidden.saved() if self.hidden is not None else None,
         )
@@ -360,8 +371,10 @@ class Ledger(Entries):
         ledger.states.update(saved.states)
         ledger.snapshots.update(saved.snapshots)
         ledger.updates = dict(saved.updates)
-        for known in saved.nameless:
-            ledger.nameless.add(known)
+        for known in saved.copies_without_id:
+            ledger.pending_ids.add(known)
+        for part in saved.waiting:
+            ledger.await_id(part.ns, content_of(part.data), part=part)
         ledger.owed.extend(saved.owed)
         if saved.hidden is not None:
             ledger.hidden = cls._restored(saved.hidden)

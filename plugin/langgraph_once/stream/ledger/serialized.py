@@ -14,7 +14,7 @@ import ormsgpack
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.owed import read_owed, write_owed
-from langgraph_once.stream.ledger.unnamed import Nameless
+from langgraph_once.stream.ledger.pending_ids import PendingId
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import Place
@@ -36,7 +36,8 @@ class SavedLedger(NamedTuple):
     states: Mapping[Place, dict[str, bytes | None]]
     snapshots: Mapping[Place, Mapping[str, Place]]
     updates: Mapping[bytes, int]
-    nameless: list[Nameless]
+    copies_without_id: list[PendingId]
+    waiting: Iterable[Part]
     owed: Iterable[Part]
     hidden: SavedLedger | None
 
@@ -55,7 +56,8 @@ def write_ledger(ledger: SavedLedger) -> bytes:
                 for ns, listed in ledger.snapshots.items()
             ],
             "updates": list(ledger.updates.items()),
-            "nameless": [_pack_nameless(known) for known in ledger.nameless],
+            "nameless": [_pack_copy(known) for known in ledger.copies_without_id],
+            "waiting": [write_owed(part) for part in ledger.waiting],
             "owed": [write_owed(part) for part in ledger.owed],
             "hidden": write_ledger(ledger.hidden) if ledger.hidden else None,
         }
@@ -105,17 +107,20 @@ def _unpack(body: dict[str, Any]) -> SavedLedger:
             for ns, listed in body["snapshots"]
         },
         updates=dict(body["updates"]),
-        nameless=[
-            Nameless(tuple(ns), by_id[said].content, by_id[said], in_update=told, epoch=epoch)
+        copies_without_id=[
+            PendingId(
+                tuple(ns), by_id[said].content, entry=by_id[said], in_update=told, epoch=epoch
+            )
             for ns, said, told, epoch in body.get("nameless", ())
             if said in by_id
         ],
+        waiting=[read_owed(said) for said in body.get("waiting", ())],
         owed=[read_owed(said) for said in body.get("owed", ())],  # 0.1 wrote none
         hidden=read_ledger(hidden) if hidden else None,
     )
 
 
-def _pack_nameless(known: Nameless) -> list[Any]:
+def _pack_copy(known: PendingId) -> list[Any]:
     return [list(known.ns), known.entry and known.entry.id, known.in_update, known.epoch]
 
 

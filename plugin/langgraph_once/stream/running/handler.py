@@ -37,7 +37,7 @@ from langgraph_once.stream.part.annotation import (
     drafting,
     note_in,
 )
-from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
+from langgraph_once.stream.part.content import AUTO_ID_PREFIX, as_whole, content_of
 from langgraph_once.stream.part.messages_within import Found, found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.running.attempts import (
@@ -69,8 +69,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._last: tuple[UUID | None, ModelRun | None] = None, None
         self._given_ids: set[str] = set()
         self._removed: set[str] = set()
-        self._unnamed: list[tuple[Content, str]] = []
-        self._names: dict[str, str] = {}
         self._siblings = Siblings()
         self._writing = threading.Lock()
 
@@ -188,19 +186,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 task.unnamed.note(message)
             else:
                 task.inputs[message.id] = message, message.content, key
-                if self._unnamed and message.id not in self.seen:
-                    self._name(message.id, message)
         self._given_ids |= task.inputs.keys()
-
-    def _name(self, message_id: str, message: BaseMessage) -> None:
-        """Note which message that went out under a made-up id the reducer has named so."""
-        content = content_of(message)
-        for unnamed in self._unnamed:
-            if unnamed[0] == content:
-                self._unnamed.remove(unnamed)
-                self._names[message_id] = unnamed[1]
-                break
-        self.seen.add(message_id)
 
     def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]  # as upstream's
         """Send the messages that a node returned."""
@@ -258,7 +244,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 if self.run.is_stock or message.id != REMOVE_ALL_MESSAGES:
                     self._send_removal(meta, task, message.id, source)
             elif is_unnamed:
-                self._send_whole(Written(task, meta, message, source), is_unnamed=True)
+                if not self.run.is_stock:  # a state tells it, and under which id
+                    self._send_whole(Written(task, meta, message, source), is_unnamed=True)
             else:
                 is_news = is_named_here or self._has_changed(task, message)
                 is_changed = is_news and not is_repeated
@@ -284,7 +271,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
 
     def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
         self._removed.add(message_id)
-        gone = RemoveMessage(id=self._names.get(message_id, message_id))
+        gone = RemoveMessage(id=message_id)
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
     def _send_whole(
@@ -303,10 +290,6 @@ class OnceMessagesHandler(StreamMessagesHandler):
             note_in(metadata)["streamed"] = True
         if is_unnamed:
             note_in(metadata)["unnamed"] = True
-            self._unnamed.append((content_of(message), str(message.id)))
-            self.seen |= task.inputs.keys()  # which is none of the names it will get
-        elif (made_up := self._names.get(str(message.id))) is not None:
-            note_in(metadata)["id"] = made_up
         self._send(meta[0], message, metadata, task)
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:

@@ -12,6 +12,11 @@ from langgraph_once.stream.running.run import Run
 __all__ = ["undelivered"]
 
 
+TELLS_OF_MESSAGES = frozenset({"updates", "values", "checkpoints"})
+"""A cached update has messages that mode `messages` lacks, a state shows their ids, and a
+checkpoint which ledger belongs to it."""
+
+
 def undelivered(run: Run | None) -> Iterator[Part]:
     """What an ended run has sent of messages, and nobody has read."""
     put: Any = run and run.put
@@ -24,5 +29,5 @@ def undelivered(run: Run | None) -> Iterator[Part]:
         ns, mode, data = sent.popleft()
         if mode == "messages":
             yield Part(ns, mode, *data)
-        elif mode in ("updates", "checkpoints"):  # a cached update tells of messages too
+        elif mode in TELLS_OF_MESSAGES:
             yield Part(ns, mode, data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import (
@@ -108,16 +109,19 @@ class _Events:
         rest = (out for _, out in self._rest)
         self._dedup.owe(rest, (part for part in said if part is not None))
 
-    def close(self) -> tuple[()]:
-        """Note that the run has come to its end; nothing remains to be said."""
-        self._dedup.ledger.end()
-        return ()
+    def close(self) -> Iterator[Any]:
+        """What remains to be said: what waited for an id in vain."""
+        return map(self._write, self._dedup.close())
 
     def _fed(self, whole: Part) -> Iterator[tuple[bool, Part]]:
         """What the consumer lacks of a part, with whether that is the part itself."""
-        for part in self._expand(whole):
+        for part in chain.from_iterable(map(self._named, self._expand(whole))):
             new = self._new_of(part, whole)
             yield from self._ending(part, new) if self._form is None else self._form.sent(part, new)
+
+    def _named(self, part: Part) -> Iterator[Part]:
+        """A part, after the messages that it shows the ids of."""
+        return chain(self._dedup.named(part), (part,))
 
     def _ending(self, part: Part, new: Iterable[tuple[bool, Part]]) -> Iterator[tuple[bool, Part]]:
         """The same; what is taken back while a model still says it ends as void before that."""

@@ -71,7 +71,7 @@ class TestBounds:
             fed(dedup, Part(ns, "values", {"messages": [nameless, AIMessage("Hi", id="m")]}))
             sizes.append(len(dedup.ledger.snapshots) + len(dedup.ledger.states))
         assert max(sizes) == MAX_GRAPHS
-        assert len(dedup.ledger.nameless.states) <= MAX_GRAPHS
+        assert len(dedup.ledger.pending_ids.states) <= MAX_GRAPHS
         gone = fed(dedup, Part((), "values", {"messages": []}))
         if state == "new_messages":
             assert [type(message) for message in gone[0]["messages"]] == [RemoveMessage]

@@ -40,6 +40,7 @@ class MessageParts:
             in its place.
 
     Attributes:
+        awaits_ids: What a node wrote without an id waits until a state shows it.
         echoes: The messages that may repeat what an earlier attempt said, while that is open.
         rivals: What one task streams at a time, in want of an annotation.
         originals: Finds what a part speaks of.
@@ -57,6 +58,7 @@ class MessageParts:
         self._config = config
         self._stats = stats
         self._takes_back = takes_back
+        self.awaits_ids = True
         self.originals = Originals(
             ledger, config, stats, space=space_of(config, takes_back=takes_back)
         )
@@ -167,17 +169,33 @@ class MessageParts:
 
     def whole(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a whole message."""
-        said = SaidPart(part)
-        content = content_of(said.message)
-        if said.note is not None and said.note.get("resumed"):
-            unnamed = "unnamed" in said.note
-            self._ledger.goes_on(str(said.message.id), content, said.task, part.ns, unnamed=unnamed)
+        said, ledger = SaidPart(part), self._ledger
+        content, unnamed = content_of(said.message), said.is_unnamed
+        waited = unnamed and ledger.pending_ids.drop_repeated(part, content, ledger.epoch)
+        if said.note is not None and "resumed" in said.note and not waited:
+            ledger.goes_on(str(said.message.id), content, said.task, part.ns, unnamed=unnamed)
         known = self.originals.of_whole(said, content)
         if known is not None:
             return self._known_whole(said, content, known)
-        if (original := self.originals.of_copy(said, content)) is not None:
+        original = self.originals.of_copy(said, content)
+        if self._awaits_id(said, content, original):
+            if original is not None:  # it takes the place of that, once it has its id
+                self._ledger.claim(original, said.task)
+                self._ledger.alias(original, str(said.message.id))
+            self._ledger.await_id(part.ns, content, part=part)
+            return ()
+        if original is not None:
             return self._copied(said, content, original)
         return self._new_whole(said, content)
+
+    def _awaits_id(self, said: SaidPart, content: Content, original: Entry | None) -> bool:
+        """Whether no id is known under which a message could go out: the state will have another.
+
+        One that repeats what was streamed needs none.
+        """
+        if not (self.awaits_ids and said.is_unnamed):
+            return False
+        return original is None or not content.is_copy_of(original.content, in_any_role=True)
 
     def _copied(self, said: SaidPart, content: Content, original: Entry) -> Iterable[Part]:
         if self._takes_back and not content.is_copy_of(original.content, in_any_role=True):
@@ -273,11 +291,13 @@ class MessageParts:
         self._ledger.add(entry)
         if said.source != "model":
             self._ledger.claim(entry, said.task)
+        if said.note is not None and (other := said.note.get("id")):
+            self._ledger.alias(entry, other)  # by which its task may take it back
         self._note_unnamed(said, content, entry)
 
     def _note_unnamed(self, said: SaidPart, content: Content, entry: Entry) -> None:
-        if said.note is not None and said.note.get("unnamed"):
-            self._ledger.deliver_nameless(said.part.ns, content, entry)
+        if said.is_unnamed:
+            self._ledger.await_id(said.part.ns, content, entry=entry)
 
     def _superseded(self, said: SaidPart) -> list[Entry]:
         """What the task of this part has said in an earlier attempt."""
@@ -333,6 +353,7 @@ class MessageParts:
         """What an earlier attempt said, which the handler takes back."""
         found = [e for e in self._ledger.entries(message_id) if e.task == said.task]
         self.echoes.pop((said.task, message_id), None)
+        self._ledger.pending_ids.drop_parts(message_id)
         for lost in self._before_state.intersection(found):
             self._ledger.drop(lost)
             found.remove(lost)

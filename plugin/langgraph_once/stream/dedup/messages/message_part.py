@@ -40,6 +40,11 @@ class SaidPart:
             return self.note["source"]
         return "model" if MODEL_KEY in self.part.meta else None
 
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether its id is one of ours, and the state will have another."""
+        return self.note is not None and "unnamed" in self.note
+
     def follows(self, entry: Entry, epoch: int) -> bool:
         """Whether this comes after that message for good, so that its id means this now.
 

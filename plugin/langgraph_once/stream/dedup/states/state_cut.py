@@ -25,7 +25,7 @@ from langgraph_once.stream.part.messages_within import (
 )
 from langgraph_once.stream.part.namespace import NS_SEP, Place
 
-__all__ = ["StateCut", "listed_ids", "listed_unnamed"]
+__all__ = ["StateCut", "listed", "listed_ids", "listed_unnamed"]
 
 
 class StateCut:
@@ -199,7 +199,7 @@ class StateCut:
     def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
         """Whether the consumer has each message of a state that bears no id."""
         said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
-        known, self._had_no_id = self._ledger.nameless.state(self._ns, place, said)
+        known, self._had_no_id = self._ledger.pending_ids.state(self._ns, place, said)
         return iter(known)
 
     def _is_known_raw(self, value: Any) -> bool:
@@ -210,12 +210,12 @@ class StateCut:
         if message.id:
             return not list(self._new_message(message, message.id))
         content = content_of(message)
-        if self._ledger.nameless.comes_in_update(self._ns, content):
+        if self._ledger.pending_ids.comes_in_update(self._ns, content):
             return True
         original = self._inferred(content)
-        if original is None and self._copies_nameless(content):
+        if original is None and self._copies_pending(content):
             return True
-        self._ledger.deliver_nameless(self._ns, content, original, in_update=True)
+        self._ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
 
     def _inferred(self, content: Content) -> Entry | None:
@@ -229,12 +229,12 @@ class StateCut:
         self._ledger.claim(original, self._node)
         return original
 
-    def _copies_nameless(self, content: Content) -> bool:
+    def _copies_pending(self, content: Content) -> bool:
         """Whether this is a copy of what a graph inside its node sent without an id."""
         if self._hints is not None or self._is_snapshot:
             return False
         ledger = self._ledger
-        if ledger.nameless.claim_copied(self._node, content, ledger.epoch):
+        if ledger.pending_ids.claim_copied(self._node, content, ledger.epoch):
             self.inferred += 1
             return True
         return False
@@ -308,33 +308,33 @@ class StateCut:
 
 def listed_ids(data: Any) -> dict[str, Place]:
     """The ids in a payload, each with the place of the list that it is in."""
-    return {str(message.id): place for message, place in _listed(data, ()) if message.id}
+    return {str(message.id): place for message, place in listed(data, ()) if message.id}
 
 
 def listed_unnamed(data: Any) -> dict[Place, list[Content]]:
     """What the messages in a payload say that have no id, by the places of their lists."""
     unnamed: dict[Place, list[Content]] = {}
-    for message, place in _listed(data, ()):
+    for message, place in listed(data, ()):
         if not message.id:
             unnamed.setdefault(place, []).append(content_of(message))
     return unnamed
 
 
-def _listed(data: Any, place: Place) -> Iterator[tuple[BaseMessage, Place]]:
+def listed(data: Any, place: Place = ()) -> Iterator[tuple[BaseMessage, Place]]:
     """Every message in a list of messages, with the place of the list."""
     if type(data) is dict:
         for key, value in data.items():
             if not _is_reserved(key):
-                yield from _listed(value, (*place, str(key)))
+                yield from listed(value, (*place, str(key)))
     elif _is_list(data):
         if any(isinstance(item, BaseMessage) for item in data):
             yield from ((item, place) for item in data if isinstance(item, BaseMessage))
         else:
             for i, item in enumerate(data):
-                yield from _listed(item, (*place, str(i)))
+                yield from listed(item, (*place, str(i)))
     else:
         for name, value in fields_of(data) or ():
-            yield from _listed(value, (*place, name))
+            yield from listed(value, (*place, name))
 
 
 def _is_list(data: Any) -> bool:

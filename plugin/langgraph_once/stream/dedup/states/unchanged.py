@@ -8,7 +8,14 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.fingerprint import fingerprint
 
-__all__ = ["METADATA_KEY", "changed_keys", "is_cached", "is_repeated_update", "is_unchanged"]
+__all__ = [
+    "METADATA_KEY",
+    "changed_keys",
+    "has_interrupt",
+    "is_cached",
+    "is_repeated_update",
+    "is_unchanged",
+]
 
 METADATA_KEY = "__metadata__"
 ROOT_KEY = "__root__"
@@ -23,9 +30,15 @@ def is_unchanged(part: Part, ledger: Ledger) -> bool:
     now = _fingerprints(part.data)
     ledger.state_before = before = ledger.states.get(part.ns)
     ledger.states.note(part.ns, now)
-    if part.meta.get("interrupts") or INTERRUPT_KEY in now:
+    if has_interrupt(part):
         return False
     return before == now and None not in now.values()
+
+
+def has_interrupt(part: Part) -> bool:
+    """Whether a `values` part tells that a task waits for an answer, so its step is unfinished."""
+    is_in_data = isinstance(part.data, dict) and INTERRUPT_KEY in part.data
+    return is_in_data or bool(part.meta.get("interrupts"))
 
 
 def changed_keys(part: Part, ledger: Ledger) -> Any:

@@ -1,0 +1,209 @@
+"""Messages that a node wrote without an id, until a state shows the id that the reducer gave them.
+
+A node may return a dict, a pair or a string. No mode tells its id before the next state does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from typing import Any
+
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.part.annotation import annotated, annotation_of
+from langgraph_once.stream.part.content import Content
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, Place, bare, lineage
+from langgraph_once.stream.part.per_graph import PerGraph
+
+__all__ = ["PendingId", "PendingIds", "with_id"]
+
+MAX_PENDING = 1024
+
+
+class PendingId:
+    """One such message.
+
+    Attributes:
+        ns: The graph that sent it.
+        content: What it says.
+        entry: The streamed message that it repeats, which the consumer has under another id.
+        part: The part of mode `messages` that waits for the id. Where both are None, the message
+            came in an update, without an id.
+        in_update: An update has carried it.
+        epoch: The number of the stream that delivered it.
+        claimed: The nodes around its graph in whose updates it stands for no copy any more.
+    """
+
+    __slots__ = ("claimed", "content", "entry", "epoch", "in_update", "ns", "part")
+
+    def __init__(
+        self,
+        ns: Place,
+        content: Content,
+        *,
+        entry: Entry | None = None,
+        part: Part | None = None,
+        in_update: bool,
+        epoch: int,
+    ) -> None:
+        self.ns: Place = ns
+        self.content: Content = content
+        self.entry: Entry | None = entry
+        self.part: Part | None = part
+        self.in_update: bool = in_update
+        self.epoch: int = epoch
+        self.claimed: set[str] = set()
+
+    def is_inside(self, node: str) -> bool:
+        """Whether its graph runs inside a node, named as by `bare`."""
+        return node in map(bare, lineage(NS_SEP.join(self.ns)))
+
+
+def with_id(part: Part, message_id: str) -> Part:
+    """A message that waited for its id, under that id; its annotation keeps the one it had."""
+    note: Any = {**(annotation_of(part.meta) or {}), "id": part.data.id}
+    note.pop("unnamed", None)
+    named = part.data.model_copy(update={"id": message_id})
+    return part._replace(data=named, meta=annotated(part.meta, note))
+
+
+class PendingIds:
+    """Those that the state has not named yet; the last ones only, so that they are bounded.
+
+    Attributes:
+        states: For each graph what its last state held without an id, by place.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[PendingId] = deque(maxlen=MAX_PENDING)
+        self.states: PerGraph[dict[Place, Counter[Content]]] = PerGraph()
+
+    def __iter__(self) -> Iterator[PendingId]:
+        return iter(self._waiting)
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._waiting)
+
+    def add(self, pending: PendingId) -> None:
+        """Note one that goes out."""
+        self._waiting.append(pending)
+
+    def comes_in_update(self, ns: Place, content: Content) -> bool:
+        """Whether an update of `ns` carries what mode `messages` has, or is going to have."""
+        for known in self._waiting:
+            in_messages = known.entry or known.part
+            if in_messages and not known.in_update and (known.ns, known.content) == (ns, content):
+                known.in_update = True
+                return True
+        return False
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts that wait for an id."""
+        return [known.part for known in self._waiting if known.part is not None]
+
+    def drop_parts(self, message_id: str | None = None) -> None:
+        """Know no longer what waits for an id: all of it, or what we called `message_id`."""
+        for known in list(self._waiting):
+            if known.part is not None and message_id in (None, known.part.data.id):
+                self._waiting.remove(known)
+
+    def drop_repeated(self, part: Part, content: Content, epoch: int) -> bool:
+        """Know no longer what waits since an earlier stream, if this is the same again.
+
+        Its task runs again, or an update repeats what the task wrote. Such an update names the
+        node alone, so it stands for one task of the node.
+
+        Args:
+            part: A part that is to wait for an id.
+            content: What its message says.
+            epoch: The number of the stream that it comes in.
+
+        Returns:
+            Whether the same message waited.
+        """
+        task, was_there = part.meta.get(TASK_NS_KEY), False
+        for known in list(self._waiting):
+            if known.part is None or known.epoch == epoch:
+                continue
+            before = str(known.part.meta.get(TASK_NS_KEY))
+            if before == task:
+                self._waiting.remove(known)
+                was_there = was_there or known.content == content
+            elif bare(before) == task and known.content == content:
+                self._waiting.remove(known)
+                return True
+        return was_there
+
+    def take(
+        self, content: Content, ns: Place, *, snapshot: bool, waits: bool = False
+    ) -> PendingId | None:
+        """The one that a message with an id is, in a state or an update of the graph `ns`.
+
+        That may show in a state of the graph that sent it, or in what its parents send; an
+        update of the same graph with an id of its own is another message.
+
+        Args:
+            content: What the message says.
+            ns: The graph.
+            snapshot: Whether it is in a state.
+            waits: Take only one whose part waits for the id.
+        """
+        for i, known in enumerate(self._waiting):
+            if waits and known.part is None:
+                continue
+            inside = known.ns[: len(ns)] == ns and (
+                snapshot or len(known.ns) > len(ns) or not known.in_update
+            )
+            if inside and known.content == content:
+                del self._waiting[i]
+                return known
+        return None
+
+    def claim_copied(self, node: str, content: Content, epoch: int) -> bool:
+        """Whether an update of `node` copies one that a graph inside it sent in an update.
+
+        Each stands for one copy.
+        """
+        for known in self._waiting:
+            in_messages = known.entry or known.part
+            is_free = not in_messages and known.epoch == epoch and node not in known.claimed
+            if (
+                is_free
+                and known.is_inside(node)
+                and content.is_copy_of(known.content, in_any_role=True)
+            ):
+                known.claimed.add(node)
+                return True
+        return False
+
+    def end_of(self, node: str) -> None:
+        """Note that `node` has sent its update, so that what it says later is no copy."""
+        for known in self._waiting:
+            if known.is_inside(node):
+                known.claimed.add(node)
+
+    def state(
+        self, ns: Place, place: Place, said: list[Content]
+    ) -> tuple[list[bool], Counter[Content]]:
+        """Note the messages without an id that a list of a state holds.
+
+        Returns:
+            For each whether the consumer has it: from the state before, or from an update; and
+            what the list held without an id before and no longer does: it may bear one now.
+        """
+        of_graph = self.states.get(ns, {})
+        before = of_graph.get(place, Counter())
+        if not (said or before):
+            return [], before
+        now: Counter[Content] = Counter()
+        known = []
+        for content in said:
+            now[content] += 1
+            known.append(
+                now[content] <= before[content] or self.take(content, ns, snapshot=True) is not None
+            )
+        self.states.note(ns, {**of_graph, place: now})
+        return known, before - now
