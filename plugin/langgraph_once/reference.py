@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from pydantic import SecretStr, TypeAdapter
@@ -22,7 +23,7 @@ from langgraph_once.config import (
 from langgraph_once.manifest import GRAPHS_MODULE, SECRETS
 from langgraph_once.settings import PREFIX, Settings
 
-__all__ = ["SECTIONS", "Variable", "env_example", "json_schema", "variables"]
+__all__ = ["APPLIES", "SECTIONS", "Variable", "env_example", "json_schema", "variables"]
 
 SECTIONS: dict[str, Any] = {
     "checkpoint": CheckpointConfig,
@@ -31,6 +32,29 @@ SECTIONS: dict[str, Any] = {
     "http": HttpConfig,
     "store": StoreConfig,
 }
+
+
+APPLIES = {
+    "checkpoint": (
+        "For the saver that `checkpointer.path` in langgraph.json names, and for the commands. "
+        "A saver that your code opens takes arguments instead, and reads none of these."
+    ),
+    "serde": (
+        "For the saver and the store that langgraph.json names, and for the commands. In code, "
+        "`OnceSerializer` takes a `SerdeConfig` instead, and reads none of these."
+    ),
+    "dedup": (
+        "For graphs that langgraph.json wraps, with the path langgraph_once.platform.graphs:…. "
+        "They do nothing for `once(graph)` in code: it takes a `DedupConfig` instead."
+    ),
+    "http": "For the app that `http.app` in langgraph.json names.",
+    "store": (
+        "For the store that `store.path` in langgraph.json names, and for the commands. In code, "
+        "a store takes arguments instead."
+    ),
+    "": "For servers that langgraph.json describes, and for the commands.",
+}
+"""Where the variables of each section apply."""
 
 
 class Variable(NamedTuple):
@@ -49,8 +73,10 @@ def env_example() -> str:
         "# Copy to .env and uncomment what you change. A variable wins over langgraph.json.",
         "# Lists and mappings are written as JSON.",
     ]
-    for _, name, default, meaning in variables():
-        lines += ["", f"# {meaning}", f"# {name}={default}"]
+    for section, found in groupby(variables(), key=lambda variable: variable.section):
+        lines += ["", f"## {APPLIES[section]}"]
+        for _, name, default, meaning in found:
+            lines += ["", f"# {meaning}", f"# {name}={default}"]
     return "\n".join(lines) + "\n"
 
 

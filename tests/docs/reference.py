@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from langgraph_once import errors
-from langgraph_once.reference import variables
+from langgraph_once.reference import APPLIES, variables
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -45,6 +45,8 @@ def settings_page() -> str:
             f"## {title}",
             "",
             f"Variables `ONCE_{section.upper()}__…`.{key}" if place else "",
+            "",
+            APPLIES[section],
         ]
         lines += ["", "| variable | default | meaning |", "|---|---|---|"]
         for _, name, default, meaning in found:
