@@ -44,7 +44,7 @@ def merged(chunks: Iterable[Any], *, replaces: bool) -> Counter[str]:
         if isinstance(message, RemoveMessage):
             has.pop(str(message.id))
         elif isinstance(message, BaseMessageChunk) and message.id in has:
-            has[message.id] += message  # type: ignore[assignment,operator]  # chunks of one kind
+            has[message.id] += message  # type: ignore[assignment]  # chunks of one kind
         else:
             has[message.id] = message
     return Counter(str(message.text) for message in has.values() if message.type != "human")
