@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, MessagesState, StateGraph
@@ -61,3 +62,27 @@ def test_the_mode_of_a_stream_inside_is_upstream_s(is_told: bool, expected: str)
 
     graph_of(reads).invoke(ASKED)
     assert kinds == [[expected], [expected]]
+
+
+class Models(BaseCallbackHandler):
+    """Counts the model runs that it hears."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    def on_chat_model_start(self, *_: Any, **__: Any) -> None:
+        self.started += 1
+
+
+@pytest.mark.parametrize("mode", ["updates", "values", "messages"])
+def test_callbacks_of_the_graph_around_hear_a_stream_that_its_node_reads(mode: Any) -> None:
+    def heard(inner: Any) -> int:
+        def reads(state: MessagesState) -> dict[str, Any]:
+            list(inner.stream({"messages": state["messages"]}, stream_mode=mode))
+            return {"messages": [AIMessage("read")]}
+
+        models = Models()
+        list(graph_of(reads).stream(ASKED, {"callbacks": [models]}, stream_mode="values"))
+        return models.started
+
+    assert heard(graph_of(says)) == heard(once(graph_of(says))) == 1

@@ -115,7 +115,10 @@ async def run_often(graph: Any, runs: int, *, is_async: bool) -> list[list[Any]]
     return [*await asyncio.gather(*map(astream, range(runs)))]
 
 
-@pytest.mark.parametrize("runs", [3, pytest.param(500, marks=pytest.mark.slow)])
+RUNS = [3, pytest.param(50, marks=pytest.mark.slow), pytest.param(500, marks=pytest.mark.product)]
+
+
+@pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("name", GRAPHS)
 async def test_no_run_of_a_wrapped_graph_fails_that_goes_well_without(
