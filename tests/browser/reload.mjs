@@ -29,7 +29,8 @@ const page = await browser.newPage();
 await page.addInitScript(watch);
 let encoding;
 page.on("response", (answer) => {
-  const joined = answer.request().method() === "GET" && answer.url().endsWith("/stream");
+  const { pathname } = new URL(answer.url());
+  const joined = answer.request().method() === "GET" && pathname.endsWith("/stream");
   if (joined) encoding = answer.headers()["content-encoding"] ?? "none";
 });
 
