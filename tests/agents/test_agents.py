@@ -31,10 +31,10 @@ every_wire = pytest.mark.parametrize("wire", WIRES)
 
 
 DICTS = ("dict_answers", "email_triage")
-NAMED_TOO_SOON = pytest.mark.xfail(
+NAMED_ANEW = pytest.mark.xfail(
     strict=True,
-    reason="What a node returns as a dict, a pair or a string is sent before the reducer names it, "
-    "under an id that the state never has.",
+    reason="A node returns what its model streamed as a dict or a pair: the stream has it under the "
+    "id of the model's run, the state under a new one.",
 )
 
 
@@ -78,7 +78,7 @@ def test_each_agent_is_listed(room: str) -> None:
 @every_wire
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[NAMED_TOO_SOON] if name in DICTS else []) for name in AGENTS],
+    [pytest.param(name, marks=[NAMED_ANEW] if name in DICTS else []) for name in AGENTS],
 )
 def test_the_fold_is_the_state_and_each_text_comes_once(
     name: str, wire: WireName, provider: Provider

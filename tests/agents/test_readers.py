@@ -242,8 +242,8 @@ exact_cases = pytest.mark.parametrize(
         case(
             name,
             fails_once,
-            "What a node returns as a dict, a pair or a string is sent before the reducer names "
-            "it, under an id that the state never has.",
+            "A node returns what its model streamed as a dict or a pair: the stream has it under "
+            "the id of the model's run, the state under a new one.",
             is_wrong=name in DICTS,
         )
         for name, fails_once in ALL
