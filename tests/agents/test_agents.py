@@ -33,8 +33,8 @@ every_wire = pytest.mark.parametrize("wire", WIRES)
 DICTS = ("dict_answers", "email_triage")
 NAMED_ANEW = pytest.mark.xfail(
     strict=True,
-    reason="A node returns what its model streamed as a dict or a pair: the stream has it under the "
-    "id of the model's run, the state under a new one.",
+    reason="A node returns what its model streamed as a dict or a pair: the stream has it under "
+    "the id of the model's run, the state under a new one.",
 )
 
 
