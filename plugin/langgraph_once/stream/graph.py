@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs, var_child_runnable_config
+from langchain_core.runnables.config import merge_configs
 from langgraph._internal._config import ensure_config
 from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -38,8 +38,12 @@ from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, wi
 from langgraph_once.stream.part.resume import is_resume, may_repeat
 from langgraph_once.stream.readers import (
     PLAIN_READER,
+    TASK_ID_KEY,
+    configurable_of,
     is_for_stock,
+    is_in_a_node,
     is_served,
+    is_v3_stream,
     take_announcement,
 )
 from langgraph_once.stream.running.hints_handler import HintsHandler
@@ -49,18 +53,13 @@ from langgraph_once.stream.session import FilterOf, Opened, Thread, astreamed, s
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
-__all__ = ["TASK_ID_KEY", "OnceStreams", "once"]
+__all__ = ["OnceStreams", "once"]
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
 
 OwnParts: TypeAlias = Mapping[str, Callable[[Ledger], Expand]]
 """The modes that a stream is asked for on our own account, with what is made of their parts."""
-
-# Keys of `config["configurable"]`, private upstream (langgraph 1.2.22,
-# langgraph/_internal/_constants.py); `test_upstream_keys` notices when they change.
-TASK_ID_KEY = "__pregel_task_id"
-V3_KEY = "__pregel_stream_messages_v2"
 
 ATTEMPT_KEY = "run_attempt"
 """Where a LangGraph server notes in the metadata how often it has begun a run
@@ -182,10 +181,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         for_stock = is_for_stock(
             self.dedup_config,
             merged,
-            in_a_node=_is_in_a_node(merged),
+            in_a_node=is_in_a_node(merged),
             is_announced=take_announcement(),
         )
-        is_v3 = _is_v3(merged, version)
+        is_v3 = is_v3_stream(merged, version)
         run, hints = self._run(input, for_stock=for_stock and not is_v3), Hints()
         is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
         is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
@@ -224,9 +223,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def _is_plain(self, config: RunnableConfig | None, version: Version) -> bool:
         """Whether the reader asked for what the graph streams by itself, and may have that."""
         merged = ensure_config(self.config, config)
-        if _configurable(merged).get(READER_KEY) != PLAIN_READER:
+        if configurable_of(merged).get(READER_KEY) != PLAIN_READER:
             return False
-        is_apart = _is_v3(merged, version) or _is_in_a_node(merged)
+        is_apart = is_v3_stream(merged, version) or is_in_a_node(merged)
         return not is_apart and Hiding.of(self.dedup_config) is None
 
     def _run(self, input: Any, *, for_stock: bool) -> Run:
@@ -255,7 +254,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
 
         Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
         """
-        asked, saver = _configurable(merged), self.checkpointer
+        asked, saver = configurable_of(merged), self.checkpointer
         if TASK_ID_KEY in asked or asked.get("thread_id") is None:
             return None
         if not isinstance(saver, BaseCheckpointSaver):
@@ -359,7 +358,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     ) -> str | list[str]:
         """The modes in force, as upstream decides them; a sequence always as a list."""
         if stream_mode is None:
-            return "values" if TASK_ID_KEY in _configurable(config or {}) else self.stream_mode
+            return "values" if TASK_ID_KEY in configurable_of(config or {}) else self.stream_mode
         return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
 
 
@@ -378,21 +377,3 @@ def _twin(graph: Pregel[Any, Any, Any, Any], cls: type[P]) -> P:
     twin = cls.__new__(cls)
     vars(twin).update({n: value for n, value in vars(graph).items() if n not in OWN_FIELDS})
     return twin
-
-
-def _configurable(config: RunnableConfig) -> Mapping[str, Any]:
-    return config.get("configurable", {})
-
-
-def _is_in_a_node(merged: RunnableConfig) -> bool:
-    """Whether a node of a graph reads the stream, in a thread of its own perhaps."""
-    around = var_child_runnable_config.get() or {}
-    return TASK_ID_KEY in _configurable(merged) or TASK_ID_KEY in _configurable(around)
-
-
-def _is_v3(merged: RunnableConfig, version: Version) -> bool:
-    """Whether this stream feeds v3 transformers, which fold protocol events on their own.
-
-    As upstream decides it: what a node streams in v1 is none, although the config says so.
-    """
-    return version == "v2" and bool(_configurable(merged).get(V3_KEY))

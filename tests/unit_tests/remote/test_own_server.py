@@ -21,7 +21,7 @@ from langgraph_once.remote.own_server import (
     in_own_thread,
     served_run,
 )
-from langgraph_once.stream.graph import TASK_ID_KEY
+from langgraph_once.stream.readers import TASK_ID_KEY
 
 RUN = ServedRun("6a28fe15-1b1b-437e-9074-e592919760d6", "f89d5be3-12ed-427d-8b18-a1abbcf37b98")
 

@@ -18,7 +18,6 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once import DedupConfig, Ledger, adedup, dedup, once
 from langgraph_once.errors import ConfigError, StreamError
-from langgraph_once.stream import graph as once_graph
 from langgraph_once.stream.running import attempts
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import (
@@ -39,8 +38,8 @@ AUTO = DedupConfig(state="auto")
 
 
 def test_upstream_keys() -> None:
-    assert once_graph.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
-    assert once_graph.V3_KEY == upstream.CONFIG_KEY_STREAM_MESSAGES_V2
+    assert readers.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
+    assert readers.V3_KEY == upstream.CONFIG_KEY_STREAM_MESSAGES_V2
     assert attempts.PUSH == upstream.PUSH
 
 

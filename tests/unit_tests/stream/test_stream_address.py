@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from langgraph_once.stream.graph import TASK_ID_KEY
+from langgraph_once.stream.readers import TASK_ID_KEY
 from tests.exact import exactly
 
 
