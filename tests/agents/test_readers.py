@@ -37,20 +37,6 @@ CASES = [
     *(pytest.param(name, True, id=f"{name}-retried") for name in RETRYING),
 ]
 
-RETRIED_ID = (
-    "Stock form tells a repeated attempt under the id of the attempt that failed, and the state "
-    "has it under its own: who merges `messages` and a state by id has the text twice."
-)
-RENAMED = {"approval", "dict_answers", "functional", "handed_over", "map_reduce"}
-RENAMED |= {"rag", "react_loop", "shortened"}
-
-
-def renamed(name: str) -> Any:
-    """An agent; some have other ids in their state than in `messages` after a retry."""
-    marks = [pytest.mark.xfail(strict=True, reason=RETRIED_ID)] if name in RENAMED else []
-    return pytest.param(name, marks=marks)
-
-
 MODES = (("messages",), ("messages", "values"), ("messages", "updates"), ("values",))
 
 VARIANTS = [
@@ -184,14 +170,7 @@ every_case = pytest.mark.parametrize(("name", "fails_once"), CASES)
 @every_case
 def test_no_reader_is_worse_off(name: str, fails_once: bool, provider: Provider) -> None:
     scenario = agent(name, Models(provider, wire_of(name), fails_once=fails_once))
-    variants = [each for each in ONE_EACH if not (fails_once and len(each.modes) > 1)]
-    assert judged(scenario, variants) == []
-
-
-@pytest.mark.parametrize("name", [renamed(name) for name in RETRYING])
-def test_no_reader_of_two_modes_is_worse_off_after_a_retry(name: str, provider: Provider) -> None:
-    scenario = agent(name, Models(provider, wire_of(name), fails_once=True))
-    assert judged(scenario, [each for each in ONE_EACH if len(each.modes) > 1]) == []
+    assert judged(scenario, ONE_EACH) == []
 
 
 @pytest.mark.product
@@ -201,8 +180,7 @@ def test_no_reader_is_worse_off_in_any_variant(
     name: str, fails_once: bool, wire: WireName, provider: Provider
 ) -> None:
     scenario = agent(name, Models(provider, wire, fails_once=fails_once))
-    variants = [each for each in VARIANTS if not (fails_once and len(each.modes) > 1)]
-    assert judged(scenario, variants) == []
+    assert judged(scenario, VARIANTS) == []
 
 
 def key(message: BaseMessage) -> tuple[str, str, Any]:
@@ -225,41 +203,11 @@ def strange(events: list[Event]) -> list[BaseMessage]:
 
 
 DICTS = {"dict_answers", "email_triage"}
-OTHERWISE_NAMED = RENAMED - {"handed_over", "shortened"}
+"""Their nodes return as a dict or a pair what their model streamed. The streamed message keeps the
+id of its model run; only the reducer knows that of the other."""
 
-
-def case(name: str, fails_once: bool, why: str, *, is_wrong: bool) -> Any:
-    """An agent, and whether the provider fails once; `why` says what is wrong with it so far."""
-    marks = [pytest.mark.xfail(strict=True, reason=why)] if is_wrong else []
-    return pytest.param(name, fails_once, id=f"{name}{'-retried' * fails_once}", marks=marks)
-
-
-ALL = [(name, False) for name in AGENTS] + [(name, True) for name in RETRYING]
-
-exact_cases = pytest.mark.parametrize(
-    ("name", "fails_once"),
-    [
-        case(
-            name,
-            fails_once,
-            "A node returns what its model streamed as a dict or a pair: the stream has it under "
-            "the id of the model's run, the state under a new one.",
-            is_wrong=name in DICTS,
-        )
-        for name, fails_once in ALL
-    ],
-)
-stock_cases = pytest.mark.parametrize(
-    ("name", "fails_once"),
-    [
-        case(
-            name,
-            fails_once,
-            RETRIED_ID,
-            is_wrong=fails_once and name in OTHERWISE_NAMED,
-        )
-        for name, fails_once in ALL
-    ],
+named_cases = pytest.mark.parametrize(
+    ("name", "fails_once"), [each for each in CASES if each.values[0] not in DICTS]
 )
 
 
@@ -267,7 +215,7 @@ def both_modes(subgraphs: bool) -> Variant:
     return Variant("sync", "v1", ("messages", "values"), subgraphs, state="full")
 
 
-@exact_cases
+@named_cases
 def test_exact_form_streams_under_no_id_but_the_state_s(
     name: str, fails_once: bool, provider: Provider
 ) -> None:
@@ -276,7 +224,7 @@ def test_exact_form_streams_under_no_id_but_the_state_s(
         assert strange(streamed(scenario, both_modes(subgraphs), "once")) == []
 
 
-@stock_cases
+@every_case
 def test_stock_form_streams_no_more_under_other_ids_than_plain(
     name: str, fails_once: bool, provider: Provider
 ) -> None:
@@ -300,7 +248,7 @@ def exact_fold(events: list[Event]) -> tuple[set[Any], set[Any]]:
 
 
 @pytest.mark.parametrize("api", ["sync", "async"])
-@exact_cases
+@named_cases
 def test_the_fold_of_the_exact_form_is_the_final_state(
     name: str, fails_once: bool, api: Any, provider: Provider
 ) -> None:

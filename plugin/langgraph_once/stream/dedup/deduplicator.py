@@ -88,7 +88,13 @@ class Deduplicator:
         self.ledger: Ledger = ledger
         self.stats: DedupStats = DedupStats()
         self._messages = MessageParts(
-            ledger, self.config, self.stats, takes_back=takes_back and not for_stock
+            ledger,
+            self.config,
+            self.stats,
+            takes_back=takes_back and not for_stock,
+            # The state has the answer under the id of the attempt that returned it. A client that
+            # merges states by id would show it under the other one, too.
+            goes_on=not (for_stock and STATE_MODES & set(modes)),
         )
         self._states = StateParts(ledger, hints, is_message_key, self.stats)
         self._hidden = HiddenParts.of(ledger, self.config)

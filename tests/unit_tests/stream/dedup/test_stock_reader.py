@@ -172,14 +172,28 @@ class TestCopies:
 
 class TestAttempts:
     def test_a_third_one_goes_on_under_the_id_of_the_first(self) -> None:
-        chunks = list(once(self.graph("one", "one two"), STOCK).stream(ASKED, stream_mode=MODES))
+        stream = once(self.graph("one", "one two"), STOCK).stream(ASKED, stream_mode=["messages"])
+        chunks = list(stream)
         assert len(streamed_ids(chunks)) == 1
         assert "".join(said_in(chunks)) == "one two three four"
 
     def test_one_that_died_while_it_repeated_the_first_is_known(self) -> None:
-        chunks = list(once(self.graph("one two", "one"), STOCK).stream(ASKED, stream_mode=MODES))
+        stream = once(self.graph("one two", "one"), STOCK).stream(ASKED, stream_mode=["messages"])
+        chunks = list(stream)
         assert len(streamed_ids(chunks)) == 1
         assert "".join(said_in(chunks)) == "one two three four"
+
+    @pytest.mark.parametrize("mode", ["values", "updates"])
+    def test_beside_a_state_a_longer_one_comes_whole_under_the_id_that_the_state_has(
+        self, mode: str
+    ) -> None:
+        """A client that merges both by id has no more than it has of plain LangGraph."""
+        graph = once(self.graph("one", "one two"), STOCK)
+        chunks = list(graph.stream(ASKED, stream_mode=["messages", mode]))
+        assert "".join(said_in(chunks)) == "one" + "one two" + "one two three four"
+        [update] = [data for kind, data in chunks if kind == mode][-1:]
+        listed = update["messages"] if mode == "values" else update["says"]["messages"]
+        assert listed[-1].id == streamed_ids(chunks)[-1]
 
     @pytest.mark.parametrize("broken", ["one two", "one two three four"])
     def test_one_that_follows_a_state_begins_anew(self, broken: str) -> None:

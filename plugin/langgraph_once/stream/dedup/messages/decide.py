@@ -38,6 +38,7 @@ class MessageParts:
         stats: Counts the decisions.
         takes_back: Whether the consumer drops what it is told to drop, and takes another text
             in its place.
+        goes_on: As `Echo`.
 
     Attributes:
         awaits_ids: What a node wrote without an id waits until a state shows it.
@@ -53,7 +54,9 @@ class MessageParts:
         stats: DedupStats,
         *,
         takes_back: bool = True,
+        goes_on: bool = True,
     ) -> None:
+        self._goes_on = goes_on
         self._ledger = ledger
         self._config = config
         self._stats = stats
@@ -131,7 +134,9 @@ class MessageParts:
         old = self._superseded(said)
         if self._config.reexecution == "hold" and old:
             self._stale[said.task] = old[1:]
-            echo = self.echoes[said.task, str(chunk.id)] = Echo(self._ledger, old[0])
+            echo = self.echoes[said.task, str(chunk.id)] = Echo(
+                self._ledger, old[0], goes_on=self._goes_on
+            )
             self._ledger.alias(old[0], str(chunk.id))  # a third attempt may follow
             yield from self._echoed(said, chunk, echo)
             return

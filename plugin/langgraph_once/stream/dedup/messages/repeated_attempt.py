@@ -25,17 +25,20 @@ class Echo:
     Args:
         ledger: What the consumer has.
         old: What it has of the attempt before.
+        goes_on: Whether what the new attempt says beyond the old one comes under the old one's id.
+            Else the new attempt comes as a whole then.
 
     Attributes:
         is_over: It is decided; the rest of the new message needs no comparison.
     """
 
-    def __init__(self, ledger: Ledger, old: Entry) -> None:
+    def __init__(self, ledger: Ledger, old: Entry, *, goes_on: bool) -> None:
         self._ledger = ledger
         self._old = old
         self._old_content = old.content
         self._held: list[Part] = []
         self._said: Any = None
+        self._may_go_on = goes_on
         self._continues = False
         self._is_gone = False
         self.is_over = False
@@ -78,7 +81,7 @@ class Echo:
 
     def _goes_beyond(self) -> bool:
         missing = self._old_content.suffix_of(self._said.content())
-        return bool(missing)
+        return self._may_go_on and bool(missing)
 
     def _as_old(self, part: Part, chunk: BaseMessageChunk) -> Part:
         return part._replace(data=chunk.model_copy(update={"id": self._old.id}))
