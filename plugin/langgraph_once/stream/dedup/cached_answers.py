@@ -20,6 +20,7 @@ from langchain_core.messages import (
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn
+from langgraph_once.stream.dedup.states.state_cut import listed
 from langgraph_once.stream.dedup.states.unchanged import METADATA_KEY, is_cached, is_repeated_update
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
@@ -65,12 +66,20 @@ class CachedParts:
     def expand(self, part: Part) -> Iterator[Part]:
         """A part of mode `updates`, if it was asked for, after the messages only it tells of."""
         came_before = is_repeated_update(part, self._ledger, note=not self._wants_updates)
+        if came_before:
+            self._stand(part)
         if is_cached(part) and not came_before and (self._has_cache or self._ledger.epoch > 1):
             for node, update in part.data.items():
                 if node != METADATA_KEY:
                     yield from self._messages(part, node, update)
         if self._wants_updates:
             yield part
+
+    def _stand(self, part: Part) -> None:
+        """Note that what an update holds, which the consumer has, is of this step too."""
+        for message, _ in listed(part.data):
+            for known in self._ledger.entries(str(message.id)):
+                known.epoch = self._ledger.epoch
 
     def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
         found = found_in_update(update, lambda key: self._is_message_key(part.ns, key))

@@ -30,6 +30,8 @@ class Entry:
         attempt: The attempt of the task that sent it, from 1.
         steps: The steps in which its task and the tasks around it run, outermost first; empty
             where that is not known.
+        order: Where its task stands among those of its step, as `task_order`; empty where that is
+            not known.
         epoch: The number of the stream that delivered it.
         began_in: The number of the stream that delivered it first.
         is_model: A model said it, so a message of the same task may be its copy.
@@ -54,6 +56,7 @@ class Entry:
         "is_forgotten",
         "is_model",
         "metadata",
+        "order",
         "run",
         "said",
         "steps",
@@ -71,6 +74,7 @@ class Entry:
         self.run: str | None = None
         self.attempt: int = 1
         self.steps: list[int] = []
+        self.order: tuple[str, ...] = ()
         self.epoch: int = 0
         self.began_in: int = 0
         self.is_model: bool = isinstance(said, StreamedContent)
@@ -128,6 +132,11 @@ class Entry:
         return (is_inner or self.is_model) and content.is_copy_of(
             self.content, in_any_role=is_inner, space=space
         )
+
+    def outranks(self, task: str, steps: list[int], order: tuple[str, ...]) -> bool:
+        """Whether a list keeps this and not what `task` writes under its id, in the same step."""
+        are_beside = self.task != task and lineage(self.task)[:-1] == lineage(task)[:-1]
+        return are_beside and self.steps == steps != [] and self.order > order
 
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""

@@ -133,6 +133,7 @@ def _pack_entry(entry: Entry) -> dict[str, Any]:
         "run": entry.run,
         "attempt": entry.attempt,
         "steps": entry.steps,
+        "order": entry.order,
         "epoch": entry.epoch,
         "is_model": entry.is_model,
         "has_usage": entry.has_usage,
@@ -147,6 +148,7 @@ def _unpack_entry(packed: dict[str, Any]) -> Entry:
     entry = Entry(packed["task"], packed["ids"][0], said)
     entry.ids = list(packed["ids"])
     entry.run, entry.attempt, entry.steps = packed["run"], packed["attempt"], packed["steps"]
+    entry.order = tuple(packed.get("order", ()))
     entry.within, entry.epoch = packed["within"], packed["epoch"]
     entry.is_model, entry.has_usage = packed["is_model"], packed["has_usage"]
     entry.claimed = set(packed["claimed"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 __all__ = [
     "NS_SEP",
@@ -59,6 +60,16 @@ def is_inside(inner: str, outer: str) -> bool:
 def akin(one: str, other: str) -> bool:
     """Whether two tasks are the same, or one runs inside the other; `""` is akin to all."""
     return not one or one == other or is_inside(one, other) or is_inside(other, one)
+
+
+def task_order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """What orders the tasks of a step, by the metadata of what they say.
+
+    A list keeps what the last task in this order wrote under an id, whoever is done last
+    (`task_path_str` and `apply_writes` in langgraph/pregel/_algo.py, langgraph 1.2.22).
+    """
+    path = metadata.get("langgraph_path") or ()
+    return tuple(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)
 
 
 def node_path(segments: tuple[str, ...] | list[str]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.part.annotation import Source
 from langgraph_once.stream.part.messages_within import Found
-from langgraph_once.stream.part.namespace import lineage
+from langgraph_once.stream.part.namespace import lineage, task_order
 from langgraph_once.stream.part.per_graph import PerGraph
 from langgraph_once.stream.running.attempts import Meta, Task
 
@@ -52,18 +52,12 @@ class Siblings:
             known = {}
             self._steps.note(graph, (step, known))
         before = known.get(str(message.id))
-        wins = before is None or _order(metadata) >= _order(before.meta[1])
+        wins = before is None or task_order(metadata) >= task_order(before.meta[1])
         if wins:
             known[str(message.id)] = written
         if before is None or before.task.ns == task.ns or not (is_changed or before.is_changed):
             return None, wins
         return before, wins
-
-
-def _order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """What orders tasks as upstream's `task_path_str` does."""
-    path = metadata.get("langgraph_path") or ()
-    return tuple(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)
 
 
 def known_first(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
@@ -33,6 +36,39 @@ def streams(text: str) -> Node:
 
 def returns_it(state: Any) -> Any:
     return {"messages": state["messages"][-1:]}
+
+
+async def test_a_resume_does_not_undo_what_the_last_task_in_order_wrote_before_it() -> None:
+    """`b` is done and told, `c` dies, `a` is cancelled; the resume runs `a` and `c` alone."""
+    is_told, is_resumed = asyncio.Event(), asyncio.Event()
+
+    async def a(_: Any) -> Any:
+        await is_resumed.wait()
+        return {"messages": [AIMessage("The text of a.", id="one")]}
+
+    async def c(_: Any) -> Any:
+        if not is_resumed.is_set():
+            await is_told.wait()
+            raise RuntimeError
+        return {"messages": []}
+
+    builder: Any = StateGraph(MessagesState).add_node("begin", lambda _: {"messages": [FIRST]})
+    builder.add_edge(START, "begin")
+    for name, work in (("a", a), ("b", edits("The text of b.")), ("c", c)):
+        builder.add_node(name, work).add_edge("begin", name)
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    told = []
+    with contextlib.suppress(RuntimeError):
+        async for chunk in graph.astream(ASKED, thread, stream_mode="messages"):
+            told.append(chunk)
+            if chunk[0].text == "The text of b.":
+                is_told.set()
+    is_resumed.set()
+    told += [each async for each in graph.astream(None, thread, stream_mode="messages")]
+    state = (await graph.aget_state(thread)).values["messages"]
+    assert [m.text for m in state if m.id == "one"] == ["The text of b."]
+    assert list(folded(told).values()) == ["The text of b."]
 
 
 def side_by_side(order: str, a: Node, b: Node) -> Any:

@@ -100,8 +100,7 @@ class MessageParts:
 
     def _echoed(self, said: SaidPart, chunk: BaseMessageChunk, echo: Echo) -> Iterable[Part]:
         out = list(self._record(said, echo.feed(said.part, chunk)))
-        if not out:
-            self._stats.held += 1
+        self._stats.held += not out
         if echo.is_over:
             self.echoes.pop((said.task, str(chunk.id)), None)
         return out
@@ -134,9 +133,8 @@ class MessageParts:
         old = self._superseded(said)
         if self._config.reexecution == "hold" and old:
             self._stale[said.task] = old[1:]
-            echo = self.echoes[said.task, str(chunk.id)] = Echo(
-                self._ledger, old[0], goes_on=self._goes_on
-            )
+            echo = Echo(self._ledger, old[0], goes_on=self._goes_on)
+            self.echoes[said.task, str(chunk.id)] = echo
             self._ledger.alias(old[0], str(chunk.id))  # a third attempt may follow
             yield from self._echoed(said, chunk, echo)
             return
@@ -177,7 +175,7 @@ class MessageParts:
         said, ledger = SaidPart(part), self._ledger
         content, unnamed = content_of(said.message), said.is_unnamed
         waited = unnamed and ledger.pending_ids.drop_repeated(part, content, ledger.epoch)
-        if said.note is not None and "resumed" in said.note and not waited:
+        if "resumed" in (said.note or ()) and not waited:
             ledger.goes_on(str(said.message.id), content, said.task, part.ns, unnamed=unnamed)
         known = self.originals.of_whole(said, content)
         if known is not None:
@@ -189,9 +187,9 @@ class MessageParts:
                 self._ledger.alias(original, str(said.message.id))
             self._ledger.await_id(part.ns, content, part=part)
             return ()
-        if original is not None:
-            return self._copied(said, content, original)
-        return self._new_whole(said, content)
+        if original is None:
+            return self._new_whole(said, content)
+        return self._copied(said, content, original)
 
     def _awaits_id(self, said: SaidPart, content: Content, original: Entry | None) -> bool:
         """Whether no id is known under which a message could go out: the state will have another.
@@ -230,6 +228,8 @@ class MessageParts:
         yield said.part._replace(meta=finding_new(said.part.meta)) if is_annotated else said.part
 
     def _known_whole(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
+        if known.epoch == self._ledger.epoch and known.outranks(said.task, said.steps, said.order):
+            return ()  # a stream before had that of its task, which is done
         self._ledger.claim(known, said.task)
         self._ledger.alias(known, str(said.message.id))
         known.epoch = self._ledger.epoch
@@ -292,6 +292,7 @@ class MessageParts:
     def _deliver(self, said: SaidPart, content: Content) -> None:
         entry = Entry(said.task, str(said.message.id), content)
         entry.note(said.note, said.steps)
+        entry.order = said.order
         entry.is_model = said.source == "model"
         self._ledger.add(entry)
         if said.source != "model":

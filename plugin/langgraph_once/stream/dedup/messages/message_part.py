@@ -7,7 +7,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.annotation import Annotation, annotation_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, task_order
 
 __all__ = ["SaidPart", "is_empty"]
 
@@ -44,6 +44,11 @@ class SaidPart:
     def is_unnamed(self) -> bool:
         """Whether its id is one of ours, and the state will have another."""
         return self.note is not None and "unnamed" in self.note
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Where its task stands among those of its step."""
+        return task_order(self.part.meta)
 
     def follows(self, entry: Entry, epoch: int) -> bool:
         """Whether this comes after that message for good, so that its id means this now.
