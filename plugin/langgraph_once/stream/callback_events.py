@@ -254,7 +254,12 @@ class _EventFilter:
 
 
 def _is_free(run: _ModelRun, start: ModelStart) -> bool:
-    """Whether no other run repeats it already, other than one that failed without a word."""
+    """Whether no other run repeats it already, other than one that failed without a word.
+
+    Such a one itself is repeated only if it began a line: in another's line there is nothing of it.
+    """
+    if run.repeats is not None and not run.has_spoken:
+        return False
     later = run.next
     is_free = later is None or (later.id in start.earlier and not later.has_spoken)
     return is_free and _path(run.task) == _path(start.task)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
@@ -78,7 +78,14 @@ def graph(script: list[list[Attempt]], *, is_nested: bool, is_async: bool) -> Gr
     return nested(made) if is_nested else made
 
 
+OK, OK_WHOLE = Call("ok", True, None, False), Call("ok", False, None, False)
+BROKEN = Call("ok", True, 0, True)
+
+
 @examples(40, deadline=None)
+@example(
+    script=[[(OK,), (OK,), (BROKEN, OK_WHOLE, OK)]], is_nested=False, is_async=False, version="v2"
+)
 @given(
     script=nodes,
     is_nested=st.booleans(),
