@@ -204,7 +204,11 @@ async def _resumed(client: LangGraphClient, reader: Reader, started: asyncio.Eve
         except httpx.TransportError:  # the server was killed before it answered the request
             interrupted += 1
             await started.wait()
-        state = await client.threads.get_state(reader.thread_id)
+        try:
+            state = await client.threads.get_state(reader.thread_id)
+        except httpx.TransportError:  # the run had ended, and the kill came after it
+            await started.wait()
+            state = await client.threads.get_state(reader.thread_id)
         if not state["next"]:
             break
         waits = any(task["interrupts"] and not task.get("result") for task in state["tasks"])
