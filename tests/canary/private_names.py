@@ -111,6 +111,13 @@ PRIVATE: Final = (
     ),
     Private(
         "langgraph.pregel",
+        "Pregel._output_mapper",
+        "it would make an object of each state that only we read",
+        _LANGGRAPH,
+        "test_session",
+    ),
+    Private(
+        "langgraph.pregel",
         "Pregel._state_mapper",
         "it would make an object of the state of each checkpoint that only we read",
         _LANGGRAPH,

@@ -19,7 +19,7 @@ pytestmark = NEEDS_NPM
 
 PROJECTS = list(VARIANTS)
 TELLS_STATES = ("use-stream-1", "use-stream-2")
-REPEATED_BY_PLAIN = ("copy", "retry")
+REPEATED_BY_PLAIN = ("copy", "retry_whole")
 QUICK = {"chat", "edit_beside", "remove_later", "draft", *REPEATED_BY_PLAIN}
 
 

@@ -13,8 +13,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from langgraph_once import once
 from tests.corpus.play import _V3Reader
+from tests.exact import exactly
 from tests.integration_tests.remote import graphs
 from tests.integration_tests.remote.compare import differences, normal
 from tests.integration_tests.remote.conftest import Remote, cases
@@ -27,7 +27,7 @@ MODES = ["messages", "updates", "values", "custom"]
 
 def parent(child: Any, *, wrapped: bool) -> Any:
     compiled = graphs.around(child).compile(checkpointer=InMemorySaver())
-    return once(compiled) if wrapped else compiled
+    return exactly(compiled) if wrapped else compiled
 
 
 def child(name: str) -> Any:

@@ -13,7 +13,8 @@ from langgraph.errors import ParentCommand
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Send
 
-from langgraph_once import DedupConfig, Ledger, once
+from langgraph_once import DedupConfig, Ledger
+from tests.exact import exactly
 from tests.integration_tests.remote import graphs
 from tests.integration_tests.remote.compare import differences, normal
 from tests.integration_tests.remote.conftest import Remote, cases
@@ -31,7 +32,7 @@ MODES = ["messages", "updates", "values", "custom", "tasks", "checkpoints", "deb
 
 def local(name: str, dedup: DedupConfig | None = None) -> Any:
     compiled = getattr(graphs, name).compile(checkpointer=InMemorySaver())
-    return once(compiled, dedup)
+    return exactly(compiled, dedup)
 
 
 def thread() -> Any:
