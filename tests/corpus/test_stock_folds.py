@@ -39,6 +39,6 @@ def marked(scenario: Scenario) -> Any:
     return pytest.param(scenario, id=f"{scenario.kind}-{scenario.name}", marks=marks)
 
 
-@pytest.mark.parametrize("scenario", map(marked, SCENARIOS))
+@pytest.mark.parametrize("scenario", [marked(each) for each in SCENARIOS])
 def test_no_reader_is_worse_off(scenario: Scenario) -> None:
     assert judged(scenario, VARIANTS) == [], scenario.what

@@ -31,7 +31,7 @@ STOCK = {
 def test_a_stock_reader_has_something_else(client: SyncLangGraphClient, name: str) -> None:
     verdict = read_stock(name, client).verdict()
     calls = [piece for pieces in verdict for piece in pieces if piece.kind == "call"]
-    # How many calls of graphs in parallel plain LangGraph repeats is chance: 2, 4 on a busy machine.
+    # How many calls of parallel graphs plain LangGraph repeats is chance: 4 on a busy machine.
     assert bool(calls) == (name == "research")
     assert verdict.counts == STOCK[name]
 
