@@ -10,7 +10,7 @@ from tests.corpus.play import BEGUN, Event, Source, play
 from tests.corpus.scenario import Scenario
 from tests.corpus.variants import Variant
 
-__all__ = ["ONE_EACH", "VARIANTS", "judged", "streamed"]
+__all__ = ["FEW", "ONE_EACH", "VARIANTS", "judged", "streamed"]
 
 MODES = (("messages",), ("messages", "values"), ("messages", "updates"), ("values",))
 
@@ -21,6 +21,8 @@ VARIANTS = [
     for subgraphs in (False, True)
 ]
 ONE_EACH = [VARIANTS[at] for at in (0, 3, 5, 6, 8, 11, 13)]
+FEW = ONE_EACH[1::2]
+"""One of each set of modes but the states alone, which are the same."""
 
 PLAYS = 4
 """In parallel graphs chance decides what LangGraph alone drops."""

@@ -105,7 +105,7 @@ class Models:
     Args:
         provider: Who answers.
         name: The wire.
-        fails_once: Whether the first answer of each model breaks off in the middle.
+        fails_once: Whether each answer breaks off in the middle, the first time.
     """
 
     def __init__(self, provider: Provider, name: WireName, *, fails_once: bool = False) -> None:
@@ -135,14 +135,17 @@ class Models:
 
 
 def _failing_once(script: Script) -> Script:
-    """A script whose first answer ends after half of its text, with an error of the provider."""
-    asked_before: list[Asked] = []
+    """A script of which each answer ends after half of its text once, with a provider's error.
+
+    Each, not the first alone: of tasks in parallel chance decides which one asks first.
+    """
+    said: set[str] = set()
 
     def says(asked: Asked) -> Reply:
         reply = script(asked)
-        if asked_before:
+        if str(reply) in said:
             return reply
-        asked_before.append(asked)
+        said.add(str(reply))
         return Reply(text=reply.text[: len(reply.text) // 2], breaks=True)
 
     return says
