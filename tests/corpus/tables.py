@@ -110,7 +110,12 @@ A stream of a thread with a checkpointer may be left at any chunk; what nodes th
 work then still say, and what was sent and not read, begins the next stream of the thread, so
 that nothing is lost and nothing comes twice (`test_law_graphs.py`: random graphs and cuts).
 A process that is killed can note nothing; then the ledger of the step before, the state and
-the results of done nodes tell what came. Known limits:
+the results of done nodes tell what came.
+
+No stream fails or waits for a ledger. While a graph runs, its checkpointer is asked for nothing. Ledgers
+are saved beside the stream, the newest first. If the checkpointer or the store fails, or does not answer
+within a second as a stream begins or ends, one log line says so, and some of what came may come again.
+Known limits:
 
 - A pair `("ai", text)` has no id until its reducer makes one. Where a stream is left more
   than once around it, it may come twice.
