@@ -112,10 +112,10 @@ that nothing is lost and nothing comes twice (`test_law_graphs.py`: random graph
 A process that is killed can note nothing; then the ledger of the step before, the state and
 the results of done nodes tell what came.
 
-No stream fails or waits for a ledger. While a graph runs, its checkpointer is asked for nothing. Ledgers
-are saved beside the stream, the newest first. If the checkpointer or the store fails, or does not answer
-within a second as a stream begins or ends, one log line says so, and some of what came may come again.
-Known limits:
+No stream fails or waits for a ledger. While a graph runs, its checkpointer is asked for nothing.
+Ledgers are saved beside the stream, the newest first. If the checkpointer or the store fails, or
+does not answer within a second as a stream begins or ends, one log line says so, and some of what
+came may come again. Known limits:
 
 - A pair `("ai", text)` has no id until its reducer makes one. Where a stream is left more
   than once around it, it may come twice.
@@ -134,8 +134,6 @@ Known limits:
   an update of the cache that equals one of the stopped stream is left out.
 - A run that is cancelled ends for its reader as any other does. If it is resumed and its graph is
   not wrapped, the updates of its done tasks come again.
-- A stream of `messages` alone in v1 takes a slower way through the filter where nodes may
-  answer without running: on a resume, or with a cache.
 - Of more than 1,024 graphs at a time in one stream, what leaves the states of those that
   spoke first is not told as removed.
 """.splitlines()
