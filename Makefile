@@ -55,7 +55,8 @@ test-all: test test-slow test-examples test-product ## Everything
 # Without hashes: they would be the index's own of this minute, and prove nothing. The lock's protect all else.
 canary: $(READY) ## Test what we use of upstream's private parts with the newest versions
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-canary
-	$(BIN)/uv pip install --quiet --refresh --python .venv-canary/bin/python --upgrade --editable '.[dev,postgres]'
+	$(BIN)/uv pip install --quiet --refresh --python .venv-canary/bin/python --upgrade \
+		--override tests/canary/overrides.txt --editable '.[dev,postgres]'
 	.venv-canary/bin/python -m tests.canary.newest
 	.venv-canary/bin/pytest --numprocesses logical tests/canary $$(.venv-canary/bin/python -m tests.canary)
 

@@ -53,8 +53,8 @@ def main() -> int:
     asked = ["--editable", ".[dev,postgres]", *pins]
     print(_uv("install", "--dry-run", *asked).stderr, file=sys.stderr)
     print(
-        "Widen the bound if it is ours; else put the floor that is in the way under"
-        " override-dependencies in pyproject.toml.",
+        "Widen the bound if it is ours; else put the floor that is in the way into"
+        " tests/canary/overrides.txt.",
         file=sys.stderr,
     )
     return 1
