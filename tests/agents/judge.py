@@ -24,8 +24,11 @@ ONE_EACH = [VARIANTS[at] for at in (0, 3, 5, 6, 8, 11, 13)]
 FEW = ONE_EACH[1::2]
 """One of each set of modes but the states alone, which are the same."""
 
-PLAYS = 4
-"""In parallel graphs chance decides what LangGraph alone drops."""
+SOURCES: tuple[Source, ...] = ("stock", "plain")
+
+PLAYS = 30
+"""Of parallel tasks with one id LangGraph shows one of three by chance, and mixes their tokens.
+Thirty plays of both find the same one, but for once in 100,000."""
 
 
 @dataclass(frozen=True)
@@ -113,24 +116,28 @@ def worse_mixed(ours: Shown | str, plain: Shown | str, wanted: Wanted) -> list[s
 
 
 def violations(scenario: Scenario, variant: Variant) -> list[str]:
-    wanted = Wanted.of(scenario)
-    ours = streamed(scenario, variant, "stock")
-    left = [(reader, shown(ours, reader, wanted.known)) for reader in READERS]
+    """What every play has against our stream; one play tells all unless chance has a part."""
+    left = list(READERS)
     found: list[tuple[str, str]] = []
-    for _ in range(PLAYS):
-        plain = streamed(scenario, variant, "plain")
-        found = []
-        for reader, screen in left:
-            is_mixed = not scenario.ordered and reader.startswith(("appends", "prints"))
-            judge = worse_mixed if is_mixed else worse
-            asked = wanted.once() if reader == "adds" else wanted  # it begins anew with each run
-            lines = judge(screen, shown(plain, reader, wanted.known), asked)
-            found += [(reader, line) for line in lines]
-        if not found:
+    for _ in range(1 if scenario.ordered else PLAYS):
+        ours, plain = (streamed(scenario, variant, source) for source in SOURCES)
+        found = [
+            (reader, line) for reader in left for line in faults(scenario, reader, ours, plain)
+        ]
+        left = list(dict(found))
+        if not left:
             break
-        with_faults = {reader for reader, _ in found}
-        left = [(reader, screen) for reader, screen in left if reader in with_faults]
     return [f"{variant.name}, {reader}: {line}" for reader, line in found]
+
+
+def faults(scenario: Scenario, reader: str, ours: list[Event], plain: list[Event]) -> list[str]:
+    """What one reader has against one play of ours, beside one of plain LangGraph."""
+    wanted = Wanted.of(scenario)
+    by_id = reader.startswith(("adds", "merges", "replaces"))
+    is_mixed = not scenario.ordered and (not by_id or scenario.kind == "L5")
+    judge = worse_mixed if is_mixed else worse
+    asked = wanted.once() if reader == "adds" else wanted  # it begins anew with each run
+    return judge(shown(ours, reader, wanted.known), shown(plain, reader, wanted.known), asked)
 
 
 def applies(scenario: Scenario, variant: Variant) -> bool:

@@ -91,6 +91,7 @@ SCENARIOS = (
         "Three workers return equal messages with one id.",
         lambda: added("The same text."),
         said("The same text.", 3),
+        ordered=False,
         only=only_messages,
     ),
     row(
@@ -108,6 +109,7 @@ SCENARIOS = (
         "Three graphs in parallel, each with its own message of one id.",
         lambda: graphs_apart(streamed=False),
         *INSIDE,
+        ordered=False,
     ),
     row(
         "L5",
@@ -115,5 +117,6 @@ SCENARIOS = (
         "The same, and the messages are streamed.",
         lambda: graphs_apart(streamed=True),
         *INSIDE,
+        ordered=False,
     ),
 )

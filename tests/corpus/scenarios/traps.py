@@ -134,7 +134,12 @@ CALLING = AIMessage("", tool_calls=[SEARCH])
 
 SCENARIOS = (
     row(
-        "trap", "parallel-equal-answers", "Three parallel tasks answer alike.", workers, said(OK, 3)
+        "trap",
+        "parallel-equal-answers",
+        "Three parallel tasks answer alike.",
+        workers,
+        said(OK, 3),
+        ordered=False,
     ),
     row(
         "trap",
@@ -142,6 +147,7 @@ SCENARIOS = (
         "Three parallel tasks answer alike and return copies.",
         lambda: workers(copied=True),
         said(OK, 3),
+        ordered=False,
     ),
     row(
         "trap",
