@@ -132,7 +132,7 @@ ANIMALS = (
         what="Two of three nodes side by side break off and begin anew.",
         graph=side_by_side(
             retried("{topic} has rain.", "{topic} has rain and more of it."),
-            late("{topic} lies in the middle of it all.", 2 * DELAY_S),
+            late("In the middle of it all is {topic}.", 2 * DELAY_S),
             retried(TEXT, TEXT, wait_s=4 * DELAY_S),
         ),
         unkept=("{topic} has rain and more of it.",),
