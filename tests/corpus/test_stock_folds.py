@@ -19,10 +19,6 @@ VARIANTS = [
     Variant("async", "v1", ("messages", "values"), subgraphs=True, state="full"),
 ]
 
-NAMED_LATE = (
-    "The provider names the message on the last chunk alone. All chunks come under the id of the "
-    "first, and the state has the other: a reader that shows unknown ids of a state shows it again."
-)
 IN_TWO = "LangGraph shows the text in two halves under two ids, in each of two runs; ours is whole."
 
 TOLD_AGAIN = (
@@ -31,9 +27,6 @@ TOLD_AGAIN = (
 
 OTHERWISE = {
     "history-sent": TOLD_AGAIN,
-    "id-last": NAMED_LATE,
-    "id-last-call": NAMED_LATE,
-    "id-last-no-last": NAMED_LATE,
     "interrupted-text-id-first": IN_TWO,
 }
 

@@ -145,6 +145,7 @@ SCENARIOS = (
     retried("text", HELLO, openai, 3, said(HELLO), usage()),
     retried("text-id-none", HELLO, numbered("none"), 2, said(HELLO)),
     retried("text-id-first", HELLO, numbered("first"), 2, said(HELLO)),
+    retried("text-id-last", HELLO, numbered("last"), 2, said(HELLO)),
     retried("blocks", REASONED, anthropic, 6, said(HELLO), thought("Let me think.")),
     retried("reasoning", REASONED, deepseek, 2, said(HELLO), thought("Let me think.")),
     retried("call", CALLING, openai, 8, said(HELLO), CALLED),

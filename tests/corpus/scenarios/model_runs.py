@@ -81,6 +81,8 @@ def calls_under_ids(where: str) -> Scenario:
     )
 
 
+TWO = ("The first text.", "The second one.")
+
 SCENARIOS = (
     repeated(
         "final-text",
@@ -136,6 +138,13 @@ SCENARIOS = (
         what="The provider's id comes last, and the node returns a copy.",
         graph=lambda: chain(copies(HELLO, wire=numbered("last"))),
         units=(said(HELLO),),
+    ),
+    Scenario(
+        kind="D9",
+        name="id-last-twice-in-graph",
+        what="A graph that is a node says two texts in turn; the provider's id comes last.",
+        graph=lambda: chain(chain(*(says(text, wire=numbered("last")) for text in TWO))),
+        units=tuple(map(said, TWO)),
     ),
     Scenario(
         kind="D9",

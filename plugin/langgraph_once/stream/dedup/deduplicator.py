@@ -143,7 +143,7 @@ class Deduplicator:
             if self.hides(part):
                 return iter(())
             out = self._message(part)
-            return out if self._stock is None else filter(self._stock.takes, out)
+            return out if self._stock is None else self._stock.sent(out)
         if mode in STATE_MODES:
             return self._after_named(part)
         if mode not in OTHER_MODES:

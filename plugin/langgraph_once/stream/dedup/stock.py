@@ -9,7 +9,7 @@ whole message. None takes back rightly what it has, and the server itself, which
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,24 @@ class StockForm:
         self._told: set[str | None] = set()
         self._in_chunks: set[str | None] = set()
 
-    def takes(self, part: Part) -> bool:
+    def sent(self, parts: Iterable[Part]) -> Iterator[Part]:
+        """What a stock reader is to have of some parts."""
+        return (self._as_named(part) for part in parts if self._takes(part))
+
+    def _as_named(self, part: Part) -> Part:
+        """A chunk under the id that its provider gave it, which is the id of the state.
+
+        Who has seen it does not take the message of the state for another. Plain LangGraph, too,
+        sends the chunks before it under the id of the run.
+        """
+        note: Mapping[str, Any] = annotation_of(part.meta) or {}
+        if (own := note.get("named")) is None or part.data.id != note.get("id"):
+            return part
+        self._told.add(own)
+        self._in_chunks.add(own)
+        return part._replace(data=part.data.model_copy(update={"id": own}))
+
+    def _takes(self, part: Part) -> bool:
         """Whether a stock reader is to have a part. Notes it as sent."""
         message = part.data
         note: Mapping[str, Any] = annotation_of(part.meta) or {}

@@ -104,8 +104,13 @@ class Entry:
             self.is_model = annotation["source"] == "model"
 
     def is_of(self, annotation: Annotation | None) -> bool:
-        """Whether a chunk with this annotation is of the same model run."""
-        return self.run == (annotation.get("run") if annotation else None)
+        """Whether a chunk with this annotation is the next of the same model run.
+
+        One that brings another id is not simply the next.
+        """
+        if annotation is None:
+            return self.run is None
+        return self.run == annotation.get("run") and "named" not in annotation
 
     @property
     def content(self) -> Content:

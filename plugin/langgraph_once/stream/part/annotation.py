@@ -20,6 +20,7 @@ __all__ = [
     "drafting",
     "finding_new",
     "is_respaced",
+    "naming",
     "note_in",
     "repairing",
     "respacing",
@@ -48,6 +49,9 @@ class Annotation(TypedDict):
 
     id: NotRequired[str]
     """The id under which the message was streamed, where its own may differ."""
+
+    named: NotRequired[str]
+    """The provider's id, on a chunk of a message whose first chunks had none."""
 
     run: NotRequired[str]
     """The model run that made it."""
@@ -144,6 +148,11 @@ def finding_new(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return annotated(metadata, {**_note_of(metadata), "new": True})
 
 
+def naming(metadata: Mapping[str, Any], own_id: str) -> dict[str, Any]:
+    """A copy of the metadata of a model's tokens, for one that bears the provider's id."""
+    return annotated(metadata, {**_note_of(metadata), "named": own_id})
+
+
 def drafting(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of the metadata of a model's tokens, to say that they made a draft."""
     return annotated(metadata, {**_note_of(metadata), "draft": True})
@@ -173,6 +182,7 @@ def _is_ours(found: Mapping[str, Any]) -> bool:
         and all(type(step) is int for step in steps)
         and isinstance(found.get("source"), str)
         and isinstance(found.get("id", ""), str)
+        and isinstance(found.get("named", ""), str)
         and isinstance(found.get("run", ""), str)
         and isinstance(found.get("name", ""), str)
         and isinstance(tags, list)

@@ -35,6 +35,7 @@ from langgraph_once.stream.part.annotation import (
     Source,
     annotated,
     drafting,
+    naming,
     note_in,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, as_whole, content_of
@@ -107,18 +108,25 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._last = run_id, run
         if run is None:
             return
-        if not run.id or run.id != message.__dict__["id"]:  # past pydantic, for speed
-            message = self._under_one_id(run, message)
         ns, metadata = run.meta
+        if not run.id or run.id != message.__dict__["id"]:  # past pydantic, for speed
+            message, metadata = self._under_one_id(run, message)
         self.stream((ns, "messages", (message, metadata)))
 
-    def _under_one_id(self, run: ModelRun, message: BaseMessage) -> BaseMessage:
-        if message.id:
-            run.task.runs.setdefault(message.id, run)
+    def _under_one_id(
+        self, run: ModelRun, message: BaseMessage
+    ) -> tuple[BaseMessage, dict[str, Any]]:
+        own, metadata = message.id, run.meta[1]
+        if own:
+            run.task.runs.setdefault(own, run)
         if not run.id:
-            run.id = message.id or f"{AUTO_ID_PREFIX}-{run.run_id}"
+            run.id = own or f"{AUTO_ID_PREFIX}-{run.run_id}"
             self._begin_to_speak(run)
-        return message if message.id == run.id else message.model_copy(update={"id": run.id})
+        if own == run.id:
+            return message, metadata
+        if own and run.id.startswith(AUTO_ID_PREFIX):  # the state has it under the provider's id
+            metadata = naming(metadata, own)
+        return message.model_copy(update={"id": run.id}), metadata
 
     def _begin_to_speak(self, run: ModelRun) -> None:
         note_in(run.meta[1])["id"] = run.id
