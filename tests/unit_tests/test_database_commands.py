@@ -82,7 +82,14 @@ def test_threads_are_copied_and_checked(database: Path, tmp_path: Path) -> None:
     assert (run.returncode, "1 threads copied, 1 checkpoints" in run.stdout) == (0, True)
     again = once("migrate", "--into", "other.sqlite", "--database", str(database), cwd=tmp_path)
     assert "0 threads copied, 0 checkpoints; 1 threads were there" in again.stdout
-    sound = once("verify", "--database", "other.sqlite", cwd=tmp_path)
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as conn, conn:  # of a killed process
+        conn.execute(
+            "INSERT INTO writes SELECT thread_id, '', '1', 'task', 0, 'a', 'null', x'', "
+            "'', NULL FROM checkpoints"
+        )
+    left = once("verify", "--database", "other.sqlite", cwd=tmp_path)
+    assert (left.returncode, "`--repair` deletes writes" in left.stdout) == (1, True)
+    sound = once("verify", "--repair", "--database", "other.sqlite", cwd=tmp_path)
     assert (sound.returncode, sound.stdout.endswith(": sound\n")) == (0, True)
     with closing(sqlite3.connect(tmp_path / "other.sqlite")) as conn, conn:
         conn.execute("UPDATE checkpoints SET checkpoint = x'00'")

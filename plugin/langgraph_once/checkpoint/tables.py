@@ -134,6 +134,11 @@ class Tables(AllRows):
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""
 
+    def senders(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[list[str]]:
+        """The checkpoints on which others keep what was sent to their tasks; none, in SQLite."""
+        yield from ()
+        return []
+
     @abstractmethod
     def copy(self, source: str, target: str) -> list[Ask]:
         """Copy the rows of a thread in upstream's tables."""
@@ -274,22 +279,24 @@ class Tables(AllRows):
         )
         return Ask(sql, [*place, *cell], has_rows=False)
 
-    def drop_orphaned_stream_states(self, thread_id: str) -> Ask:
-        """Delete ledgers of checkpoints that were never stored.
+    def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Ask]:
+        """Delete writes and ledgers of checkpoints that were never stored, or are not any more.
 
-        A stream saves its ledger beside its checkpoint, so a killed process may leave one alone.
-        Above the newest checkpoint it may be of one that is stored right now, and stays.
+        A run stores both beside its checkpoint, so a killed process may leave them alone. Above
+        the newest checkpoint they may be of one that is stored right now, and stay, unless their
+        id is smaller than `settled_before`.
         """
-        of_same = (
-            "SELECT 1 FROM checkpoints c WHERE c.thread_id = once_stream_states.thread_id "
-            "AND c.checkpoint_ns = once_stream_states.checkpoint_ns "
-            "AND c.checkpoint_id {} once_stream_states.checkpoint_id"
-        )
-        sql = (
-            f"DELETE FROM once_stream_states WHERE thread_id = ? AND EXISTS ({of_same.format('>')})"
-            f" AND NOT EXISTS ({of_same.format('=')})"
-        )
-        return Ask(sql, [thread_id], has_rows=False)
+        for table in (self.writes_table, "once_stream_states"):
+            of_same = (
+                f"SELECT 1 FROM checkpoints c WHERE c.thread_id = {table}.thread_id "
+                f"AND c.checkpoint_ns = {table}.checkpoint_ns "
+                f"AND c.checkpoint_id {{}} {table}.checkpoint_id"
+            )
+            sql = (
+                f"DELETE FROM {table} WHERE thread_id = ? AND NOT EXISTS ({of_same.format('=')}) "
+                f"AND (checkpoint_id < ? OR EXISTS ({of_same.format('>')}))"
+            )
+            yield Ask(sql, [thread_id, settled_before], has_rows=False)
 
     def copy_own(self, source: str, target: str) -> Iterable[Ask]:
         """Copy the rows of a thread in our tables."""

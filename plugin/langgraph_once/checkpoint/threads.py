@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -20,18 +19,13 @@ from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
+from langgraph_once.checkpoint.pruning import first_id_at, keep_last, sweep
 from langgraph_once.checkpoint.stored import Naming, Place, StoredCheckpoint, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
-from langgraph_once.errors import SerdeError
 from langgraph_once.serde.layers.tag import may_be_bound
 
-__all__ = ["COUNTERS", "Threads", "run_id"]
+__all__ = ["Threads", "run_id"]
 
-logger = logging.getLogger(__name__)
-
-COUNTERS: Final = "counters_since_delta_snapshot"
-_UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
-"""Of 100 ns, from the first day of UUIDs to that of Unix."""
 _PATH: Final = 64
 """How many ancestors are read at once."""
 _MOST_CELLS: Final = 50
@@ -178,7 +172,7 @@ class Threads:
             ids = [row[2] for row in found if row[:2] == (thread_id, checkpoint_ns)]
             yield from self.tables.drop(thread_id, checkpoint_ns, ids)
         for thread_id in sorted(threads):
-            yield from self.sweep(thread_id)
+            yield from sweep(self, thread_id)
 
     def copy(self, source: str, target: str) -> Program[None]:
         """Make one thread a copy of another."""
@@ -232,40 +226,27 @@ class Threads:
             raise ValueError(msg)
         if count < 1:
             raise ValueError(f"keep_last {count}: at least 1; strategy 'delete' keeps nothing")
-        before = None if older_than is None else _first_id_at(older_than)
-        return [self._keep_last(thread_id, count, before) for thread_id in ids]
+        before = None if older_than is None else first_id_at(older_than)
+        return [keep_last(self, thread_id, count, before) for thread_id in ids]
 
-    def _keep_last(self, thread_id: str, count: int, before: str | None) -> Program[None]:
-        """Delete all but the last checkpoints of each namespace, and what these are rebuilt from.
-
-        Args:
-            thread_id: The thread.
-            count: How many are kept in any case.
-            before: Only checkpoints with smaller ids are deleted.
-        """
+    def repair(self, thread_id: str) -> Program[None]:
+        """Delete what belongs to no checkpoint of a thread."""
         yield from each(self.tables.lock(thread_id, alone=True))
-        for checkpoint_ns, ids in (yield from self.tables.ids(thread_id)).items():
-            kept = {id_ for at, id_ in enumerate(ids) if at < count or (before and id_ >= before)}
-            if (yield from self.tables.has_deltas(thread_id, checkpoint_ns)):
-                for id_ in sorted(kept):
-                    kept.update((yield from self._needed(Place(thread_id, checkpoint_ns, id_))))
-            dropped = [id_ for id_ in ids if id_ not in kept]
-            yield from self.tables.drop(thread_id, checkpoint_ns, dropped)
-        yield from self.sweep(thread_id)
+        yield from sweep(self, thread_id)
 
     def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
         """What channels are rebuilt from."""
         history = History(self.values, channels)
         if place.checkpoint_id is None and (latest := (yield from self.tables.find(place))):
             place = latest.place
-        yield from self._path(place, history.is_end, channels)
+        yield from self.path(place, history.is_end, channels)
         places = {step: None for steps in history.paths.values() for step in steps}
         writes = yield from self.tables.writes(list(places), channels)
         history.writes.update(writes)
         yield from self.collect(place.thread_id, history.manifests(), history.found.assembly)
         return history
 
-    def _path(
+    def path(
         self,
         place: Place,
         is_end: Callable[[StoredCheckpoint], bool],
@@ -282,33 +263,6 @@ class Threads:
                     return
                 seen.add(stored.place.checkpoint_id)
             at = path[-1].parent_id if path else None
-
-    def _needed(self, place: Place) -> Program[list[str]]:
-        """The checkpoints that reading one depends on.
-
-        Most stand alone. A `DeltaChannel` is rebuilt from the writes of the ancestors, back to the
-        nearest one that stores it (a snapshot, or a plain value from before the channel became a
-        delta channel). Without that one it reads as empty, and nothing says so.
-        """
-        path: list[StoredCheckpoint] = []
-
-        def note(stored: StoredCheckpoint) -> bool:
-            path.append(stored._replace(values=dict.fromkeys(stored.values)))
-            return False
-
-        yield from self._path(place, note)
-        # The names of the whole path, not of its head alone: a graph without the channel may have
-        # run last, and the one that has it may run next.
-        deltas = {name for stored in path for name in stored.metadata.get(COUNTERS) or ()}
-        # A channel without a version was never written: it is empty by right.
-        missing = deltas & path[0].checkpoint["channel_versions"].keys() if path else set()
-        needed = []
-        for stored in path:
-            needed.append(str(stored.place.checkpoint_id))
-            missing = missing - stored.values.keys()
-            if not missing:
-                break
-        return needed
 
     def load_stream_state(self, place: Place) -> Program[Found | None]:
         """The ledger of a checkpoint: the only value of what is found."""
@@ -354,27 +308,6 @@ class Threads:
         wanted = assembly.wanted(manifests)
         while wanted and assembly.add((yield from self.tables.load_pieces(thread_id, wanted))):
             wanted = assembly.wanted()
-
-    def sweep(self, thread_id: str) -> Program[None]:
-        """Delete values and ledgers that no checkpoint has, and pieces that nothing refers to."""
-        yield self.tables.drop_orphaned_stream_states(thread_id)
-        yield from self.tables.drop_unread(thread_id)
-        cells = yield from self.tables.manifest_cells(thread_id)
-        assembly = self.values.assembly(groups_only=True)
-        try:
-            manifests = [found for cell in cells for found in self.values.manifests(*cell)]
-            yield from self.collect(thread_id, manifests, assembly)
-            kept = assembly.all_of(manifests)
-        except SerdeError as error:  # it may refer to any
-            logger.warning("No piece of thread %s was deleted: %s", thread_id, error)
-            return
-        yield from self.tables.keep_pieces(thread_id, kept)
-
-
-def _first_id_at(moment: datetime) -> str:
-    """The smallest id that a checkpoint of this time may have (`uuid6`)."""
-    ticks = int(moment.timestamp() * 10_000_000) + _UUID_EPOCH_TICKS
-    return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}"
 
 
 def run_id(config: RunnableConfig, metadata: Mapping[str, Any]) -> str | None:

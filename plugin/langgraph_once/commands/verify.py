@@ -13,9 +13,15 @@ from typing import Any
 
 import click
 
-from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.by_url import open_saver, open_to_read
 from langgraph_once.checkpoint.moving.processes import by_processes
-from langgraph_once.checkpoint.moving.verify import Verdict, Verifier, verify
+from langgraph_once.checkpoint.moving.verify import (
+    Spread,
+    Verdict,
+    Verifier,
+    repair,
+    verify,
+)
 from langgraph_once.checkpoint.opening import Opening
 from langgraph_once.commands.database import Place, database_option, place_of, progress_bar
 from langgraph_once.commands.project import config_option
@@ -31,24 +37,41 @@ __all__ = ["verify_command"]
     help="How many processes; if left out, one for each core where it would take long.",
 )
 @click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@click.option(
+    "--repair",
+    "repairs",
+    is_flag=True,
+    help="Then delete writes on checkpoints that are not there, and check again.",
+)
 @config_option
-def verify_command(database: str | None, jobs: int | None, for_machines: bool, config: str) -> None:
+def verify_command(
+    database: str | None, jobs: int | None, for_machines: bool, repairs: bool, config: str
+) -> None:
     """Check all that a database holds; exit code 1 if something is damaged.
 
-    Nothing is written, and no value or key is printed; the server may be running.
+    Nothing is written without --repair, and no value or key is printed; the server may be running.
 
     \b
     Examples:
       langgraph-once verify
       langgraph-once verify --database threads.sqlite --json
+      langgraph-once verify --repair
     """
     place = place_of(config, database)
     spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)
-    with _opened(place) as saver, progress_bar() as progress:
-        verdict = verify(saver, place.serde, spread=spread, progress=progress)
+    verdict = _checked(place, spread)
+    if repairs and verdict.orphaned:
+        with open_saver(place.database, config=place.config, serde=place.serde) as saver:
+            repair(saver, verdict.orphaned)
+        verdict = _checked(place, spread)
     click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
     if verdict.troubles:
         sys.exit(1)
+
+
+def _checked(place: Place, spread: Spread) -> Verdict:
+    with _opened(place) as saver, progress_bar() as progress:
+        return verify(saver, place.serde, spread=spread, progress=progress)
 
 
 def _opened(place: Place) -> Opening[Any]:
@@ -71,6 +94,8 @@ def _as_text(verdict: Verdict) -> str:
     )
     count = len(verdict.troubles)
     lines = [str(trouble) for trouble in verdict.troubles]
+    if verdict.orphaned:
+        lines.append("`--repair` deletes writes on checkpoints that are not there.")
     return "\n".join([*lines, summary + (f"{count} findings" if count else "sound")])
 
 

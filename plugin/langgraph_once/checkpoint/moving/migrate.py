@@ -26,6 +26,7 @@ from langgraph_once.checkpoint.moving.cells import (
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.pruning import sweep
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellAt, CellTable, bound
 from langgraph_once.checkpoint.threads import Threads
@@ -217,7 +218,7 @@ class _Thread:
             return
         self._before += pieces
         if not self._is_dry:
-            yield from self._reader.sweep(self._id)
+            yield from sweep(self._reader, self._id)
             self._after += yield from tables.piece_bytes(self._id)
 
     def _may_need(self, at: CellAt) -> bool:

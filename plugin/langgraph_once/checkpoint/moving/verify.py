@@ -6,7 +6,7 @@ LangGraph makes it, and every write is on a checkpoint. What is damaged is named
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,14 +26,15 @@ from langgraph_once.checkpoint.moving.cells import (
 from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
+from langgraph_once.checkpoint.pruning import COUNTERS, settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint
-from langgraph_once.checkpoint.threads import COUNTERS, Threads
+from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Spread", "Verdict", "Verifier", "verify"]
+__all__ = ["Spread", "Verdict", "Verifier", "repair", "verify"]
 
 
 @dataclass
@@ -46,6 +47,8 @@ class Verdict:
     """Values, writes and ledgers."""
     pieces: int = 0
     troubles: list[Trouble] = field(default_factory=list)
+    orphaned: set[str] = field(default_factory=set)
+    """Threads with writes on checkpoints that are not there, which `repair` deletes."""
 
     def add(self, other: Verdict) -> None:
         """Take what was found in another thread."""
@@ -54,6 +57,7 @@ class Verdict:
         self.cells += other.cells
         self.pieces += other.pieces
         self.troubles += other.troubles
+        self.orphaned |= other.orphaned
 
 
 Spread = Callable[[Callable[[str], Verdict], list[str]], Iterable[Verdict]]
@@ -122,6 +126,20 @@ def verify(
     return verdict
 
 
+def repair(saver: OnceSaver, thread_ids: Iterable[str]) -> None:
+    """Delete what belongs to no checkpoint of threads, each in a transaction of its own.
+
+    Args:
+        saver: The database, as `open_saver` opens it.
+        thread_ids: The threads, as `Verdict.orphaned` names them.
+
+    Raises:
+        StorageError: The database cannot do it.
+    """
+    for thread_id in sorted(thread_ids):
+        saver.engine.run(saver.threads.repair(thread_id), writes=True)
+
+
 class _Check:
     """Looks for what is wrong with a thread."""
 
@@ -136,11 +154,10 @@ class _Check:
 
     def checkpoints(self) -> Program[None]:
         """Those that are stored: what they say of themselves, and the writes on them."""
-        known: set[tuple[str, str]] = set()
-        for checkpoint_ns, ids in (yield from self._tables.ids(self._id)).items():
+        known = yield from self._tables.ids(self._id)
+        for checkpoint_ns, ids in known.items():
             paths = _Paths()
             for id_ in ids[::-1]:  # parents come first
-                known.add((checkpoint_ns, id_))
                 self._verdict.checkpoints += 1
                 yield from self._checkpoint(Place(self._id, checkpoint_ns, id_), paths)
         for table in self._tables.cell_tables:
@@ -174,13 +191,18 @@ class _Check:
             except SerdeError as error:
                 self._add(*place[1:], None, f"metadata: {why(error)}")
 
-    def _orphans(self, table: CellTable, known: set[tuple[str, str]]) -> Program[None]:
+    def _orphans(self, table: CellTable, known: Mapping[str, list[str]]) -> Program[None]:
+        """Writes on checkpoints that are not there, and will not be: those that a sweep deletes."""
+        settled = settled_before()
         seen = set()
         for at in (yield from self._tables.cells_at(table, self._id)):
-            place = at.key[:2]
-            if place not in known and place not in seen:
-                seen.add(place)
-                self._add(*place, at.channel, "it was written on a checkpoint that is not there")
+            checkpoint_ns, id_ = place = at.key[:2]
+            ids = known.get(checkpoint_ns, [])
+            if id_ in ids or place in seen or not (id_ < settled or id_ < max(ids, default="")):
+                continue
+            seen.add(place)
+            self._verdict.orphaned.add(self._id)
+            self._add(*place, at.channel, "it was written on a checkpoint that is not there")
 
     def cells(self) -> Program[None]:
         """All that stands in rows: it is decoded."""

@@ -274,6 +274,18 @@ class PostgresTables(PostgresMoves):
         )
         return bool(rows)
 
+    def senders(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[list[str]]:
+        """The checkpoints on which others keep what was sent to their tasks."""
+        rows = yield Ask(
+            f"SELECT DISTINCT parent_checkpoint_id FROM checkpoints WHERE {_HERE} "
+            f"AND checkpoint_id = ANY(?) AND (checkpoint ->> 'v')::int < {_NO_SENDS} "
+            "AND parent_checkpoint_id IS NOT NULL",
+            [thread_id, checkpoint_ns, [*ids]],
+        )
+        parents = [Place(thread_id, checkpoint_ns, parent) for (parent,) in rows]
+        sent = (yield from self.writes(parents, [TASKS])) if parents else {}
+        return [str(place.checkpoint_id) for place in sent]
+
     def load_pieces(self, thread_id: str, wanted: Mapping[bytes, int]) -> Program[list[Row]]:
         """Digest, tag and bytes of those of these pieces that are stored, and of those below."""
         found: list[Row] = []

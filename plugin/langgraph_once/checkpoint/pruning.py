@@ -1,0 +1,157 @@
+"""What pruning deletes of a thread, and what belongs to nothing any more."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from langgraph_once.checkpoint.database import Program, batches, each
+from langgraph_once.checkpoint.metadata import opened
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
+from langgraph_once.errors import SerdeError
+
+if TYPE_CHECKING:
+    from langgraph_once.checkpoint.threads import Threads
+
+__all__ = ["COUNTERS", "first_id_at", "keep_last", "settled_before", "sweep"]
+
+logger = logging.getLogger(__name__)
+
+COUNTERS: Final = "counters_since_delta_snapshot"
+_UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
+"""Of 100 ns, from the first day of UUIDs to that of Unix."""
+_SETTLED: Final = timedelta(minutes=5)
+"""A checkpoint that is not stored this long after it was made will not be."""
+_MOST_METADATA: Final = 200
+"""Of how many checkpoints metadata are read at once."""
+_CALL: Final = ":"
+"""Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
+
+
+def keep_last(threads: Threads, thread_id: str, count: int, before: str | None) -> Program[None]:
+    """Delete all but the last checkpoints of each namespace, and what these are read from.
+
+    The namespace of a subgraph's call goes with the root checkpoint that the call started from.
+
+    Args:
+        threads: The database.
+        thread_id: The thread.
+        count: How many are kept in any case.
+        before: Only checkpoints with smaller ids are deleted.
+    """
+    yield from each(threads.tables.lock(thread_id, alone=True))
+    stored = yield from threads.tables.ids(thread_id)
+    roots = yield from _kept(threads, Place(thread_id, ""), stored.get("", []), count, before)
+    ended = yield from _ended_calls(threads, thread_id, stored, roots, before)
+    for checkpoint_ns, ids in stored.items():
+        kept = roots
+        if checkpoint_ns in ended:
+            kept = set()
+        elif checkpoint_ns:
+            place = Place(thread_id, checkpoint_ns)
+            kept = yield from _kept(threads, place, ids, count, before)
+        dropped = [id_ for id_ in ids if id_ not in kept]
+        yield from threads.tables.drop(thread_id, checkpoint_ns, dropped)
+    yield from sweep(threads, thread_id)
+
+
+def _kept(
+    threads: Threads, namespace: Place, ids: Sequence[str], count: int, before: str | None
+) -> Program[set[str]]:
+    """Which checkpoints of a namespace stay."""
+    tables, here = threads.tables, namespace[:2]
+    last = [id_ for at, id_ in enumerate(ids) if at < count or (before and id_ >= before)]
+    kept = {*last, *(yield from tables.senders(*here, last))}
+    if (yield from tables.has_deltas(*here)):
+        for id_ in sorted(kept):
+            kept.update((yield from _needed(threads, namespace._replace(checkpoint_id=id_))))
+    return kept
+
+
+def _ended_calls(
+    threads: Threads,
+    thread_id: str,
+    stored: Mapping[str, Sequence[str]],
+    roots: set[str],
+    before: str | None,
+) -> Program[set[str]]:
+    """The namespaces of calls that no kept checkpoint of the root started.
+
+    A call may be stored before the root checkpoint that it started from. That one is then newer
+    than all that are stored.
+    """
+    newest = max(stored.get("", []), default="")
+    heads = [
+        Place(thread_id, checkpoint_ns, ids[0])
+        for checkpoint_ns, ids in stored.items()
+        if _CALL in checkpoint_ns and (before is None or ids[0] < before)
+    ]
+    ended = set()
+    for places in batches(heads, _MOST_METADATA):
+        for place, found in (yield from threads.tables.metadata(places)):
+            try:
+                root = (opened(threads.values, place, found).get("parents") or {}).get("")
+            except SerdeError as error:  # it may be of any
+                logger.warning("A call of thread %s was kept: %s", thread_id, error)
+                continue
+            if isinstance(root, str) and root not in roots and root < newest:
+                ended.add(place.checkpoint_ns)
+    return ended
+
+
+def _needed(threads: Threads, place: Place) -> Program[list[str]]:
+    """The checkpoints that reading one depends on.
+
+    Most stand alone. A `DeltaChannel` is rebuilt from the writes of the ancestors, back to the
+    nearest one that stores it (a snapshot, or a plain value from before the channel became a
+    delta channel). Without that one it reads as empty, and nothing says so.
+    """
+    path: list[StoredCheckpoint] = []
+
+    def note(stored: StoredCheckpoint) -> bool:
+        path.append(stored._replace(values=dict.fromkeys(stored.values)))
+        return False
+
+    yield from threads.path(place, note)
+    # The names of the whole path, not of its head alone: a graph without the channel may have
+    # run last, and the one that has it may run next.
+    deltas = {name for stored in path for name in stored.metadata.get(COUNTERS) or ()}
+    # A channel without a version was never written: it is empty by right.
+    missing = deltas & path[0].checkpoint["channel_versions"].keys() if path else set()
+    needed = []
+    for stored in path:
+        needed.append(str(stored.place.checkpoint_id))
+        missing = missing - stored.values.keys()
+        if not missing:
+            break
+    return needed
+
+
+def sweep(threads: Threads, thread_id: str) -> Program[None]:
+    """Delete what belongs to no checkpoint, and pieces that nothing refers to."""
+    tables, values = threads.tables, threads.values
+    yield from each(tables.drop_orphans(thread_id, settled_before()))
+    yield from tables.drop_unread(thread_id)
+    cells = yield from tables.manifest_cells(thread_id)
+    assembly = values.assembly(groups_only=True)
+    try:
+        manifests = [found for cell in cells for found in values.manifests(*cell)]
+        yield from threads.collect(thread_id, manifests, assembly)
+        kept = assembly.all_of(manifests)
+    except SerdeError as error:  # it may refer to any
+        logger.warning("No piece of thread %s was deleted: %s", thread_id, error)
+        return
+    yield from tables.keep_pieces(thread_id, kept)
+
+
+def settled_before() -> str:
+    """An id: a smaller one, if its checkpoint is not stored by now, is that of none."""
+    return first_id_at(datetime.now(UTC) - _SETTLED)
+
+
+def first_id_at(moment: datetime) -> str:
+    """The smallest id that a checkpoint of this time may have (`uuid6`)."""
+    ticks = int(moment.timestamp() * 10_000_000) + _UUID_EPOCH_TICKS
+    return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}"
