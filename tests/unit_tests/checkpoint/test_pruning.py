@@ -1,4 +1,4 @@
-"""What pruning keeps and deletes, in both databases: calls of subgraphs, sends, what has no owner."""
+"""What pruning keeps and deletes, in both databases: calls of subgraphs, sends, orphans."""
 
 from __future__ import annotations
 
