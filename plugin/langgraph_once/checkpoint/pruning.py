@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from langgraph_once.checkpoint.database import Program, batches, each
 from langgraph_once.checkpoint.metadata import opened
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
+from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
-
-if TYPE_CHECKING:
-    from langgraph_once.checkpoint.threads import Threads
 
 __all__ = ["COUNTERS", "first_id_at", "keep_last", "settled_before", "sweep"]
 
@@ -30,48 +28,48 @@ _CALL: Final = ":"
 """Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
 
 
-def keep_last(threads: Threads, thread_id: str, count: int, before: str | None) -> Program[None]:
+def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) -> Program[None]:
     """Delete all but the last checkpoints of each namespace, and what these are read from.
 
     The namespace of a subgraph's call goes with the root checkpoint that the call started from.
 
     Args:
-        threads: The database.
+        tables: The database.
         thread_id: The thread.
         count: How many are kept in any case.
         before: Only checkpoints with smaller ids are deleted.
     """
-    yield from each(threads.tables.lock(thread_id, alone=True))
-    stored = yield from threads.tables.ids(thread_id)
-    roots = yield from _kept(threads, Place(thread_id, ""), stored.get("", []), count, before)
-    ended = yield from _ended_calls(threads, thread_id, stored, roots, before)
+    yield from each(tables.lock(thread_id, alone=True))
+    stored = yield from tables.ids(thread_id)
+    roots = yield from _kept(tables, Place(thread_id, ""), stored.get("", []), count, before)
+    ended = yield from _ended_calls(tables, thread_id, stored, roots, before)
     for checkpoint_ns, ids in stored.items():
         kept = roots
         if checkpoint_ns in ended:
             kept = set()
         elif checkpoint_ns:
             place = Place(thread_id, checkpoint_ns)
-            kept = yield from _kept(threads, place, ids, count, before)
+            kept = yield from _kept(tables, place, ids, count, before)
         dropped = [id_ for id_ in ids if id_ not in kept]
-        yield from threads.tables.drop(thread_id, checkpoint_ns, dropped)
-    yield from sweep(threads, thread_id)
+        yield from tables.drop(thread_id, checkpoint_ns, dropped)
+    yield from sweep(tables, thread_id)
 
 
 def _kept(
-    threads: Threads, namespace: Place, ids: Sequence[str], count: int, before: str | None
+    tables: Tables, namespace: Place, ids: Sequence[str], count: int, before: str | None
 ) -> Program[set[str]]:
     """Which checkpoints of a namespace stay."""
-    tables, here = threads.tables, namespace[:2]
+    here = namespace[:2]
     last = [id_ for at, id_ in enumerate(ids) if at < count or (before and id_ >= before)]
     kept = {*last, *(yield from tables.senders(*here, last))}
     if (yield from tables.has_deltas(*here)):
         for id_ in sorted(kept):
-            kept.update((yield from _needed(threads, namespace._replace(checkpoint_id=id_))))
+            kept.update((yield from _needed(tables, namespace._replace(checkpoint_id=id_))))
     return kept
 
 
 def _ended_calls(
-    threads: Threads,
+    tables: Tables,
     thread_id: str,
     stored: Mapping[str, Sequence[str]],
     roots: set[str],
@@ -90,9 +88,9 @@ def _ended_calls(
     ]
     ended = set()
     for places in batches(heads, _MOST_METADATA):
-        for place, found in (yield from threads.tables.metadata(places)):
+        for place, found in (yield from tables.metadata(places)):
             try:
-                root = (opened(threads.values, place, found).get("parents") or {}).get("")
+                root = (opened(tables.values, place, found).get("parents") or {}).get("")
             except SerdeError as error:  # it may be of any
                 logger.warning("A call of thread %s was kept: %s", thread_id, error)
                 continue
@@ -101,7 +99,7 @@ def _ended_calls(
     return ended
 
 
-def _needed(threads: Threads, place: Place) -> Program[list[str]]:
+def _needed(tables: Tables, place: Place) -> Program[list[str]]:
     """The checkpoints that reading one depends on.
 
     Most stand alone. A `DeltaChannel` is rebuilt from the writes of the ancestors, back to the
@@ -114,7 +112,7 @@ def _needed(threads: Threads, place: Place) -> Program[list[str]]:
         path.append(stored._replace(values=dict.fromkeys(stored.values)))
         return False
 
-    yield from threads.path(place, note)
+    yield from tables.path(place, note)
     # The names of the whole path, not of its head alone: a graph without the channel may have
     # run last, and the one that has it may run next.
     deltas = {name for stored in path for name in stored.metadata.get(COUNTERS) or ()}
@@ -129,16 +127,16 @@ def _needed(threads: Threads, place: Place) -> Program[list[str]]:
     return needed
 
 
-def sweep(threads: Threads, thread_id: str) -> Program[None]:
+def sweep(tables: Tables, thread_id: str) -> Program[None]:
     """Delete what belongs to no checkpoint, and pieces that nothing refers to."""
-    tables, values = threads.tables, threads.values
+    values = tables.values
     yield from each(tables.drop_orphans(thread_id, settled_before()))
     yield from tables.drop_unread(thread_id)
     cells = yield from tables.manifest_cells(thread_id)
     assembly = values.assembly(groups_only=True)
     try:
         manifests = [found for cell in cells for found in values.manifests(*cell)]
-        yield from threads.collect(thread_id, manifests, assembly)
+        yield from tables.collect(thread_id, manifests, assembly)
         kept = assembly.all_of(manifests)
     except SerdeError as error:  # it may refer to any
         logger.warning("No piece of thread %s was deleted: %s", thread_id, error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
@@ -11,13 +11,16 @@ from langgraph.checkpoint.base import Checkpoint
 
 from langgraph_once.checkpoint.all_rows import AllRows
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.collect import Assembly
+from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite, bound
 
 __all__ = ["NEWEST_FIRST", "NewCheckpoint", "Query", "Tables"]
 
 NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
+_PATH: Final = 64
+"""How many ancestors are read at once."""
 _HERE = "thread_id = ? AND checkpoint_ns = ?"
 
 
@@ -297,6 +300,32 @@ class Tables(AllRows):
                 f"AND (checkpoint_id < ? OR EXISTS ({of_same.format('>')}))"
             )
             yield Ask(sql, [thread_id, settled_before], has_rows=False)
+
+    def path(
+        self,
+        place: Place,
+        is_end: Callable[[StoredCheckpoint], bool],
+        channels: Sequence[str] = (),
+    ) -> Program[None]:
+        """Walk from a checkpoint to its ancestors, until one is the end."""
+        seen: set[str | None] = set()
+        at: str | None = place.checkpoint_id
+        while at is not None:
+            here = place._replace(checkpoint_id=at)
+            path = yield from self.ancestors(here, _PATH, channels)
+            for stored in path:
+                if stored.place.checkpoint_id in seen or is_end(stored):
+                    return
+                seen.add(stored.place.checkpoint_id)
+            at = path[-1].parent_id if path else None
+
+    def collect(
+        self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly
+    ) -> Program[None]:
+        """Read the pieces of values; one that is missing is told when its value is decoded."""
+        wanted = assembly.wanted(manifests)
+        while wanted and assembly.add((yield from self.load_pieces(thread_id, wanted))):
+            wanted = assembly.wanted()
 
     def copy_own(self, source: str, target: str) -> Iterable[Ask]:
         """Copy the rows of a thread in our tables."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -17,17 +17,15 @@ from langgraph.checkpoint.base import (
 from langgraph_once.checkpoint.database import Ask, Program, batches, each
 from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
-from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
+from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pruning import first_id_at, keep_last, sweep
-from langgraph_once.checkpoint.stored import Naming, Place, StoredCheckpoint, bound
+from langgraph_once.checkpoint.stored import Naming, Place, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.serde.layers.tag import may_be_bound
 
 __all__ = ["Threads", "run_id"]
 
-_PATH: Final = 64
-"""How many ancestors are read at once."""
 _MOST_CELLS: Final = 50
 """How many cells are bound anew at once: each may be large."""
 _MOST_METADATA: Final = 200
@@ -59,7 +57,7 @@ class Threads:
         stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)
-            yield from self.collect(place.thread_id, found.manifests(), found.assembly)
+            yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
     def pages(
@@ -96,7 +94,7 @@ class Threads:
             of_thread.checkpoints = [
                 stored for stored in found.checkpoints if stored.place.thread_id == thread_id
             ]
-            yield from self.collect(thread_id, of_thread.manifests(), found.assembly)
+            yield from self.tables.collect(thread_id, of_thread.manifests(), found.assembly)
         return found
 
     def _matching(
@@ -172,7 +170,7 @@ class Threads:
             ids = [row[2] for row in found if row[:2] == (thread_id, checkpoint_ns)]
             yield from self.tables.drop(thread_id, checkpoint_ns, ids)
         for thread_id in sorted(threads):
-            yield from sweep(self, thread_id)
+            yield from sweep(self.tables, thread_id)
 
     def copy(self, source: str, target: str) -> Program[None]:
         """Make one thread a copy of another."""
@@ -227,42 +225,24 @@ class Threads:
         if count < 1:
             raise ValueError(f"keep_last {count}: at least 1; strategy 'delete' keeps nothing")
         before = None if older_than is None else first_id_at(older_than)
-        return [keep_last(self, thread_id, count, before) for thread_id in ids]
+        return [keep_last(self.tables, thread_id, count, before) for thread_id in ids]
 
     def repair(self, thread_id: str) -> Program[None]:
         """Delete what belongs to no checkpoint of a thread."""
         yield from each(self.tables.lock(thread_id, alone=True))
-        yield from sweep(self, thread_id)
+        yield from sweep(self.tables, thread_id)
 
     def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
         """What channels are rebuilt from."""
         history = History(self.values, channels)
         if place.checkpoint_id is None and (latest := (yield from self.tables.find(place))):
             place = latest.place
-        yield from self.path(place, history.is_end, channels)
+        yield from self.tables.path(place, history.is_end, channels)
         places = {step: None for steps in history.paths.values() for step in steps}
         writes = yield from self.tables.writes(list(places), channels)
         history.writes.update(writes)
-        yield from self.collect(place.thread_id, history.manifests(), history.found.assembly)
+        yield from self.tables.collect(place.thread_id, history.manifests(), history.found.assembly)
         return history
-
-    def path(
-        self,
-        place: Place,
-        is_end: Callable[[StoredCheckpoint], bool],
-        channels: Sequence[str] = (),
-    ) -> Program[None]:
-        """Walk from a checkpoint to its ancestors, until one is the end."""
-        seen: set[str | None] = set()
-        at: str | None = place.checkpoint_id
-        while at is not None:
-            here = place._replace(checkpoint_id=at)
-            path = yield from self.tables.ancestors(here, _PATH, channels)
-            for stored in path:
-                if stored.place.checkpoint_id in seen or is_end(stored):
-                    return
-                seen.add(stored.place.checkpoint_id)
-            at = path[-1].parent_id if path else None
 
     def load_stream_state(self, place: Place) -> Program[Found | None]:
         """The ledger of a checkpoint: the only value of what is found."""
@@ -271,7 +251,7 @@ class Threads:
             return None
         found = Found(self.values)
         found.add_ledger(place, cell)
-        yield from self.collect(place.thread_id, found.manifests(), found.assembly)
+        yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
     def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
@@ -300,14 +280,6 @@ class Threads:
         # Sorted: two that store the same pieces in another order would wait for each other.
         rows = [(name, self.values.piece(data)) for name, data in sorted(pieces.items())]
         return [self.tables.add_pieces(thread_id, rows)] if rows else []
-
-    def collect(
-        self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly
-    ) -> Program[None]:
-        """Read the pieces of values; one that is missing is told when its value is decoded."""
-        wanted = assembly.wanted(manifests)
-        while wanted and assembly.add((yield from self.tables.load_pieces(thread_id, wanted))):
-            wanted = assembly.wanted()
 
 
 def run_id(config: RunnableConfig, metadata: Mapping[str, Any]) -> str | None:

@@ -107,7 +107,7 @@ def unreferred(saver: OncePostgresSaver) -> Program[set[bytes]]:
     cells = yield from tables.manifest_cells("t")
     manifests = [manifest for cell in cells for manifest in known.manifests(*cell)]
     assembly = known.assembly(groups_only=True)
-    yield from saver.threads.collect("t", manifests, assembly)
+    yield from saver.threads.tables.collect("t", manifests, assembly)
     rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", ["t"])
     return {bytes(digest) for (digest,) in rows} ^ assembly.all_of(manifests)
 

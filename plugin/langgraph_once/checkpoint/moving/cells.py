@@ -157,7 +157,7 @@ def open_cells(
         except Exception:  # noqa: S112 - it is told when it is decoded
             continue
     if manifests:
-        yield from threads.collect(thread_id, manifests, assembly)
+        yield from threads.tables.collect(thread_id, manifests, assembly)
     return [
         ReadCell(table, each, found[each.key], places[each.key], values, assembly)
         for each in at

@@ -218,7 +218,7 @@ class _Thread:
             return
         self._before += pieces
         if not self._is_dry:
-            yield from sweep(self._reader, self._id)
+            yield from sweep(self._reader.tables, self._id)
             self._after += yield from tables.piece_bytes(self._id)
 
     def _may_need(self, at: CellAt) -> bool:
