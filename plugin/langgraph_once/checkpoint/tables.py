@@ -58,7 +58,9 @@ class Tables(AllRows):
     def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
 
-    def at_once(self, thread_id: str, asks: Sequence[Ask], stored: Sequence[bytes]) -> Ask | None:
+    def at_once(
+        self, thread_id: str, asks: Sequence[Ask], named: set[bytes], stored: set[bytes]
+    ) -> Ask | None:
         """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
         return None
 
@@ -235,8 +237,8 @@ class Tables(AllRows):
                     f"DELETE FROM {table} WHERE thread_id {condition}", values, has_rows=False
                 )
 
-    def known_pieces(self, thread_id: str, digests: Iterable[bytes]) -> Program[list[bytes]]:
-        """Which of these pieces are stored."""
+    def known_pieces(self, thread_id: str, digests: set[bytes]) -> Program[list[bytes]]:
+        """Which of these pieces are stored, and perhaps others."""
         rows = yield from self._pieces("digest", thread_id, digests)
         return [bytes(digest) for (digest,) in rows]
 

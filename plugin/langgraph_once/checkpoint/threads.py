@@ -267,12 +267,12 @@ class Threads:
         missing = Missing(cuts)
         if missing.found or not cuts:  # what is not new is likely to be stored
             new = self._add(thread_id, missing.found)
-            whole = self.tables.at_once(thread_id, [*new, *asked], [*missing.wanted])
+            names = missing.named, missing.wanted
+            whole = self.tables.at_once(thread_id, [*new, *asked], *names)
             if whole is not None and (yield whole):
                 return
         yield from each(self.tables.lock(thread_id, alone=False))
-        while missing.wanted:
-            missing.tell((yield from self.tables.known_pieces(thread_id, missing.wanted)))
+        missing.tell((yield from self.tables.known_pieces(thread_id, missing.wanted)))
         yield from each(self._add(thread_id, missing.found))
         yield from each(asked)
 

@@ -1,12 +1,12 @@
 """What is asked of a database to store pieces, or to put them together. No I/O.
 
-Both walk from the manifest down: who has a group has all that is below it.
+To put a value together is to walk from its manifest down.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import Cutter
@@ -24,43 +24,31 @@ class Cell(NamedTuple):
 
 
 class Missing:
-    """Which pieces of some values a database lacks.
+    """Which pieces of some values a database lacks: all of them are asked for, but for new ones.
 
-    Ask it for `wanted`, tell it which of them are `stored`, until nothing is wanted.
+    A group that is stored does not vouch for what is below it. Who deletes pieces by hand leaves
+    groups, and the process that cut a value last would go on storing what no other can read.
 
     Attributes:
         found: The pieces that the database lacks, by digest.
+        wanted: Those that it may lack, and must be asked for.
+        named: Those of them that a manifest or a new group names.
     """
 
     def __init__(self, values: Iterable[CutValue]) -> None:
-        self.found: dict[bytes, bytes] = {}
-        self.wanted: dict[bytes, int] = {}
         self._values = [*values]
-        for value in self._values:
-            # Pieces that were cut for the first time are not asked for: they are hardly there, and
-            # if so, they stay as they are.
-            self._take(value.manifest.nodes(), value.fresh)
+        # Pieces that were cut for the first time are not asked for: they are hardly there, and if
+        # so, they stay as they are.
+        self.found = {name: data for value in self._values for name, data in value.fresh.items()}
+        names = {name for value in self._values for name in value.cut.names()}
+        self.wanted = names - self.found.keys()
+        self.named = {name for value in self._values for name in value.named()} - self.found.keys()
 
     def tell(self, stored: Iterable[bytes]) -> None:
-        """Take note of which of those wanted are stored."""
-        lacking = {digest: self.wanted[digest] for digest in self.wanted.keys() - {*stored}}
-        self.wanted = {}
-        pieces = {digest: self._piece(digest) for digest in lacking}
-        self._take(((level, digest) for digest, level in lacking.items()), pieces)
-
-    def _take(self, nodes: Iterable[tuple[int, bytes]], lacking: Mapping[bytes, bytes]) -> None:
-        """Take what is lacking of these nodes, and what is of it; the others are wanted."""
-        todo = [*nodes]
-        for level, digest in todo:
-            if digest in self.found:
-                continue
-            piece = lacking.get(digest)
-            if piece is None:
-                self.wanted[digest] = level
-                continue
-            self.found[digest] = piece
-            if level:
-                todo += [(level - 1, below) for below in digests_in(piece)]
+        """Take note of which of those wanted are stored: the others are lacking."""
+        for digest in self.wanted - {*stored}:
+            self.found[digest] = self._piece(digest)
+        self.wanted = set()
 
     def _piece(self, digest: bytes) -> bytes:
         return next(value.pieces[digest] for value in self._values if digest in value.pieces)

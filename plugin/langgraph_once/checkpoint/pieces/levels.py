@@ -45,6 +45,11 @@ class Cut(NamedTuple):
             above = self.levels[number + 1].ends if number + 1 < len(self.levels) else [0]
             yield level.names[above[-1] :]
 
+    def names(self) -> Iterator[bytes]:
+        """The digests of all pieces and groups."""
+        for level in self.levels:
+            yield from level.names
+
     def pieces(self) -> dict[bytes, bytes]:
         """All pieces and groups, by digest."""
         found: dict[bytes, bytes] = {}

@@ -80,6 +80,13 @@ class CutValue:
         """All of them, by digest: leaves and groups."""
         return self.cut.pieces()
 
+    def named(self) -> Iterator[bytes]:
+        """The digests that stand in the manifest, and in new groups."""
+        yield from (digest for _, digest in self.manifest.nodes())
+        for level in self.cut.levels[1:]:
+            for name in self.fresh.keys() & level.names:
+                yield from digests_in(self.fresh[name])
+
 
 def split(
     codec: str, data: bytes, *, lead_bytes: int, cutter: Cutter, before: Cut | None = None

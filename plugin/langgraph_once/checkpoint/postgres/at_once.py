@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -25,8 +25,14 @@ FROM (SELECT ?::text AS thread_id) named
 # The statement may have begun to look before it got the lock, and pieces that it sees may have
 # been swept. Such rows cannot be locked any more, and do not count. The series is of a length that
 # the server knows: else it expects a thousand rows, and plans anew each time.
+#
+# What is below those that are named goes with them when it is swept. It is counted, as somebody may
+# have deleted it by hand, and not locked: a lock is written to the row.
 _CHECKED: Final = f"""
-SELECT ?::int - count(*) AS lacking
+SELECT ?::int - count(*) - (
+    SELECT count(*) FROM once_pieces p
+    WHERE p.thread_id = (SELECT thread_id FROM locked) AND p.digest = ANY(?::bytea[])
+) AS lacking
 FROM locked CROSS JOIN (SELECT ?::bytea AS names) stored
 CROSS JOIN generate_series(1, {_MOST_STORED * DIGEST_BYTES}, {DIGEST_BYTES}) at CROSS JOIN LATERAL (
     SELECT 1 FROM once_pieces p WHERE p.thread_id = locked.thread_id
@@ -41,17 +47,21 @@ FROM locked CROSS JOIN checked)
 _INSERT: Final = re.compile(r"(.*\sVALUES) \((.*?)\)(.*)", re.DOTALL)
 
 
-def at_once(thread_id: str, asks: Iterable[Ask], stored: Sequence[bytes]) -> Ask | None:
+def at_once(
+    thread_id: str, asks: Iterable[Ask], named: set[bytes], stored: set[bytes]
+) -> Ask | None:
     """Statements as one; none where they cannot be.
 
     Args:
         thread_id: The thread, which it locks.
         asks: Those that insert rows begin with the id of the thread.
-        stored: Pieces. If one of them is not stored, it fails: it divides by zero.
+        named: Pieces that the rows name.
+        stored: These, and what is below them. If one of all of them is not stored, it fails: it
+            divides by zero.
     """
     values: list[Any] = [thread_id]
     if stored:
-        values += len(stored), b"".join(stored)
+        values += len(stored), [*(stored - named)], b"".join(named)
     sizes = []
     for ask in asks:
         rows = ask.values if ask.is_many else [ask.values]
@@ -61,7 +71,7 @@ def at_once(thread_id: str, asks: Iterable[Ask], stored: Sequence[bytes]) -> Ask
             return None
         sizes.append((ask.sql, len(rows)))
         values += [value for row in rows for value in row[1:]]
-    if not sizes or len(stored) > _MOST_STORED:
+    if not sizes or len(named) > _MOST_STORED:
         return None
     return Ask(_sql(tuple(sizes), bool(stored)), values, has_rows=False, is_try=True)
 

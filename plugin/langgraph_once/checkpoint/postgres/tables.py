@@ -181,9 +181,11 @@ class PostgresTables(PostgresMoves):
         sql = f"SELECT {function}(hashtextextended(?, {LOCKS}))"
         yield Ask(sql, [thread_id], has_rows=False)
 
-    def at_once(self, thread_id: str, asks: Sequence[Ask], stored: Sequence[bytes]) -> Ask | None:
+    def at_once(
+        self, thread_id: str, asks: Sequence[Ask], named: set[bytes], stored: set[bytes]
+    ) -> Ask | None:
         """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
-        return at_once(thread_id, asks, stored)
+        return at_once(thread_id, asks, named, stored)
 
     def find_alone(self, place: Place) -> Program[StoredCheckpoint | None]:
         """`find`, tried without a transaction around it; None also where that is no gain."""

@@ -73,6 +73,9 @@ SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, 
 FROM writes WHERE thread_id = ?
 """
 
+_MANY_PIECES: Final = 100
+"""To scan all names of a thread takes a fifth, for each, of what it takes to look one up."""
+
 VERSION: Final = 1
 """Of our tables."""
 
@@ -152,6 +155,12 @@ class SqliteTables(Tables):
     def matches(self, metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
         """Whether metadata that were decrypted hold what is wanted, as the database would say."""
         return matches(metadata, wanted)
+
+    def known_pieces(self, thread_id: str, digests: set[bytes]) -> Program[list[bytes]]:
+        """Which of these pieces are stored, and perhaps others."""
+        if len(digests) < _MANY_PIECES:
+            return (yield from super().known_pieces(thread_id, digests))
+        return (yield from self.piece_names(thread_id))
 
     def select(
         self, where: str, values: Sequence[Any], limit: int

@@ -1,0 +1,52 @@
+"""Pieces that somebody deletes by hand: what is stored afterwards, any process can read."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import empty_checkpoint
+
+from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.saver import OnceSaver
+from tests.unit_tests.checkpoint import whole_databases as whole
+
+ROOT: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+WORDS = [f"{number:x} " * 40 for number in random.Random(7).choices(range(2**30), k=600)]
+
+
+def delete(saver: OnceSaver, where: str) -> Any:
+    def program() -> Program[int]:
+        yield Ask(f"DELETE FROM once_pieces WHERE {where}", has_rows=False)
+        return len((yield Ask("SELECT 1 FROM once_pieces")))
+
+    return saver.engine.run(program(), writes=True)
+
+
+def put(saver: OnceSaver, count: int) -> Any:
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"] = {"words": WORDS[:count]}
+    checkpoint["channel_versions"] = {"words": str(count)}
+    return saver.put(ROOT, checkpoint, {"source": "loop", "step": count}, {"words": str(count)})
+
+
+@pytest.mark.parametrize("keys", [{}, whole.KEYS], ids=["plain", "encrypted"])
+@pytest.mark.parametrize("which", ["some", "all"])
+def test_a_value_that_goes_on_is_whole_again(here: str, keys: Any, which: str) -> None:
+    serde = whole.serde(encryption_keys=keys)
+    with whole.once(here, serde) as writer:
+        put(writer, 500)
+        put(writer, 501)  # it remembers how it was cut
+        for count in (502, 503):
+            before = delete(writer, "digest IS NULL")
+            # The longest are leaves, most of them below groups that stay.
+            some = "length(data) > (SELECT avg(length(data)) FROM once_pieces)"
+            assert delete(writer, some if which == "some" else "true") < before / 1.5
+            stored = put(writer, count)
+            writer.put_writes(stored, [("words", WORDS[: count + 50])], "task")
+            with whole.once(here, serde) as other:
+                found = other.get_tuple(stored)
+            assert found is not None
+            assert found.checkpoint["channel_values"]["words"] == WORDS[:count]
+            assert [value for _, _, value in found.pending_writes] == [WORDS[: count + 50]]
