@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from bench import events, growth, load, reloads, remote, serde, storage, stream, wire
+from bench import events, growth, large_values, load, reloads, remote, serde, storage, stream, wire
 
 PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
@@ -24,6 +24,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "wire": wire.report,
     "remote": remote.report,
     "storage": storage.report,
+    "large": large_values.report,
     "load": load.report,
     "reloads": reloads.report,
 }
