@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ STATES: Final[dict[str, Callable[[], Messages]]] = {
     "200 messages, 150 documents as artifacts": _documents,
     "200 messages, a dataclass in one": _with_one(Task("plan", done=False, cost=1.0, parts=[])),
     "200 messages, a tuple in one": _with_one((1, "two")),
-    "200 messages, a datetime in one": _with_one(datetime(2026, 5, 1, tzinfo=timezone.utc)),
+    "200 messages, a datetime in one": _with_one(datetime(2026, 5, 1, tzinfo=UTC)),
     "500 messages": lambda: thread(500),
     "an image of 2 MB, base64": lambda: _images(1),
     "six images of 2 MB, base64": lambda: _images(6),
