@@ -16,10 +16,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -36,7 +36,7 @@ ROUNDS: Final = 7
 MEASURES: Final = ("first write", "next write", "read", "read elsewhere")
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - only its name is used, for a folder of our own
 
-Messages = list[AnyMessage]
+Messages: TypeAlias = list[BaseMessage]
 
 
 def _documents() -> Messages:

@@ -25,11 +25,16 @@ _LEDGER: Final = "ledger"
 
 
 class Found:
-    """Checkpoints that were read, and the pieces that they share."""
+    """Checkpoints that were read, and the pieces that they share.
 
-    def __init__(self, values: Values) -> None:
+    Args:
+        values: Decodes them.
+        thread_id: The thread that goes on from what is found, if one does.
+    """
+
+    def __init__(self, values: Values, thread_id: str | None = None) -> None:
         self.checkpoints: list[StoredCheckpoint] = []
-        self.assembly = values.assembly(remembers=True)
+        self.assembly = values.assembly_with_memory(thread_id)
         self._values = values
 
     def manifests(self) -> list[Manifest]:

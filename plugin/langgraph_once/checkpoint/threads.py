@@ -47,13 +47,13 @@ class Threads:
 
     def get(self, place: Place) -> Program[Found]:
         """The checkpoint at a place, with all it needs to be decoded."""
-        found = Found(self.values)
+        found = Found(self.values, place.thread_id)
         stored = yield from self.tables.find_alone(place)
         if stored is not None:
             found.checkpoints.append(stored)
             if not found.assembly.wanted(found.manifests()):
                 return found
-            found = Found(self.values)  # its pieces must be of the same moment
+            found = Found(self.values, place.thread_id)  # its pieces must be of the same moment
         stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)

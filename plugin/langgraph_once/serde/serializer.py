@@ -214,10 +214,21 @@ class OnceSerializer(JsonPlusSerializer):
             is_sure = False
         return tag, data if is_sure else self._checked(obj, tag, data)
 
-    def wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo = ()) -> tuple[str, bytes]:
-        """Return what is stored of `encoded`: compressed, encrypted and bound as configured."""
-        if self._compresses and (packed := self._compression.compress(data)) is not None:
-            tag, data = tag.under("zstd"), packed
+    def wrapped(
+        self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
+    ) -> tuple[str, bytes]:
+        """Return what is stored of `encoded`: compressed, encrypted and bound as configured.
+
+        Args:
+            tag: Of the codec.
+            data: What it wrote.
+            bound_to: As on `dumps_typed`.
+            is_piece: Whether it is stored once, among many.
+        """
+        if self._compresses:
+            packed = self._compression.compress(data, is_piece=is_piece)
+            if packed is not None:
+                tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
             data = self._keys.encrypt(data, tag=tag.text, bound_to=bound_to if self._binds else ())

@@ -6,21 +6,31 @@ around the change (FastCDC, as backup programs use it). Nothing needs to know wh
 
 from __future__ import annotations
 
+import hmac
 import threading
 from collections.abc import Iterator, Sequence
-from functools import partial
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Final
 
 from pyfastcdc import FastCDC
 
-__all__ = ["DIGEST_BYTES", "Cutter"]
+__all__ = ["DIGEST_BYTES", "MAX_FINE_BYTES", "Cutter"]
 
 DIGEST_BYTES: Final = 16
 
-_MEAN_BYTES: Final = 1024
-_LEAST_BYTES: Final = 256
-_MOST_BYTES: Final = 8_192
+_FINE_BYTES: Final = 1024
+_MEAN_BYTES: Final = ((256 * 1024, 64 * 1024), (64 * 1024, 16 * 1024), (0, _FINE_BYTES))
+"""From how many bytes on that are cut at once, which mean size pieces have.
+
+Each piece is a row and takes some µs, so new bytes are cut coarsely. Where a coarse piece changes
+later, it is cut anew, finely: all of it is stored a second time, once.
+"""
+_SPREAD: Final = 4, 8
+"""The smallest piece has a quarter of the mean size, the largest eight times as much."""
+_FINE_END_BYTES: Final = 2048
+"""How much is cut finely at the end of what is cut coarsely: most values grow there."""
+MAX_FINE_BYTES: Final = 8_192
+"""The longest piece of the smallest mean size."""
 
 
 class Cutter:
@@ -34,37 +44,44 @@ class Cutter:
 
     def __init__(self, keys: Sequence[bytes] = (b"",)) -> None:
         self._keys = keys
-        self._new = partial(
-            FastCDC,
-            _MEAN_BYTES,
-            min_size=_LEAST_BYTES,
-            max_size=_MOST_BYTES,
-            seed=int.from_bytes(keys[0][:8], "big") >> 1,  # it takes 63 bits
-        )
+        self._seed = int.from_bytes(keys[0][:8], "big") >> 1  # it takes 63 bits
         self._local = threading.local()  # one of them does one thing at a time
 
     def digest(self, data: bytes) -> bytes:
         """The name of a piece: `DIGEST_BYTES` that only equal bytes have."""
         return _digest(data, self._keys[0])
 
-    def is_name(self, digest: bytes, data: bytes) -> bool:
-        """Whether a piece has this name."""
-        return self.digest(data) == digest or any(
-            _digest(data, key) == digest for key in self._keys[1:]
-        )
+    def is_old_name(self, digest: bytes, data: bytes) -> bool:
+        """Whether a piece had this name under a key from before."""
+        return any(_digest(data, key) == digest for key in self._keys[1:])
 
-    def ends(self, data: bytes, start: int = 0) -> Iterator[int]:
-        """Yield where the pieces end that begin at `start`, where one begins, in order.
+    def ends(self, data: memoryview, start: int, stop: int) -> Iterator[int]:
+        """Yield where pieces end, in order. Their own bytes tell it, and the one behind each.
 
-        Where a piece ends is told by its own bytes and the one behind it.
+        Args:
+            data: What is cut.
+            start: Where the first begins.
+            stop: Where the last ends. How much is between tells how large pieces are.
         """
-        cdc = getattr(self._local, "cdc", None)
+        mean = next(mean for least, mean in _MEAN_BYTES if stop - start >= least)
+        fine_from = start if mean == _FINE_BYTES else stop - _FINE_END_BYTES
+        yield from self._ends(data, start, fine_from, mean)
+        yield from self._ends(data, fine_from, stop, _FINE_BYTES)
+
+    def _ends(self, data: memoryview, start: int, stop: int, mean: int) -> Iterator[int]:
+        cdc = getattr(self._local, f"mean_{mean}", None)
         if cdc is None:
-            cdc = self._local.cdc = self._new()
-        for chunk in cdc.cut_buf(memoryview(data)[start:]):
+            least, most = mean // _SPREAD[0], mean * _SPREAD[1]
+            cdc = FastCDC(mean, min_size=least, max_size=most, seed=self._seed)
+            setattr(self._local, f"mean_{mean}", cdc)
+        for chunk in cdc.cut_buf(data[start:stop]):
             start += chunk.length
             yield start
 
 
 def _digest(data: bytes, key: bytes) -> bytes:
-    return blake2b(data, digest_size=DIGEST_BYTES, key=key).digest()
+    if len(data) <= MAX_FINE_BYTES:
+        return blake2b(data, digest_size=DIGEST_BYTES, key=key).digest()
+    # Processors compute it themselves: long pieces take half the time, short ones more.
+    found = hmac.digest(key, data, "sha256") if key else sha256(data).digest()
+    return found[:DIGEST_BYTES]

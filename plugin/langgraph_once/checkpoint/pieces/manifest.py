@@ -72,13 +72,20 @@ class CutValue:
 
     manifest: Manifest
     cut: Cut
-    fresh: Mapping[bytes, bytes]
-    """Those pieces that a value like it, which may be stored, did not have; none without one."""
+    made: Mapping[bytes, bytes]
+    """The pieces that were cut for it."""
+    is_first: bool
+    """Whether those are all: there was no value like it, whose pieces may be stored."""
+
+    @property
+    def fresh(self) -> Mapping[bytes, bytes]:
+        """The pieces that a value like it did not have; none without one."""
+        return {} if self.is_first else self.made
 
     @cached_property
     def pieces(self) -> Mapping[bytes, bytes]:
         """All of them, by digest: leaves and groups."""
-        return self.cut.pieces()
+        return self.made if self.is_first else self.cut.pieces()
 
     def named(self) -> Iterator[bytes]:
         """The digests that stand in the manifest, and in new groups."""
@@ -100,10 +107,10 @@ def split(
         cutter: Cuts and names.
         before: How a value like it was cut: what they share is not cut again.
     """
-    found, fresh = cut(data[lead_bytes:], cutter, before)
+    found, made = cut(data, lead_bytes, cutter, before)
     levels = tuple(map(b"".join, found.open_ends()))
     manifest = Manifest(codec, len(data), data[:lead_bytes], levels)
-    return CutValue(manifest, found, fresh if before else {})
+    return CutValue(manifest, found, made, before is None)
 
 
 def digests_in(node: bytes) -> list[bytes]:

@@ -7,6 +7,7 @@ checkpoint whose channels stand in one row is packed so that each can be read al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import ormsgpack
@@ -19,6 +20,7 @@ from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.scan import lead_bytes
+from langgraph_once.serde.layers.compression import has_checksum
 from langgraph_once.serde.layers.encryption import BoundTo
 from langgraph_once.serde.layers.tag import Tag
 
@@ -109,7 +111,7 @@ class Values:
             cuts: Takes what was cut.
             bound_to: The row.
         """
-        return self._wrapped(*self._encoded(value, cuts), bound_to)
+        return self._wrapped(*self._encoded(value, cuts, bound_to), bound_to)
 
     def channels(
         self,
@@ -130,7 +132,7 @@ class Values:
             tag, data = self._serde.encoded({**checkpoint, "channel_values": values})
             return self._wrapped(tag, data, bound_to)
         head = self._serde.encoded(checkpoint)
-        parts = {name: self._encoded(value, cuts) for name, value in values.items()}
+        parts = {name: self._encoded(value, cuts, bound_to) for name, value in values.items()}
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
         return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
@@ -149,7 +151,7 @@ class Values:
 
     def piece(self, data: bytes) -> Cell:
         """What stands in the row of a piece."""
-        return self.sealed(data, _OF_PIECES)
+        return Cell(*self._serde.wrapped(_BYTES, data, _OF_PIECES, is_piece=True))
 
     def unpacked(self, cell: Cell, bound_to: BoundTo) -> Unpacked:
         """Open the cell of a row; what it holds is not decoded yet.
@@ -248,16 +250,33 @@ class Values:
         _, parts = _channels(opened)
         return [part.manifest for part in parts.values() if part.manifest is not None]
 
-    def assembly(self, *, groups_only: bool = False, remembers: bool = False) -> Assembly:
-        """Puts cut values together, or tells all of their pieces.
+    def assembly(self, *, groups_only: bool = False) -> Assembly:
+        """Puts cut values together, or tells all of their pieces: every one is read.
 
         Args:
             groups_only: Whether it is only asked which pieces there are.
-            remembers: Whether pieces are not read of values that were cut a moment ago.
         """
-        if remembers:
-            return Assembly(self.piece_in, self._cutter, remembered=self._recent.body)
         return Assembly(self.piece_in, self._cutter, groups_only=groups_only)
+
+    def assembly_with_memory(self, thread_id: str | None = None) -> Assembly:
+        """Puts cut values together; no pieces are read of those that are remembered.
+
+        Args:
+            thread_id: The thread that goes on from these values: they are remembered. If None,
+                nobody does.
+        """
+        assembly = Assembly(
+            self.piece_in,
+            self._cutter,
+            is_guarded=self._is_guarded,
+            remembered=self._recent.whole,
+        )
+        if thread_id is not None:
+            assembly.remember = partial(self._recent.keep, thread_id)
+        return assembly
+
+    def _is_guarded(self, cell: Cell) -> bool:
+        return not self.encrypts and cell.tag == "bytes.zstd" and has_checksum(cell.data)
 
     def value(self, opened: Unpacked, assembly: Assembly) -> Any:
         """Decode what a cell says.
@@ -278,12 +297,13 @@ class Values:
     def _decoded(self, codec: str, data: bytes) -> Any:
         return self._serde.decoded(self._tag(codec), data)
 
-    def _encoded(self, value: Any, cuts: list[CutValue]) -> tuple[Tag, bytes]:
+    def _encoded(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> tuple[Tag, bytes]:
         tag, data = self._serde.encoded(value)
         if not self.stores_once or len(data) < MIN_CUT_BYTES:
             return tag, data
         lead = lead_bytes(data) if tag.codec == "once1" else 0
-        cut = self._recent.split(tag.text, data, lead_bytes=lead)
+        thread_id = bound_to[1]
+        cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)
         cuts.append(cut)
         return _PIECES, cut.manifest.to_bytes()
 

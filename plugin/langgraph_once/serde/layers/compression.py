@@ -29,7 +29,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["Compression"]
+__all__ = ["LONG_PIECE_BYTES", "Compression", "has_checksum"]
 
 _DICTIONARIES: Final = (1_654_942_875,)
 """The ids of all dictionaries ever written with; the last one writes."""
@@ -37,8 +37,17 @@ _DICTIONARIES: Final = (1_654_942_875,)
 _MAX_DICTIONARY_BYTES: Final = 8 * 1024
 """Larger values gain too little: they repeat themselves."""
 
+_DESCRIPTOR: Final = 4
+"""Where a frame says what it has, after the magic number (RFC 8878)."""
+_CHECKSUM_FLAG: Final = 4
+
 _AUTO_LEVEL: Final = 1
 """Half the time of level 3, a twentieth to a tenth larger."""
+
+LONG_PIECE_BYTES: Final = 8 * 1024
+_SAMPLE_BYTES: Final = 512
+_HARDLY_SMALLER: Final = 0.72
+"""Base64 of bytes that do not compress is above, prose, numbers and hexadecimal ids are below."""
 
 _MAX_PLAIN_BYTES: Final = 256 * 1024
 _LITERALS: Final = 1002
@@ -84,14 +93,29 @@ class Compression:
         # A compressor per thread: making one costs more than compressing a small message.
         self._local = threading.local()
 
-    def compress(self, data: bytes) -> bytes | None:
+    def compress(self, data: bytes, *, is_piece: bool = False) -> bytes | None:
         """Return the compressed bytes, or None where they would not be smaller.
 
         A blob that reading would refuse for its size is left as it is, too.
+
+        Args:
+            data: The bytes.
+            is_piece: It is stored once, among many: one of more than `LONG_PIECE_BYTES` is
+                compressed as values above 256 KB are, and stays as it is if a sample gets hardly
+                smaller, as that of an image in base64 does.
         """
         if not self._min_bytes <= len(data) <= self._max_decoded_bytes:
             return None
-        packed = self._compressor(len(data))(data)
+        if is_piece and len(data) > LONG_PIECE_BYTES:
+            middle = len(data) // 2
+            sample = self._compressor("plain")(data[middle : middle + _SAMPLE_BYTES])
+            if len(sample) > _SAMPLE_BYTES * _HARDLY_SMALLER:
+                return None
+            packed = self._compressor("huge")(data)
+        elif self._dictionary and len(data) <= _MAX_DICTIONARY_BYTES:
+            packed = self._compressor("with_dictionary")(data)
+        else:
+            packed = self._compressor("plain" if len(data) <= _MAX_PLAIN_BYTES else "huge")(data)
         return packed if len(packed) < len(data) else None
 
     def decompress(self, data: bytes, *, tag: str) -> bytes:
@@ -144,12 +168,8 @@ class Compression:
             setattr(self._local, name, found)
         return found
 
-    def _compressor(self, size: int) -> Callable[[bytes], bytes]:
-        """Return what compresses values of this size in this thread."""
-        if self._dictionary and size <= _MAX_DICTIONARY_BYTES:
-            name = "with_dictionary"
-        else:
-            name = "plain" if size <= _MAX_PLAIN_BYTES else "huge"
+    def _compressor(self, name: str) -> Callable[[bytes], bytes]:
+        """Return what compresses in this thread."""
         found: Callable[[bytes], bytes] | None = getattr(self._local, name, None)
         if found is None:
             found = self._new_compressor(name)
@@ -179,6 +199,11 @@ class Compression:
             limit_bytes=limit,
             tag=tag,
         )
+
+
+def has_checksum(frame: bytes) -> bool:
+    """Whether reading a frame of zstd finds out that a bit of it was flipped."""
+    return len(frame) > _DESCRIPTOR and bool(frame[_DESCRIPTOR] & _CHECKSUM_FLAG)
 
 
 @cache

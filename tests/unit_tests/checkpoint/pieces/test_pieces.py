@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -40,8 +41,22 @@ def noise(size: int, seed: int = 0) -> bytes:
     return random.Random(seed).randbytes(size)
 
 
-def cut(data: bytes, lead_bytes: int = 0) -> CutValue:
-    return split("once1", data, lead_bytes=lead_bytes, cutter=CUTTER)
+def cut(data: bytes, lead_bytes: int = 0, before: CutValue | None = None) -> CutValue:
+    return split(
+        "once1",
+        data,
+        lead_bytes=lead_bytes,
+        cutter=CUTTER,
+        before=None if before is None else before.cut,
+    )
+
+
+def grown(size: int) -> CutValue:
+    """A value that was cut finely: it came in parts."""
+    value = cut(noise(size)[:20_000])
+    for end in range(40_000, size + 1, 20_000):
+        value = cut(noise(size)[:end], before=value)
+    return value
 
 
 @given(data=st.binary(max_size=3000), times=st.integers(1, 40), lead=st.integers(0, 50))
@@ -54,31 +69,86 @@ def test_what_is_cut_comes_back(data: bytes, times: int, lead: int) -> None:
     assert manifest.codec == "once1"
 
 
+CHANGES: dict[str, Callable[[bytes], bytes]] = {
+    "appended": lambda data: data + noise(700, 1),
+    "changed in the middle": lambda data: data[:100_000] + noise(700, 1) + data[100_700:],
+    "inserted": lambda data: data[:70_000] + noise(700, 1) + data[70_000:],
+    "cut off at the beginning": lambda data: data[5_000:],
+    "the oldest left, another came": lambda data: data[5_000:] + noise(700, 1),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("size", [200_000, 1_000_000])
-def test_a_change_costs_what_it_changes_and_no_more(size: int) -> None:
+def test_a_change_costs_what_it_changes_and_no_more(size: int, change: str) -> None:
     before = noise(size)
-    changes = {
-        "appended": before + noise(700, 1),
-        "changed in the middle": before[: size // 2] + noise(700, 1) + before[size // 2 + 700 :],
-        "inserted": before[: size // 3] + noise(700, 1) + before[size // 3 :],
-        "cut off at the beginning": before[5_000:],
-        "the oldest left, another came": before[5_000:] + noise(700, 1),
-    }
-    for change, after in changes.items():
+    after = CHANGES[change](before)
+    database = Database()
+    first = grown(size)
+    assert database.store(first) >= size
+    assert database.store(cut(after, before=first)) < 25_000
+    assert database.load(cut(after, before=first).manifest) == after
+
+
+def test_several_changes_cost_what_they_change_and_no_more() -> None:
+    """As where an early message is edited and another is appended, or two of many texts change."""
+    data, value = noise(400_000), grown(400_000)
+    for number, places in enumerate([(1_000, 399_000), (50_000, 150_000, 300_000), (7, 399_990)]):
+        for at in places:
+            data = data[:at] + noise(300, at) + data[at + 200 * number :]
+        before, value = value, cut(data, before=value)
+        database = Database(before.pieces)
+        assert database.store(value) < 25_000
+        assert database.load(value.manifest) == data
+
+
+def test_many_changes_at_one_place_do_not_leave_tiny_pieces() -> None:
+    data, value = noise(100_000), grown(100_000)
+    for number in range(400):
+        at = 40_000 + number * 40
+        data = data[:at] + noise(40, number) + data[at:]
+        value = cut(data, before=value)
+    sizes = [len(value.pieces[digest]) for digest in value.cut.levels[0].names]
+    assert sum(size < 256 for size in sizes) < 20
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_cut_coarsely_is_cut_finely_where_it_changes(change: str) -> None:
+    before = noise(200_000)
+    after = CHANGES[change](before)
+    database = Database()
+    first = cut(before)
+    assert database.store(first) >= len(before)
+    second = cut(after, before=first)
+    assert database.store(second) < 80_000
+    again = CHANGES[change](after)
+    assert database.store(cut(again, before=second)) < 15_000
+    assert database.load(cut(again, before=second).manifest) == again
+
+
+@pytest.mark.parametrize("size", [200_000, 1_000_000])
+def test_two_that_do_not_know_of_each_other_have_most_pieces_in_common(size: int) -> None:
+    """As two threads of a process, or a process that has forgotten what it wrote."""
+    before = noise(size)
+    for change in CHANGES.values():
         database = Database()
-        assert database.store(cut(before)) >= size
-        assert database.store(cut(after)) < 25_000, change
-        assert database.load(cut(after).manifest) == after
+        database.store(cut(before))
+        assert database.store(cut(change(before))) < size * 0.6
+
+
+@pytest.mark.parametrize(("size", "most"), [(200_000, 40), (1_000_000, 60), (12_000_000, 500)])
+def test_a_large_value_is_cut_into_few_pieces(size: int, most: int) -> None:
+    assert len(cut(noise(size)).pieces) < most
 
 
 def test_a_manifest_grows_with_the_logarithm() -> None:
-    value = cut(noise(5_000_000))
-    assert len(value.pieces) > 3_000
+    value = grown(2_000_000)
+    assert len(value.pieces) > 1_500
     assert len(value.manifest.to_bytes()) < 600
 
 
 def test_what_another_deleted_is_stored_again() -> None:
-    value = cut(noise(300_000))
+    value = cut(noise(300_000), before=grown(300_000))
     for kind in (0, 1):
         database = Database()
         database.store(value)
@@ -99,7 +169,7 @@ def test_a_key_hides_what_is_equal() -> None:
 
 
 def test_a_piece_that_is_not_the_one_it_is_named_is_told() -> None:
-    value = cut(noise(100_000))
+    value = cut(noise(50_000))
     database = Database()
     database.store(value)
     leaf = next(digest for level, digest in value.manifest.nodes() if not level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -49,8 +50,16 @@ def alone(data: bytes) -> CutValue:
     return split("once1", data, lead_bytes=7, cutter=CUTTER)
 
 
+def put_together(value: CutValue) -> bytes:
+    """From its pieces, as a database has them."""
+    assembly = Assembly(lambda cell: cell.data, CUTTER)
+    assembly.wanted([value.manifest])
+    assembly.add((digest, "bytes", data) for digest, data in value.pieces.items())
+    return assembly.joined(value.manifest)
+
+
 @given(size=st.integers(0, 60_000), is_dull=st.booleans(), changes=edits)
-def test_a_value_that_changed_is_cut_as_one_of_its_own(
+def test_a_value_that_changed_comes_back_and_stores_what_its_predecessor_lacks(
     size: int, is_dull: bool, changes: list[tuple[float, int, bytes, int]]
 ) -> None:
     data = b"dull" * (size // 4) if is_dull else noise(size)
@@ -61,8 +70,7 @@ def test_a_value_that_changed_is_cut_as_one_of_its_own(
             value,
             split("once1", data, lead_bytes=7, cutter=CUTTER, before=value.cut),
         )
-        assert value.manifest == alone(data).manifest
-        assert value.pieces == alone(data).pieces
+        assert put_together(value) == data
         assert value.pieces.keys() <= before.pieces.keys() | value.fresh.keys()
         missing = Missing([value])
         missing.tell(before.pieces)
@@ -88,41 +96,97 @@ def test_what_is_not_stored_after_all_is_asked_for(
 
 
 def test_what_did_not_change_is_not_named_again() -> None:
-    data = noise(500_000)
-    for longer in (data + noise(700, 1), data[:250_000] + noise(900, 2) + data[250_700:]):
+    data = noise(50_000)
+    for longer in (data + noise(700, 1), data[:25_000] + noise(900, 2) + data[25_700:]):
         recent = Recent(CUTTER)
-        recent.split("once1", data, lead_bytes=3)
+        recent.split("thread", "once1", data, lead_bytes=3)
         CUTTER.named = 0
-        recent.split("once1", longer, lead_bytes=3)
+        recent.split("thread", "once1", longer, lead_bytes=3)
         assert 1 <= CUTTER.named < 20
     CUTTER.named = 0
-    recent.split("once1", longer, lead_bytes=3)
+    recent.split("thread", "once1", longer, lead_bytes=3)
     assert not CUTTER.named
 
 
 def test_what_was_long_ago_is_forgotten() -> None:
     recent = Recent(CUTTER, max_bytes=100_000)
     for seed in range(9):
-        recent.split("once1", noise(20_000, seed), lead_bytes=0)
+        recent.split("thread", "once1", noise(20_000, seed), lead_bytes=0)
     for seed, is_known in ((8, True), (7, True), (0, False)):
         CUTTER.named = 0
-        recent.split("once1", noise(20_000, seed), lead_bytes=0)
+        recent.split("thread", "once1", noise(20_000, seed), lead_bytes=0)
         assert (CUTTER.named == 0) is is_known
-    recent.split("once1", noise(90_000), lead_bytes=0)  # one alone takes no place of all others
+    recent.split(
+        "thread", "once1", noise(60_000), lead_bytes=0
+    )  # one alone takes no place of all others
     CUTTER.named = 0
-    recent.split("once1", noise(20_000, 8), lead_bytes=0)
+    recent.split("thread", "once1", noise(20_000, 8), lead_bytes=0)
     assert not CUTTER.named
 
 
 def test_what_was_cut_a_moment_ago_is_there_without_its_pieces() -> None:
     recent = Recent(CUTTER)
-    values = [recent.split("once1", noise(size), lead_bytes=3) for size in (50_000, 60_000)]
+    values = [
+        recent.split("thread", "once1", noise(size), lead_bytes=3) for size in (50_000, 60_000)
+    ]
     for value, is_known in zip(values, (False, True), strict=True):  # the first one has grown
         manifest = Manifest.from_bytes(value.manifest.to_bytes())
-        assembly = Assembly(lambda cell: cell.data, CUTTER, remembered=recent.body)
+        assembly = Assembly(lambda cell: cell.data, CUTTER, remembered=recent.whole)
         assert bool(assembly.wanted([manifest])) is not is_known
         if is_known:
             assert assembly.joined(manifest) == noise(60_000)
         else:
             with pytest.raises(PayloadError, match="missing"):
                 assembly.joined(manifest)
+
+
+def test_values_of_another_thread_that_begin_alike_are_another_one() -> None:
+    """As those of two threads that begin with one prompt."""
+    recent = Recent(CUTTER)
+    values = {thread_id: noise(20_000) + noise(30_000, thread_id) for thread_id in (1, 2)}
+    for thread_id, data in values.items():
+        recent.split(thread_id, "once1", data, lead_bytes=0)
+    CUTTER.named = 0
+    for thread_id, data in values.items():
+        recent.split(thread_id, "once1", data + noise(300), lead_bytes=0)
+    assert CUTTER.named < 20
+
+
+@pytest.mark.parametrize("lead", [b"abc", b"abcdef", b""])
+def test_what_is_remembered_may_have_another_lead(lead: bytes) -> None:
+    recent = Recent(CUTTER)
+    value = recent.split("thread", "once1", b"abc" + noise(50_000), lead_bytes=3)
+    other = split("once1", lead + noise(50_000), lead_bytes=len(lead), cutter=CUTTER)
+    assert other.manifest.levels == value.manifest.levels
+    assert recent.whole(other.manifest) == lead + noise(50_000)
+
+
+def test_what_was_read_is_cut_as_it_is_stored() -> None:
+    """By another process, which goes on with it."""
+    written = Recent(CUTTER).split("thread", "once1", noise(300_000), lead_bytes=3)
+    for end in range(300_700, 302_000, 700):
+        data = noise(300_000) + noise(end - 300_000, 1)
+        written = split("once1", data, lead_bytes=3, cutter=CUTTER, before=written.cut)
+    reader = Recent(CUTTER)
+    assembly = Assembly(lambda cell: cell.data, CUTTER)
+    assembly.remember = partial(reader.keep, "thread")
+    assembly.wanted([written.manifest])
+    assembly.add((digest, "bytes", piece) for digest, piece in written.pieces.items())
+    assert assembly.joined(written.manifest) == data
+    CUTTER.named = 0
+    longer = reader.split("thread", "once1", data + noise(700, 2), lead_bytes=3)
+    assert CUTTER.named < 12
+    assert longer.pieces.keys() <= written.pieces.keys() | longer.fresh.keys()
+    assert put_together(longer) == data + noise(700, 2)
+
+
+def test_a_value_whose_beginning_was_cut_off_is_known() -> None:
+    """As a thread that keeps its latest messages: its first one is another each time."""
+    recent = Recent(CUTTER)
+    data = noise(60_000)
+    recent.split("thread", "once1", data, lead_bytes=3)
+    for number in range(5):
+        data = data[700:] + noise(700, number)
+        CUTTER.named = 0
+        recent.split("thread", "once1", data, lead_bytes=3)
+        assert CUTTER.named < 20

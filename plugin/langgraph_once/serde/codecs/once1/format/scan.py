@@ -63,6 +63,12 @@ VALUES_IN: Final[dict[int, int]] = {
 }
 """How many values the content of an extension is."""
 
+_VALUES_BEFORE: Final[dict[int, int]] = {Ext.MODELS: 2, Ext.TREE: 2}
+"""How many values describe the list or the map that an extension stands for, before that."""
+
+_MOST_LEAD_BYTES: Final = 4096
+"""Of the entries of a table that are taken for what changes: they are stored with each manifest."""
+
 WEIGHTS: Final = Weights(
     {
         Ext.TUPLE: 8,
@@ -100,17 +106,42 @@ def read_token(data: bytes | memoryview, at: int) -> Token:
     return Token(kind, size, code, at)
 
 
-def lead_bytes(data: bytes) -> int:
-    """Return how many bytes at the beginning are others whenever the value gets longer.
+def lead_bytes(data: bytes, at: int = 0) -> int:
+    """Return where the bytes end that are others whenever the value at `at` gets longer.
 
     Raises:
         ValueError: The bytes are damaged.
     """
-    top = read_token(data, 0)
-    if top.kind is not Kind.ARRAY or not top.size:
-        return top.body
-    first = read_token(data, top.body)
-    return first.body + first.size if first.code == Ext.HEAD else top.body
+    top = read_token(data, at)
+    at = top.body
+    if top.kind is Kind.ARRAY and top.size:
+        first = read_token(data, at)
+        return first.body + first.size if first.code == Ext.HEAD else at
+    if top.code == Ext.TABLE:
+        return _lead_of_last(data, at)
+    if top.code in _VALUES_BEFORE:
+        at = _after_values(data, read_token(data, at).body, _VALUES_BEFORE[top.code])
+        return read_token(data, at).body
+    return read_token(data, at).body if top.code == Ext.TUPLE else at
+
+
+def _lead_of_last(data: bytes, at: int) -> int:
+    """`lead_bytes` of the last entry of a table, if those before it are short."""
+    last = begin = at
+    while at < len(data):
+        token = read_token(data, at)
+        last, at = token.body, token.body + token.size
+    return lead_bytes(data, last) if last - begin <= _MOST_LEAD_BYTES else begin
+
+
+def _after_values(data: bytes, at: int, count: int) -> int:
+    """Return where so many scalars, or arrays of such, end."""
+    while count:
+        token = read_token(data, at)
+        is_array = token.kind is Kind.ARRAY
+        at = token.body if is_array else token.body + token.size
+        count += token.size - 1 if is_array else -1
+    return at
 
 
 def split(data: bytes) -> list[bytes | memoryview]:
