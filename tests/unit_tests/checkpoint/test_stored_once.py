@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from copy import deepcopy
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
@@ -132,6 +137,100 @@ def test_what_stands_twice_in_a_value_is_one_object_again(once: OnceSqliteSaver)
     assert found["a"] is found["b"][0]
 
 
+@dataclass
+class Plan:
+    """Something in a message that is no message."""
+
+    title: str
+
+
+SHARED: Any = {"source": text(7)}
+ODD: dict[str, Any] = {
+    "prose": "word",
+    "documents": [Document(text(n), metadata={"page": n}) for n in range(3)],
+    "dataclass": Plan("plan"),
+    "tuple": (1, "two"),
+    "datetime": datetime(2026, 5, 1, tzinfo=UTC),
+    "in two places": [SHARED, SHARED],
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("is_other", [False, True])
+def test_a_message_more_costs_that_message_whatever_others_hold(
+    path: Path, name: str, is_other: bool
+) -> None:
+    """Also in another process, which has read the thread first, as all do."""
+    messages = talk(200)
+    messages[100].additional_kwargs["extra"] = ODD[name]
+    with contextlib.ExitStack() as stack:
+        saver = stack.enter_context(open_sqlite_saver(path))
+        at = ROOT
+        for count in range(40, 200, 8):
+            at = put(saver, at, messages=messages[:count])
+        if is_other:
+            saver = stack.enter_context(open_sqlite_saver(path))
+            assert values(saver)["messages"] == messages[:count]
+        before = size(saver), pieces(saver)
+        for more in (1, 2, 3):
+            at = put(saver, at, messages=messages[: count + more])
+        assert size(saver) - before[0] < 12_000
+        assert len(pieces(saver) - before[1]) < 30
+        assert values(saver)["messages"] == messages[: count + 3]
+
+
+@pytest.mark.parametrize("encrypts", [False, True])
+def test_a_large_value_takes_few_pieces(path: Path, encrypts: bool) -> None:
+    """And one that does not compress is stored as it is, or as its ciphertext."""
+    keys: Any = {"encryption_keys": {"k": key()}} if encrypts else {}
+    image = base64.b64encode(random.Random(1).randbytes(1_500_000)).decode()
+    with open_sqlite_saver(path, serde=serde(**keys)) as saver:
+        put(saver, ROOT, messages=[HumanMessage(image, id="1")])
+        found = saver.conn.execute("SELECT type, length(data) FROM once_pieces").fetchall()
+        assert len(found) < 70
+        long = {tag for tag, length in found if length > 8192}
+        assert long == {"bytes.aesgcm" if encrypts else "bytes"}
+        put(saver, ROOT, messages=[HumanMessage(text(1) * 2000, id="1")])
+        found = saver.conn.execute("SELECT sum(length(data)) FROM once_pieces").fetchall()
+        assert found[0][0] < 2_000_000 + 400_000
+    with open_sqlite_saver(path, serde=serde(**keys)) as saver:
+        first = min(saver.list(ROOT), key=lambda each: each.config["configurable"]["checkpoint_id"])
+        assert first.checkpoint["channel_values"]["messages"][0].content == image
+
+
+@pytest.mark.parametrize("options", [{"encryption_keys": {"k": key()}}, {"compression": "none"}])
+def test_a_long_piece_in_place_of_another_is_noticed(path: Path, options: Any) -> None:
+    """Where it is encrypted, or where nothing else would notice a flipped bit."""
+    image = base64.b64encode(random.Random(1).randbytes(1_500_000)).decode()
+    with open_sqlite_saver(path, serde=serde(**options)) as saver:
+        put(saver, ROOT, image=image)
+        (one,), (two,) = saver.conn.execute(
+            "SELECT digest FROM once_pieces WHERE length(data) > 8192 LIMIT 2"
+        )
+        saver.conn.execute(
+            "UPDATE once_pieces SET data = (SELECT data FROM once_pieces WHERE digest = ?) "
+            "WHERE digest = ?",
+            (one, two),
+        )
+    with (
+        open_sqlite_saver(path, serde=serde(**options)) as saver,
+        pytest.raises(PayloadError, match=f"piece {two.hex()} is damaged"),
+    ):
+        saver.get_tuple(ROOT)
+
+
+def test_names_under_an_older_key_are_not_gone_on_with(path: Path) -> None:
+    """So that the older key is not needed for ever."""
+    old, new = {"old": key()}, {"new": key()}
+    with open_sqlite_saver(path, serde=serde(encryption_keys=old)) as saver:
+        put(saver, ROOT, messages=talk(200))
+    with open_sqlite_saver(path, serde=serde(encryption_keys=old | new)) as saver:
+        assert values(saver)["messages"] == talk(200)
+        at = put(saver, ROOT, messages=talk(201))
+    with open_sqlite_saver(path, serde=serde(encryption_keys=new)) as saver:
+        assert values(saver, at)["messages"] == talk(201)
+
+
 def test_writes_refer_to_pieces_too(once: OnceSqliteSaver) -> None:
     at = put(once, ROOT, messages=talk(100))
     before = size(once)
@@ -164,11 +263,11 @@ def test_what_is_deleted_takes_its_pieces_along_and_no_others(once: OnceSqliteSa
 
 def test_forks_share_and_a_rollback_leaves_what_others_need(once: OnceSqliteSaver) -> None:
     base = put(once, ROOT, messages=talk(100))
-    before = pieces(once)
+    before = size(once)
     in_run: Any = {**base, "metadata": {"run_id": "run"}}
     left = put(once, in_run, messages=[*talk(100), HumanMessage("left" * 5000)])
     right = put(once, base, messages=[*talk(100), HumanMessage("right" * 5000)])
-    assert len(pieces(once) - before) < len(before)
+    assert size(once) < 2 * before
     once.delete_for_runs(["run"])
     assert once.get_tuple(left) is None
     assert values(once, base)["messages"] == talk(100)
@@ -184,8 +283,6 @@ def test_the_last_checkpoints_are_kept(once: OnceSqliteSaver, options: Any) -> N
 
 
 def test_only_what_is_older_is_pruned(once: OnceSqliteSaver) -> None:
-    from datetime import datetime
-
     configs = grow(once, 6)
     found = once.get_tuple(configs[3])
     assert found is not None

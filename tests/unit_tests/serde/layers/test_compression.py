@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import sys
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.errors import PayloadError, SizeLimitError
-from langgraph_once.serde.layers.compression import Compression
+from langgraph_once.serde.layers.compression import Compression, has_checksum
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -50,6 +51,27 @@ def test_compresses_from_the_threshold_on() -> None:
 def test_leaves_alone_what_does_not_shrink() -> None:
     assert layer().compress(os.urandom(5000)) is None
     assert layer().compress(b"") is None
+
+
+def test_a_long_piece_is_left_alone_if_a_sample_hardly_shrinks() -> None:
+    image = base64.b64encode(os.urandom(30_000))
+    words = " ".join(f"{n} words" for n in range(5000)).encode()
+    assert layer().compress(image) is not None
+    assert layer().compress(image, is_piece=True) is None
+    assert layer().compress(image[:8192], is_piece=True) is not None
+    for size in (8192, 40_000):
+        packed = layer().compress(words[:size], is_piece=True)
+        assert packed is not None
+        assert has_checksum(packed)
+        assert layer().decompress(packed, tag=TAG) == words[:size]
+
+
+def test_a_frame_without_a_checksum_says_so() -> None:
+    made = Compression(level=1, min_bytes=0, max_decoded_bytes=9999, checksum=False)
+    packed = made.compress(b"a" * 999)
+    assert packed is not None
+    assert not has_checksum(packed)
+    assert not has_checksum(b"")
 
 
 def test_leaves_alone_what_could_not_be_read_back() -> None:
