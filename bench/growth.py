@@ -24,7 +24,7 @@ from langgraph_once import (
 )
 from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.stream import Part
-from langgraph_once.stream.dropin import chunk_filter, filtered, itself
+from langgraph_once.stream.chunk_filter import chunk_filter, filtered, itself
 
 __all__ = ["READERS", "SHAPES", "Reader", "Runs", "report"]
 

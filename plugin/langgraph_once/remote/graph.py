@@ -34,7 +34,13 @@ from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
 from langgraph_once.remote.wire.reconnect import aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part
-from langgraph_once.stream.dropin import ChunkFilter, afiltered, chunk_filter, filtered, itself
+from langgraph_once.stream.chunk_filter import (
+    ChunkFilter,
+    afiltered,
+    chunk_filter,
+    filtered,
+    itself,
+)
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set
 from langgraph_once.stream.part.resume import may_repeat
 

@@ -5,19 +5,19 @@ becomes a chunk again. `ledger` keeps what a consumer has, `dedup` decides, `run
 only the running graph can tell, and these are the faces:
 
 graph     `once(graph)`: what a graph streams, wherever it runs.
-dropin    `dedup(chunks)`: chunks of any graph, with nothing else known of it.
+chunk_filter `dedup(chunks)`: chunks of any graph, with nothing else known of it.
 readers   Who reads a stream, and gets which form.
 session   One stream of a thread: its ledger is opened, and saved at the end.
 bookkeeping  What is asked of savers and stores: it fails no stream, nor holds it up.
 v3        The same for protocol v3.
 
 Imports go one way:
-graph > session > bookkeeping > v3 > dropin > readers | running > dedup > ledger > part.
+graph > session > bookkeeping > v3 > chunk_filter > readers | running > dedup > ledger > part.
 """
 
+from langgraph_once.stream.chunk_filter import adedup, dedup
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.stats import DedupStats
-from langgraph_once.stream.dropin import adedup, dedup
 from langgraph_once.stream.graph import OnceStreams, once
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import (

@@ -21,7 +21,12 @@ from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.stock import as_stock_reads
-from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, Unsent
+from langgraph_once.stream.part.annotation import (
+    SCHEMA_VERSION,
+    Annotation,
+    PrivateMetadata,
+    Source,
+)
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, node_path
 from langgraph_once.stream.part.where import NODE_KEY
@@ -96,10 +101,10 @@ class _ModelRun:
         self.failed_end: Event | None = None
         self.next: _ModelRun | None = None
 
-    def noted(self, source: Source) -> Unsent:
+    def noted(self, source: Source) -> PrivateMetadata:
         """Metadata in which all that repeats each other is of one task, and nothing else is."""
         note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1, run=self.id)
-        return Unsent({TASK_NS_KEY: self.line}, note)
+        return PrivateMetadata({TASK_NS_KEY: self.line}, note)
 
     def take_failed_end(self) -> Iterable[Event]:
         """Its end in v1, unless the reader has another."""

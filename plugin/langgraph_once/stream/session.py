@@ -29,15 +29,15 @@ from langgraph_once.stream.bookkeeping import (
     aanswer,
     answer,
 )
+from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, afiltered, filtered
 from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unnamed
-from langgraph_once.stream.dropin import ChunkFilter, Expand, afiltered, filtered
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.intake import StreamModes
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.running.undelivered import undelivered
+from langgraph_once.stream.running.unread import unread
 
 __all__ = ["FilterOf", "Opened", "Thread", "astreamed", "streamed"]
 
@@ -286,7 +286,7 @@ def _kept(opened: Opened, thread: Thread) -> Iterator[Any]:
             yield from new
     except BaseException:
         with saves.guard():
-            passing.owe(undelivered(opened.run))
+            passing.keep_undelivered(unread(opened.run))
         raise
     finally:
         thread.end(ledger)
@@ -315,7 +315,7 @@ async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
         with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
             await asyncio.sleep(0)  # what was sent from other threads is on its way
         with saves.guard():
-            passing.owe(undelivered(opened.run))
+            passing.keep_undelivered(unread(opened.run))
         raise
     finally:
         thread.end(ledger)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from langgraph_once.watch import Began, Ended, Item, Opened, Said, SideView, View, ViewEvent
+from langgraph_once.watch import Began, Ended, Item, Opened, SideView, TextAppended, View, ViewEvent
 
 __all__ = ["Lines", "held", "plain", "summary"]
 
@@ -40,7 +40,7 @@ class Lines:
             case Opened():
                 yield from self._tell(event.side, lane=event.lane)
                 self._waiting[event.side, event.item] = None
-            case Said():
+            case TextAppended():
                 self._waiting[event.side, event.item] = None
             case Began() if event.run_id:
                 yield self._line(event.side, f"run {event.run_id} of thread {event.thread_id}")

@@ -36,8 +36,8 @@ from langgraph_once.watch.vocabulary import (
     Counts,
     Ended,
     Kind,
-    Said,
     Side,
+    TextAppended,
     ViewEvent,
 )
 
@@ -187,7 +187,7 @@ class Follower:
             self._calls[event.tool_call_id] = item
         match event:
             case ToolCallProgressEvent():
-                yield Said(side=self._side, item=item, text=event.args_delta)
+                yield TextAppended(side=self._side, item=item, text=event.args_delta)
             case ToolCallCompletedEvent():
                 args = preview(event.parsed_args)
                 yield Changed(side=self._side, item=item, status="completed", value={"args": args})

@@ -15,7 +15,7 @@ from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.watch.items import Items, Namespace
 from langgraph_once.watch.messages import MessageItems, Shown
-from langgraph_once.watch.vocabulary import Counts, Said, ViewEvent
+from langgraph_once.watch.vocabulary import Counts, TextAppended, ViewEvent
 
 __all__ = ["Judge"]
 
@@ -151,7 +151,7 @@ class Judge:
             self._counts.lost += 1
             item, opened = self._items.open(namespace, "message", name=message.type, mark="lost")
             yield from opened
-            yield Said(side=self._items.side, item=item, text=text, mark="lost")
+            yield TextAppended(side=self._items.side, item=item, text=text, mark="lost")
 
 
 def _task(namespace: Namespace) -> Namespace:

@@ -15,7 +15,7 @@ from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.stream import Part, annotation_of
 from langgraph_once.stream.part.where import where_of
 from langgraph_once.watch.items import Items, Namespace
-from langgraph_once.watch.vocabulary import Changed, Counts, Mark, Said, ViewEvent
+from langgraph_once.watch.vocabulary import Changed, Counts, Mark, TextAppended, ViewEvent
 
 __all__ = ["MessageItems", "Shown"]
 
@@ -130,7 +130,7 @@ class MessageItems:
             shown.marks.add(mark)
         if kind == "text":
             shown.pieces.append(text)
-        yield Said(side=self._items.side, item=shown.item, text=text, mark=mark, kind=kind)
+        yield TextAppended(side=self._items.side, item=shown.item, text=text, mark=mark, kind=kind)
 
     def _count(self, mark: Mark) -> None:
         match mark:

@@ -16,8 +16,8 @@ from langgraph_once.watch.vocabulary import (
     Laned,
     Mark,
     Opened,
-    Said,
     Status,
+    TextAppended,
     ViewEvent,
 )
 
@@ -115,7 +115,7 @@ class View:
                 side.items.append(
                     Item(event.kind, event.lane, event.node, event.name, event.mark, event.value)
                 )
-            case Said():
+            case TextAppended():
                 _say(side.items[event.item], event)
             case Changed():
                 _change(side.items[event.item], event)
@@ -127,7 +127,7 @@ class View:
                 assert_never(event)
 
 
-def _say(item: Item, event: Said) -> None:
+def _say(item: Item, event: TextAppended) -> None:
     last = item.pieces[-1] if item.pieces else None
     if last is not None and (last.mark, last.kind) == (event.mark, event.kind):
         last.text += event.text

@@ -20,9 +20,9 @@ __all__ = [
     "Laned",
     "Mark",
     "Opened",
-    "Said",
     "Side",
     "Status",
+    "TextAppended",
     "ViewEvent",
     "to_dict",
 ]
@@ -103,7 +103,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class TextAppended:
     """The text of an item goes on: of a message its words, of a tool call its arguments."""
 
     op: ClassVar[str] = "said"
@@ -176,7 +176,7 @@ class Ended:
     error: str | None = None
 
 
-ViewEvent: TypeAlias = Began | Laned | Opened | Said | Changed | Counted | Ended
+ViewEvent: TypeAlias = Began | Laned | Opened | TextAppended | Changed | Counted | Ended
 
 
 def to_dict(event: ViewEvent) -> dict[str, Any]:

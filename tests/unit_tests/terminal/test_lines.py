@@ -13,7 +13,7 @@ from langgraph_once.watch import (
     Ended,
     Laned,
     Opened,
-    Said,
+    TextAppended,
     ViewEvent,
 )
 
@@ -27,7 +27,7 @@ def told(*events: ViewEvent, names_sides: bool = False) -> list[str]:
 
 def message(item: int, *texts: str, lane: int = 0) -> list[ViewEvent]:
     opened = Opened(item=item, kind="message", lane=lane, node="write", name="ai", **ONCE)
-    return [opened, *(Said(item=item, text=text, **ONCE) for text in texts)]
+    return [opened, *(TextAppended(item=item, text=text, **ONCE) for text in texts)]
 
 
 LANES: list[ViewEvent] = [
@@ -57,7 +57,7 @@ def test_an_item_is_told_when_the_next_of_its_lane_begins() -> None:
 
 
 def test_what_is_said_after_all_is_told_too() -> None:
-    late = Said(item=0, text=" late", **ONCE)
+    late = TextAppended(item=0, text=" late", **ONCE)
     lines = told(*LANES, *message(0, "one"), *message(1, "two"), late, *ENDED)
     assert lines[:3] == ["main write: ai one", "main write: ai two", "main write: ai  late"]
 
@@ -67,10 +67,10 @@ def test_marks_values_and_results_are_told() -> None:
     done = Changed(item=0, status="success", value={"args": {"a": 1}, "result": "found"}, **ONCE)
     cut: list[ViewEvent] = [
         Opened(item=1, kind="message", lane=0, name="ai", **ONCE),
-        Said(item=1, text="said", mark="cut", **ONCE),
+        TextAppended(item=1, text="said", mark="cut", **ONCE),
         Opened(item=2, kind="state", lane=0, value={"topics": ["a"]}, **ONCE),
     ]
-    said = Said(item=0, text='{"a": 1}', **ONCE)
+    said = TextAppended(item=0, text='{"a": 1}', **ONCE)
     assert told(*LANES, call, said, done, *cut, *ENDED)[:3] == [
         'main: tool_call look {"a": 1} = found -> success',
         "main: ai (again) said",

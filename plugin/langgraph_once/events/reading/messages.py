@@ -19,7 +19,7 @@ from langgraph_once.events.reading.content_blocks import Saying, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.recent import History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
-from langgraph_once.events.reading.unwatched_messages import Said, UnwatchedMessages
+from langgraph_once.events.reading.unwatched_messages import MessageOrigin, UnwatchedMessages
 from langgraph_once.events.reading.usage import UsageTotals
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig
@@ -161,7 +161,7 @@ class MessageEvents:
             if self._is_shown(message, where, part.meta):
                 yield from self._whole(message, where, replaces=replaces)
             else:
-                self._elsewhere.add(message.id, Said(where, part.meta))
+                self._elsewhere.add(message.id, MessageOrigin(where, part.meta))
             if isinstance(message, AIMessage) and message.usage_metadata:
                 yield self._usage.count(message.usage_metadata, message.id, where)
 
@@ -223,7 +223,7 @@ class MessageEvents:
                 return
             shown = self._is_shown(chunk, where, meta)
             if not shown:
-                self._elsewhere.add(chunk.id, Said(where, meta))
+                self._elsewhere.add(chunk.id, MessageOrigin(where, meta))
             draft = self._open[key] = OpenMessage(key[1], where, is_shown=shown)
         if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
             draft.usage = add_usage(draft.usage, chunk.usage_metadata)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from langgraph_once.events.reading.recent import Bounded
 from langgraph_once.stream.part.where import Where, node_names
 
-__all__ = ["Said", "UnwatchedMessages"]
+__all__ = ["MessageOrigin", "UnwatchedMessages"]
 
 
-class Said(NamedTuple):
+class MessageOrigin(NamedTuple):
     """Where a message was said, and its metadata there."""
 
     where: Where
@@ -39,18 +39,18 @@ class UnwatchedMessages:
     """
 
     def __init__(self, max_messages: int) -> None:
-        self._by_id: Bounded[str, Said] = Bounded(max_messages)
+        self._by_id: Bounded[str, MessageOrigin] = Bounded(max_messages)
 
     def __bool__(self) -> bool:
         """Whether there is any."""
         return bool(self._by_id)
 
-    def add(self, message_id: str | None, said: Said) -> None:
+    def add(self, message_id: str | None, said: MessageOrigin) -> None:
         """Remember one; the empty id of a provider that gives none names nothing."""
         if message_id:
             self._by_id[message_id] = said
 
-    def get(self, message_id: str | None) -> Said | None:
+    def get(self, message_id: str | None) -> MessageOrigin | None:
         """Where it was said, if it was not told."""
         return self._by_id.get(message_id or "")
 

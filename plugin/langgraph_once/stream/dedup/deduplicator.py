@@ -28,8 +28,8 @@ from langgraph_once.stream.dedup.states.unchanged import (
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.dedup.stock import StockForm
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.owed import owe
 from langgraph_once.stream.ledger.pending_ids import with_id
+from langgraph_once.stream.ledger.undelivered import keep_undelivered
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
@@ -99,8 +99,8 @@ class Deduplicator:
         self._states = StateParts(ledger, hints, is_message_key, self.stats)
         self._hidden = HiddenParts.of(ledger, self.config)
         self._open_entry = ledger.open_entries
-        self._echoes = self._messages.echoes
-        self._rivals = self._messages.rivals.open
+        self._held_retries = self._messages.held_retries
+        self._concurrent = self._messages.concurrent.open
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
@@ -110,28 +110,28 @@ class Deduplicator:
         self._tells_states = not modes or "values" in modes
         self._is_interrupted = False
 
-    def owed(self) -> Iterator[Part]:
+    def undelivered(self) -> Iterator[Part]:
         """What was said in the stream before when its consumer had left."""
-        owed = self.ledger.owed
-        while owed and self._tells_messages:
-            yield owed.popleft()
-        while owed and self._cuts_states:
-            self.ledger.forget(str(owed.popleft().data.id))  # a state will say it
+        undelivered = self.ledger.undelivered
+        while undelivered and self._tells_messages:
+            yield undelivered.popleft()
+        while undelivered and self._cuts_states:
+            self.ledger.forget(str(undelivered.popleft().data.id))  # a state will say it
 
-    def owe(self, rest: Iterable[Part], left: Iterable[Part]) -> None:
+    def keep_undelivered(self, rest: Iterable[Part], left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get, for the next stream to begin with.
 
         Args:
             rest: What it lacks of the part that came last.
             left: What has not been fed any more.
         """
-        owe(self.ledger.owed, rest)
+        keep_undelivered(self.ledger.undelivered, rest)
         for part in left:
             if part.mode == "messages":
-                owe(self.ledger.owed, self.feed(part))
+                keep_undelivered(self.ledger.undelivered, self.feed(part))
             else:
                 for named in self.named(part):
-                    owe(self.ledger.owed, self.feed(named))
+                    keep_undelivered(self.ledger.undelivered, self.feed(named))
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""
@@ -194,13 +194,13 @@ class Deduplicator:
         if fields["chunk_position"] is not None:
             return False
         if meta is not self._last_meta or fields["id"] != self._last_id:
-            # Echoes and rivals come up in `feed`, which forgets the last message.
+            # `feed` notes held retries and concurrent messages, and forgets the last message.
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
             if entry is None or not entry.is_of(annotation_of(meta)):
                 return False
             if entry.metadata is meta:
-                self._messages.originals.shares_metadata = True
-            if self._echoes or self._rivals:
+                self._messages.matcher.shares_metadata = True
+            if self._held_retries or self._concurrent:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
             self._outdate()

@@ -17,7 +17,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.hide import Hiding
 from langgraph_once.stream.dedup.messages.decide import MessageParts
-from langgraph_once.stream.dedup.messages.message_part import SaidPart
+from langgraph_once.stream.dedup.messages.message_part import MessagePart
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of
@@ -80,7 +80,7 @@ class HiddenParts(MessageParts):
 
     def _hides_whole(self, part: Part, message_id: str, note: Mapping[str, Any]) -> bool:
         said, content = _said(part), content_of(part.data)
-        if self.originals.of_whole(said, content) is not None:
+        if self.matcher.of_whole(said, content) is not None:
             return True
         known = self._delivered.entries(message_id)
         if any(said.follows(entry, self._delivered.epoch) for entry in known):
@@ -89,10 +89,10 @@ class HiddenParts(MessageParts):
             return not (note.get("given") or said.source == "history")
         if said.source in OF_OTHERS:
             return False
-        space = self.originals.space
+        space = self.matcher.space
         if self._delivered.match_copy(said.task, content, space=space) is not None:
             return False
-        return self.originals.of_copy(said, content) is not None or self._answers(part.data)
+        return self.matcher.of_copy(said, content) is not None or self._answers(part.data)
 
     def _answers(self, message: BaseMessage) -> bool:
         """Whether it is the result of a tool that a hidden message calls."""
@@ -120,9 +120,9 @@ class HiddenParts(MessageParts):
         return any(self._ledger.entries(each) for each in (message_id, note.get("id")) if each)
 
 
-def _said(part: Part) -> SaidPart:
+def _said(part: Part) -> MessagePart:
     """A part as read, which another is to read after this."""
-    said = SaidPart(part)
+    said = MessagePart(part)
     if said.is_streamed and said.note is not None:
         said.note["streamed"] = True
     return said

@@ -17,7 +17,7 @@ from langchain_core.messages import BaseMessageChunk, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.part.annotation import Unsent, annotation_of
+from langgraph_once.stream.part.annotation import PrivateMetadata, annotation_of
 from langgraph_once.stream.part.envelope import Part
 
 __all__ = ["StockForm", "as_stock_reads"]
@@ -60,7 +60,7 @@ class StockForm:
         """Whether a stock reader is to have a part. Notes it as sent."""
         message = part.data
         note: Mapping[str, Any] = annotation_of(part.meta) or {}
-        if note and type(part.meta) is not Unsent:
+        if note and type(part.meta) is not PrivateMetadata:
             return True  # the server sends it to a reader that has announced itself
         if isinstance(message, BaseMessageChunk):
             if not self._takes_chunk(message, note):

@@ -51,7 +51,7 @@ class Ledger(Entries):
         state_before: Those of the state before the last one, in its namespace.
         snapshots: For each namespace the messages that its state held last, with their places.
         updates: Fingerprints of updates delivered, each with its epoch.
-        owed: What was said when the consumer had left; noted as if it had it.
+        undelivered: What was said when the consumer had left; noted as if it had it.
         pending_ids: What was written without an id, and no state has shown yet.
         hidden: What was hidden from the consumer, where something is.
     """
@@ -63,7 +63,7 @@ class Ledger(Entries):
         self.states: PerGraph[Fingerprints] = PerGraph()
         self.state_before: Fingerprints | None = None
         self.updates: dict[bytes, int] = {}
-        self.owed: deque[Part] = deque()
+        self.undelivered: deque[Part] = deque()
         self._updates_of: dict[str, int] = {}
         self._ran: PerGraph[None] = PerGraph()
         self._waits = False
@@ -244,7 +244,7 @@ class Ledger(Entries):
         else:
             self.deliver_in_state(message_id, content, known.ns)
         if known.part is not None:
-            self.owed.append(with_id(known.part, message_id))
+            self.undelivered.append(with_id(known.part, message_id))
         return True
 
     def forget(self, message_id: str, *, home: str = "") -> list[str]:
@@ -336,7 +336,7 @@ class Ledger(Entries):
             updates=self.updates,
             copies_without_id=[known for known in self.pending_ids if known.entry],
             waiting=self.pending_ids.parts,
-            owed=self.owed,
+            undelivered=self.undelivered,
             hidden=self.hidden.saved() if self.hidden is not None else None,
         )
 
@@ -375,7 +375,7 @@ class Ledger(Entries):
             ledger.pending_ids.add(known)
         for part in saved.waiting:
             ledger.await_id(part.ns, content_of(part.data), part=part)
-        ledger.owed.extend(saved.owed)
+        ledger.undelivered.extend(saved.undelivered)
         if saved.hidden is not None:
             ledger.hidden = cls._restored(saved.hidden)
         return ledger

@@ -13,8 +13,8 @@ import ormsgpack
 
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.owed import read_owed, write_owed
 from langgraph_once.stream.ledger.pending_ids import PendingId
+from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import Place
@@ -38,7 +38,7 @@ class SavedLedger(NamedTuple):
     updates: Mapping[bytes, int]
     copies_without_id: list[PendingId]
     waiting: Iterable[Part]
-    owed: Iterable[Part]
+    undelivered: Iterable[Part]
     hidden: SavedLedger | None
 
 
@@ -57,8 +57,8 @@ def write_ledger(ledger: SavedLedger) -> bytes:
             ],
             "updates": list(ledger.updates.items()),
             "nameless": [_pack_copy(known) for known in ledger.copies_without_id],
-            "waiting": [write_owed(part) for part in ledger.waiting],
-            "owed": [write_owed(part) for part in ledger.owed],
+            "waiting": [write_undelivered(part) for part in ledger.waiting],
+            "owed": [write_undelivered(part) for part in ledger.undelivered],
             "hidden": write_ledger(ledger.hidden) if ledger.hidden else None,
         }
     )
@@ -114,8 +114,8 @@ def _unpack(body: dict[str, Any]) -> SavedLedger:
             for ns, said, told, epoch in body.get("nameless", ())
             if said in by_id
         ],
-        waiting=[read_owed(said) for said in body.get("waiting", ())],
-        owed=[read_owed(said) for said in body.get("owed", ())],  # 0.1 wrote none
+        waiting=[read_undelivered(said) for said in body.get("waiting", ())],
+        undelivered=[read_undelivered(said) for said in body.get("owed", ())],  # 0.1 wrote none
         hidden=read_ledger(hidden) if hidden else None,
     )
 

@@ -13,8 +13,8 @@ __all__ = [
     "ANNOTATION_KEY",
     "SCHEMA_VERSION",
     "Annotation",
+    "PrivateMetadata",
     "Source",
-    "Unsent",
     "annotated",
     "annotation_of",
     "drafting",
@@ -97,7 +97,7 @@ class Annotation(TypedDict):
     """For a task inside others: the step in which each runs, outermost first."""
 
 
-class Unsent(dict[str, Any]):
+class PrivateMetadata(dict[str, Any]):
     """Metadata whose annotation is an attribute, and so is read here and sent to nobody."""
 
     __slots__ = ("note",)
@@ -113,18 +113,20 @@ def annotated(
     """A copy of `metadata` that carries `annotation`.
 
     Args:
-        metadata: The metadata. What is made of `Unsent` stays so.
+        metadata: The metadata. What is made of `PrivateMetadata` stays so.
         annotation: The annotation.
         sent: Whether whoever is sent the metadata reads the annotation too.
     """
-    if not sent or type(metadata) is Unsent:
-        return Unsent(metadata, annotation)
+    if not sent or type(metadata) is PrivateMetadata:
+        return PrivateMetadata(metadata, annotation)
     return {**metadata, ANNOTATION_KEY: annotation}
 
 
 def note_in(metadata: dict[str, Any]) -> Annotation:
     """The annotation that `annotated` put into `metadata`, to be completed."""
-    note: Annotation = metadata.note if type(metadata) is Unsent else metadata[ANNOTATION_KEY]
+    note: Annotation = (
+        metadata.note if type(metadata) is PrivateMetadata else metadata[ANNOTATION_KEY]
+    )
     return note
 
 
@@ -167,7 +169,7 @@ def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
 
     The metadata are those of the user's config too, who may have a key of this name.
     """
-    if type(metadata) is Unsent:
+    if type(metadata) is PrivateMetadata:
         return metadata.note
     found: Annotation | None = metadata.get(ANNOTATION_KEY)
     return found if isinstance(found, dict) and _is_ours(found) else None

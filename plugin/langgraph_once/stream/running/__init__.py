@@ -7,7 +7,7 @@ run             What a handler must know of its stream.
 attempts        Which tasks run, which attempt that is, and what failed ones said.
 inputs          What graphs and tasks were given, so that an echo is no news.
 returned        What a node returned, beside what others wrote.
-unsaid_runs     Which model runs are not streamed.
+suppressed_runs Which model runs are not streamed.
 hints_handler   What nodes do, where `messages` is not streamed.
-undelivered     What nobody has read of an ended run.
+unread          What nobody has read of an ended run.
 """

@@ -17,9 +17,9 @@ from langgraph_once.stream.part.namespace import NS_SEP, lineage, node_path
 from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
 
 __all__ = [
+    "EmittedMessage",
     "Meta",
     "ModelRun",
-    "Said",
     "Task",
     "Tasks",
     "first_message",
@@ -37,7 +37,7 @@ Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
 """A namespace and metadata."""
 
 
-class Said(NamedTuple):
+class EmittedMessage(NamedTuple):
     """A message that went out."""
 
     id: str
@@ -112,8 +112,8 @@ class Task:
         self.inputs: dict[str, tuple[BaseMessage, object, str]] = {}
         self.unnamed = GivenToTask()
         self.runs: dict[str, ModelRun] = {}
-        self.said: dict[tuple[str, str], Said] = {}
-        self.stale: list[Said] = []
+        self.said: dict[tuple[str, str], EmittedMessage] = {}
+        self.stale: list[EmittedMessage] = []
         self.models: list[ModelRun] = []
         self.is_sent = False
         self.started: deque[GivenToGraph] = deque(maxlen=MAX_STARTED)
@@ -172,7 +172,7 @@ class Task:
                     return run_id
         return None
 
-    def take_back(self, *, inner: bool) -> Iterator[Said]:
+    def take_back(self, *, inner: bool) -> Iterator[EmittedMessage]:
         """What earlier attempts have said: themselves, or with `inner` the tasks inside too."""
         taken = [said for said in self.stale if inner or said.task == self.ns]
         if taken:
@@ -208,14 +208,14 @@ class Tasks:
             if ns == task.ns or ns.startswith(inside):
                 self._tasks.pop(ns, None)
 
-    def say(self, said: Said) -> None:
+    def say(self, said: EmittedMessage) -> None:
         """Note what a task said, for it and the tasks that it runs in."""
         for ns in lineage(said.task):
             self.get(ns).said[said.task, said.id] = said
 
     def speak(self, run: ModelRun) -> None:
         """Note that a model begins to speak, for its task and the tasks that it runs in."""
-        said = Said(run.id, run.meta[0], run.task.ns)
+        said = EmittedMessage(run.id, run.meta[0], run.task.ns)
         self.say(said)
         for ns in lineage(said.task):
             self.get(ns).models.append(run)

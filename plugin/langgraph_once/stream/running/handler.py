@@ -28,7 +28,7 @@ from langchain_core.outputs import ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
-from langgraph_once.stream.dedup.messages.originals import space_of
+from langgraph_once.stream.dedup.messages.message_matcher import space_of
 from langgraph_once.stream.part.annotation import (
     SCHEMA_VERSION,
     Annotation,
@@ -42,9 +42,9 @@ from langgraph_once.stream.part.content import AUTO_ID_PREFIX, as_whole, content
 from langgraph_once.stream.part.messages_within import Found, found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.running.attempts import (
+    EmittedMessage,
     Meta,
     ModelRun,
-    Said,
     Task,
     Tasks,
     first_message,
@@ -52,7 +52,7 @@ from langgraph_once.stream.running.attempts import (
     raised_update,
 )
 from langgraph_once.stream.running.inputs import GivenToGraph
-from langgraph_once.stream.running.returned import Siblings, Written, dropped, known_first
+from langgraph_once.stream.running.returned import ConcurrentWrites, Written, dropped, known_first
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["OnceMessagesHandler"]
@@ -70,7 +70,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         self._last: tuple[UUID | None, ModelRun | None] = None, None
         self._given_ids: set[str] = set()
         self._removed: set[str] = set()
-        self._siblings = Siblings()
+        self._concurrent = ConcurrentWrites()
         self._writing = threading.Lock()
 
     def on_chat_model_start(
@@ -85,7 +85,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._take_back_inner(task.ns)
         for failed in [run for run in list(task.runs.values()) if run.failed]:
-            self._take_back(task, [Said(failed.id, meta[0], task.ns)], meta[1])
+            self._take_back(task, [EmittedMessage(failed.id, meta[0], task.ns)], meta[1])
             task.runs = {known: run for known, run in list(task.runs.items()) if run is not failed}
         run = self._models[run_id] = ModelRun(run_id, task)
         run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
@@ -266,7 +266,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
     def _send_written(self, written: Written, *, is_listed: bool) -> None:
         """Send a message that a task returned, if the consumer is to have it now."""
         task, message = written.task, written.message
-        beside, wins = self._siblings.keep(written) if is_listed else (None, True)
+        beside, wins = self._concurrent.keep(written) if is_listed else (None, True)
         if beside is not None and wins:
             self._send_whole(written, wins=True)
         elif beside is not None:
@@ -350,7 +350,9 @@ class OnceMessagesHandler(StreamMessagesHandler):
     ) -> None:
         if not isinstance(message, RemoveMessage):
             self.seen.add(str(message.id))
-            self._tasks.say(Said(note_in(metadata).get("id") or str(message.id), ns, task.ns))
+            self._tasks.say(
+                EmittedMessage(note_in(metadata).get("id") or str(message.id), ns, task.ns)
+            )
         self.stream((ns, "messages", (message, metadata)))
 
     def _take_back_inner(self, task_ns: str) -> None:
@@ -360,7 +362,9 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 metadata = {TASK_NS_KEY: outer.ns}
                 self._take_back(outer, outer.take_back(inner=True), metadata)
 
-    def _take_back(self, task: Task, said: Iterable[Said], metadata: Mapping[str, Any]) -> None:
+    def _take_back(
+        self, task: Task, said: Iterable[EmittedMessage], metadata: Mapping[str, Any]
+    ) -> None:
         for gone in said:
             task.said.pop((gone.task, gone.id), None)
             about = {**metadata, TASK_NS_KEY: gone.task}

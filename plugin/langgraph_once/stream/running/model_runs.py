@@ -16,7 +16,7 @@ from langgraph.constants import TAG_HIDDEN
 
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.part.where import NODE_KEY
-from langgraph_once.stream.running.attempts import Said, Task, Tasks
+from langgraph_once.stream.running.attempts import EmittedMessage, Task, Tasks
 
 __all__ = ["ModelRunsHandler", "ModelStart"]
 
@@ -48,7 +48,7 @@ class ModelRunsHandler(BaseCallbackHandler):
         self._lock = threading.Lock()  # nodes without `async` run in threads
         self._tasks = Tasks()
         self._nodes: dict[UUID, Task] = {}
-        self._models: dict[UUID, Said] = {}
+        self._models: dict[UUID, EmittedMessage] = {}
         self._failed: set[str] = set()
 
     def on_chain_start(
@@ -94,7 +94,7 @@ class ModelRunsHandler(BaseCallbackHandler):
         """Note what a model run may repeat."""
         if not metadata or TASK_NS_KEY not in metadata:
             return
-        said = self._models[run_id] = Said(str(run_id), (), metadata[TASK_NS_KEY])
+        said = self._models[run_id] = EmittedMessage(str(run_id), (), metadata[TASK_NS_KEY])
         with self._lock:
             task = self._tasks.get(said.task)
             void = [old.id for each in (*self._tasks.outer(task.ns), task) for old in each.stale]

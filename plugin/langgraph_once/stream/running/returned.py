@@ -14,7 +14,7 @@ from langgraph_once.stream.part.namespace import lineage, task_order
 from langgraph_once.stream.part.per_graph import PerGraph
 from langgraph_once.stream.running.attempts import Meta, Task
 
-__all__ = ["Siblings", "Written", "dropped", "known_first"]
+__all__ = ["ConcurrentWrites", "Written", "dropped", "known_first"]
 
 
 class Written(NamedTuple):
@@ -28,7 +28,7 @@ class Written(NamedTuple):
     """Whether it is other than what the task was given."""
 
 
-class Siblings:
+class ConcurrentWrites:
     """The tasks of one step that write messages of one id into one list, which keeps the last.
 
     The last is not who is done last: upstream applies what the tasks of a step wrote in the

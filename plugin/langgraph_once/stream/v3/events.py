@@ -19,8 +19,8 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, expanding
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dropin import ChunkFilter, Expand, expanding
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of, repairing
 from langgraph_once.stream.part.content import as_whole
@@ -63,7 +63,12 @@ def event_filter(
     form = ProtocolForm(ledger) if for_stock else None
     dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
     events = _Events(dedup, expanding(expand), form, tells_edits=tells_edits)
-    return ChunkFilter(events.new, owed=events.owed, owe=events.owe, close=events.close)
+    return ChunkFilter(
+        events.new,
+        undelivered=events.undelivered,
+        keep_undelivered=events.keep_undelivered,
+        close=events.close,
+    )
 
 
 class _Events:
@@ -98,16 +103,16 @@ class _Events:
                 rest = out._replace(data=as_whole(out.data))
                 yield self._write(rest._replace(meta=repairing(out.meta)))
 
-    def owed(self) -> Iterator[Any]:
+    def undelivered(self) -> Iterator[Any]:
         """What the stream before owes; tokens as whole messages, since here a model says none."""
-        for part in self._dedup.owed():
+        for part in self._dedup.undelivered():
             yield self._write(part._replace(data=as_whole(part.data)))
 
-    def owe(self, left: Iterable[Part]) -> None:
+    def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get."""
         said = (self._reader.read(each) for part in left for each in self._expand(part))
         rest = (out for _, out in self._rest)
-        self._dedup.owe(rest, (part for part in said if part is not None))
+        self._dedup.keep_undelivered(rest, (part for part in said if part is not None))
 
     def close(self) -> Iterator[Any]:
         """What remains to be said: what waited for an id in vain."""

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langgraph_once.stream import Ledger
-from langgraph_once.stream.dedup.states.after_gap import recognize
+from langgraph_once.stream.dedup.states.after_gap import alias_messages_after_gap
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import content_of
 
@@ -34,7 +34,7 @@ def state(*messages: Any) -> Any:
 
 
 def test_a_message_that_says_the_same_is_it(ledger: Ledger, entry: Entry) -> None:
-    recognize(ledger, state(HumanMessage("Well?", id="h"), AGAIN))
+    alias_messages_after_gap(ledger, state(HumanMessage("Well?", id="h"), AGAIN))
     assert entry.ids == ["lost", "kept"]
     assert ledger.entries("kept") == ledger.entries("lost")
 
@@ -49,19 +49,19 @@ def test_a_message_that_says_the_same_is_it(ledger: Ledger, entry: Entry) -> Non
     ids=["other", "nameless", "both"],
 )
 def test_no_other_is(ledger: Ledger, entry: Entry, messages: list[Any]) -> None:
-    recognize(ledger, state(*messages))
+    alias_messages_after_gap(ledger, state(*messages))
     assert entry.ids == ["lost"]
 
 
 def test_one_is_it_once(ledger: Ledger, entry: Entry) -> None:
-    recognize(ledger, state(AGAIN, AIMessage("Yes.", id="second")))
+    alias_messages_after_gap(ledger, state(AGAIN, AIMessage("Yes.", id="second")))
     assert entry.ids == ["lost", "kept"]
     assert not ledger.entries("second")
 
 
 def test_what_the_consumer_has_under_its_id_stays_what_it_is(ledger: Ledger, entry: Entry) -> None:
     ledger.deliver("kept", content_of(AGAIN), task="m:1")
-    recognize(ledger, state(AGAIN))
+    alias_messages_after_gap(ledger, state(AGAIN))
     assert entry.ids == ["lost"]
 
 
@@ -70,5 +70,5 @@ def test_only_a_models_whole_message_that_no_other_was_found_to_be(
     ledger: Ledger, entry: Entry, change: str
 ) -> None:
     setattr(entry, change, {"n:1"} if change == "claimed" else False)
-    recognize(ledger, state(AGAIN))
+    alias_messages_after_gap(ledger, state(AGAIN))
     assert entry.ids == ["lost"]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from langgraph_once.stream.running.attempts import Said, Tasks
+from langgraph_once.stream.running.attempts import EmittedMessage, Tasks
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_one_ends_while_others_begin() -> None:
     def live(number: int) -> None:
         for step in range(300):
             task = tasks.get(f"node:{number}|inner:{step}")
-            tasks.say(Said(str(step), (), task.ns))
+            tasks.say(EmittedMessage(str(step), (), task.ns))
             tasks.finish(task)
         tasks.finish(tasks.get(f"node:{number}"))
 

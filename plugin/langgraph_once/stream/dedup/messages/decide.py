@@ -14,10 +14,10 @@ from langchain_core.messages import (
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.messages.interleaved import Rivals
-from langgraph_once.stream.dedup.messages.message_part import SaidPart, is_empty
-from langgraph_once.stream.dedup.messages.originals import Originals, space_of
-from langgraph_once.stream.dedup.messages.repeated_attempt import Echo
+from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentMessages
+from langgraph_once.stream.dedup.messages.held_retry import HeldRetry
+from langgraph_once.stream.dedup.messages.message_matcher import MessageMatcher, space_of
+from langgraph_once.stream.dedup.messages.message_part import MessagePart, is_empty
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
@@ -38,13 +38,13 @@ class MessageParts:
         stats: Counts the decisions.
         takes_back: Whether the consumer drops what it is told to drop, and takes another text
             in its place.
-        goes_on: As `Echo`.
+        goes_on: As `HeldRetry`.
 
     Attributes:
         awaits_ids: What a node wrote without an id waits until a state shows it.
-        echoes: The messages that may repeat what an earlier attempt said, while that is open.
-        rivals: What one task streams at a time, in want of an annotation.
-        originals: Finds what a part speaks of.
+        held_retries: What may repeat an earlier attempt, while that is not decided.
+        concurrent: What one task streams at a time, in want of an annotation.
+        matcher: Finds what a part speaks of.
     """
 
     def __init__(
@@ -62,31 +62,30 @@ class MessageParts:
         self._stats = stats
         self._takes_back = takes_back
         self.awaits_ids = True
-        self.originals = Originals(
+        self.matcher = MessageMatcher(
             ledger, config, stats, space=space_of(config, takes_back=takes_back)
         )
-        self.echoes: dict[tuple[str, str], Echo] = {}
+        self.held_retries: dict[tuple[str, str], HeldRetry] = {}
         self._stale: dict[str, list[Entry]] = {}
         self._before_state: set[Entry] = set()
-        self.rivals = Rivals()
+        self.concurrent = ConcurrentMessages()
 
     def chunk(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a chunk that is not simply the next of its message."""
-        said = SaidPart(part)
+        said = MessagePart(part)
         message: Any = said.message
         if said.note is not None and said.note.get("draft"):
             return self._draft(said)
-        if (echo := self.echoes.get((said.task, message.id))) is not None:
-            return self._echoed(said, message, echo)
-        known = self.originals.of_chunk(said, message)
-        if known is not None and known.id != message.id:
+        if (held := self.held_retries.get((said.task, message.id))) is not None:
+            return self._retried(said, message, held)
+        known = self.matcher.of_chunk(said, message)
+        if known is None:
+            return self._first_chunk(said, message)
+        if known.id != message.id:
             part = part._replace(data=message.model_copy(update={"id": known.id}))
-            return self._next_chunk(said, known, part)
-        if known is not None:
-            return self._next_chunk(said, known, part)
-        return self._first_chunk(said, message)
+        return self._next_chunk(said, known, part)
 
-    def _draft(self, said: SaidPart) -> Iterable[Part]:
+    def _draft(self, said: MessagePart) -> Iterable[Part]:
         """The mark of a message that is in no state, unless a task has repeated it since."""
         known = self._ledger.entries(str(said.message.id))
         entry = next((entry for entry in known if entry.task == said.task), None)
@@ -98,14 +97,17 @@ class MessageParts:
             return (said.part,)
         return (said.part._replace(data=said.message.model_copy(update={"id": entry.id})),)
 
-    def _echoed(self, said: SaidPart, chunk: BaseMessageChunk, echo: Echo) -> Iterable[Part]:
-        out = list(self._record(said, echo.feed(said.part, chunk)))
-        self._stats.held += not out
-        if echo.is_over:
-            self.echoes.pop((said.task, str(chunk.id)), None)
+    def _retried(
+        self, said: MessagePart, chunk: BaseMessageChunk, held: HeldRetry
+    ) -> Iterable[Part]:
+        out = list(self._record(said, held.feed(said.part, chunk)))
+        if not out:
+            self._stats.held += 1
+        if held.is_over:
+            self.held_retries.pop((said.task, str(chunk.id)), None)
         return out
 
-    def _next_chunk(self, said: SaidPart, entry: Entry, part: Part) -> Iterable[Part]:
+    def _next_chunk(self, said: MessagePart, entry: Entry, part: Part) -> Iterable[Part]:
         chunk: Any = part.data
         if entry.is_final:
             if not is_empty(chunk):
@@ -116,15 +118,15 @@ class MessageParts:
             chunk = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
             part = part._replace(data=chunk)
         entry.said.extend(chunk)  # type: ignore[union-attr]  # it is open
-        out = (*self._abandoned(said, entry), part) if self.rivals.open else (part,)
+        out = (*self._abandoned(said, entry), part) if self.concurrent.open else (part,)
         if is_last:
             self._ledger.settle(entry)
-            self.rivals.end(entry)
+            self.concurrent.end(entry)
         return out
 
-    def _first_chunk(self, said: SaidPart, chunk: BaseMessageChunk) -> Iterator[Part]:
+    def _first_chunk(self, said: MessagePart, chunk: BaseMessageChunk) -> Iterator[Part]:
         """One by one: what a consumer that leaves in between did not get is not noted."""
-        if (revived := self.rivals.revived(said.task, str(chunk.id))) is not None:
+        if (revived := self.concurrent.revived(said.task, str(chunk.id))) is not None:
             yield from self._record(said, [said.part._replace(data=revived), said.part])
             return
         for entry in self._ledger.entries(str(chunk.id)):
@@ -133,24 +135,24 @@ class MessageParts:
         old = self._superseded(said)
         if self._config.reexecution == "hold" and old:
             self._stale[said.task] = old[1:]
-            echo = Echo(self._ledger, old[0], goes_on=self._goes_on)
-            self.echoes[said.task, str(chunk.id)] = echo
+            held = HeldRetry(self._ledger, old[0], goes_on=self._goes_on)
+            self.held_retries[said.task, str(chunk.id)] = held
             self._ledger.alias(old[0], str(chunk.id))  # a third attempt may follow
-            yield from self._echoed(said, chunk, echo)
+            yield from self._retried(said, chunk, held)
             return
         if self._config.reexecution == "retract":
             for entry in old:
                 yield from self._take_back(said.part, entry)
         yield from self._record(said, (said.part,))
 
-    def _record(self, said: SaidPart, parts: Iterable[Part]) -> Iterator[Part]:
+    def _record(self, said: MessagePart, parts: Iterable[Part]) -> Iterator[Part]:
         """Note what goes out."""
         for part in parts:
             if isinstance(part.data, BaseMessageChunk):
                 self._note_chunk(said, part.data)
             yield part
 
-    def _note_chunk(self, said: SaidPart, chunk: Any) -> None:
+    def _note_chunk(self, said: MessagePart, chunk: Any) -> None:
         entry = self._ledger.open_entries((said.task, str(chunk.id)))
         if entry is None:
             for known in self._ledger.entries(str(chunk.id)):
@@ -164,7 +166,7 @@ class MessageParts:
             entry.is_model = True
             if said.note is None:
                 entry.metadata = said.part.meta
-                self.rivals.note(entry, self._ledger.open_in(said.task))
+                self.concurrent.note(entry, self._ledger.open_in(said.task))
         else:
             entry.said.extend(chunk)  # type: ignore[union-attr]  # it is open
         if getattr(chunk, "chunk_position", None) == "last":
@@ -172,15 +174,15 @@ class MessageParts:
 
     def whole(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a whole message."""
-        said, ledger = SaidPart(part), self._ledger
+        said, ledger = MessagePart(part), self._ledger
         content, unnamed = content_of(said.message), said.is_unnamed
         waited = unnamed and ledger.pending_ids.drop_repeated(part, content, ledger.epoch)
         if "resumed" in (said.note or ()) and not waited:
             ledger.goes_on(str(said.message.id), content, said.task, part.ns, unnamed=unnamed)
-        known = self.originals.of_whole(said, content)
+        known = self.matcher.of_whole(said, content)
         if known is not None:
             return self._known_whole(said, content, known)
-        original = self.originals.of_copy(said, content)
+        original = self.matcher.of_copy(said, content)
         if self._awaits_id(said, content, original):
             if original is not None:  # it takes the place of that, once it has its id
                 self._ledger.claim(original, said.task)
@@ -191,7 +193,7 @@ class MessageParts:
             return self._new_whole(said, content)
         return self._copied(said, content, original)
 
-    def _awaits_id(self, said: SaidPart, content: Content, original: Entry | None) -> bool:
+    def _awaits_id(self, said: MessagePart, content: Content, original: Entry | None) -> bool:
         """Whether no id is known under which a message could go out: the state will have another.
 
         One that repeats what was streamed needs none.
@@ -200,7 +202,7 @@ class MessageParts:
             return False
         return original is None or not content.is_copy_of(original.content, in_any_role=True)
 
-    def _copied(self, said: SaidPart, content: Content, original: Entry) -> Iterable[Part]:
+    def _copied(self, said: MessagePart, content: Content, original: Entry) -> Iterable[Part]:
         if self._takes_back and not content.is_copy_of(original.content, in_any_role=True):
             return self._replaced(said, content, original)
         self._ledger.claim(original, said.task)
@@ -211,10 +213,10 @@ class MessageParts:
     def _stands_for(self, known: Entry, content: Content) -> bool:
         """Whether a consumer that takes nothing back keeps what it has, with its white space."""
         return not self._takes_back and content.is_copy_of(
-            known.content, in_any_role=True, space=self.originals.space
+            known.content, in_any_role=True, space=self.matcher.space
         )
 
-    def _new_whole(self, said: SaidPart, content: Content) -> Iterator[Part]:
+    def _new_whole(self, said: MessagePart, content: Content) -> Iterator[Part]:
         if self._config.reexecution != "mark":
             for entry in self._superseded(said):
                 if self._config.reexecution == "hold" and entry.content == content:
@@ -227,7 +229,7 @@ class MessageParts:
         is_annotated = said.note is not None
         yield said.part._replace(meta=finding_new(said.part.meta)) if is_annotated else said.part
 
-    def _known_whole(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
+    def _known_whole(self, said: MessagePart, content: Content, known: Entry) -> Iterable[Part]:
         if known.epoch == self._ledger.epoch and known.outranks(said.task, said.steps, said.order):
             return ()  # a stream before had that of its task, which is done
         self._ledger.claim(known, said.task)
@@ -250,7 +252,7 @@ class MessageParts:
             return (_repair(said.part, missing, had_id),)
         return self._replaced(said, content, known)
 
-    def _replaced(self, said: SaidPart, content: Content, known: Entry) -> Iterator[Part]:
+    def _replaced(self, said: MessagePart, content: Content, known: Entry) -> Iterator[Part]:
         self._stats.replaced += 1
         self._ledger.drop(known)
         part = said.part
@@ -260,7 +262,7 @@ class MessageParts:
         self._deliver(said, content)
         yield part
 
-    def _won(self, said: SaidPart, content: Content, known: Entry) -> Iterable[Part]:
+    def _won(self, said: MessagePart, content: Content, known: Entry) -> Iterable[Part]:
         """A message for which the list drops those that tasks beside its own have written."""
         message_id, graph = str(said.message.id), lineage(said.task)[:-1]
         found = self._ledger.entries(message_id)
@@ -271,7 +273,7 @@ class MessageParts:
             self._ledger.drop(entry)
         return self._replaced(said, content, lost[0])
 
-    def _finality(self, said: SaidPart, known: Entry) -> Iterable[Part]:
+    def _finality(self, said: MessagePart, known: Entry) -> Iterable[Part]:
         """The usage of a message of which the consumer has all else."""
         if not known.is_final:
             self._ledger.settle(known)
@@ -289,7 +291,7 @@ class MessageParts:
         )
         return (said.part._replace(data=last),)
 
-    def _deliver(self, said: SaidPart, content: Content) -> None:
+    def _deliver(self, said: MessagePart, content: Content) -> None:
         entry = Entry(said.task, str(said.message.id), content)
         entry.note(said.note, said.steps)
         entry.order = said.order
@@ -301,11 +303,11 @@ class MessageParts:
             self._ledger.alias(entry, other)  # by which its task may take it back
         self._note_unnamed(said, content, entry)
 
-    def _note_unnamed(self, said: SaidPart, content: Content, entry: Entry) -> None:
+    def _note_unnamed(self, said: MessagePart, content: Content, entry: Entry) -> None:
         if said.is_unnamed:
             self._ledger.await_id(said.part.ns, content, entry=entry)
 
-    def _superseded(self, said: SaidPart) -> list[Entry]:
+    def _superseded(self, said: MessagePart) -> list[Entry]:
         """What the task of this part has said in an earlier attempt."""
         if said.task == bare(said.task):  # from an update, which names no task but a node
             return []
@@ -315,12 +317,12 @@ class MessageParts:
             self._stats.inferred += 1
         return [*stale, *older]
 
-    def _abandoned(self, said: SaidPart, new: Entry) -> Iterator[Part]:
-        for old in self.rivals.abandoned(new):
+    def _abandoned(self, said: MessagePart, new: Entry) -> Iterator[Part]:
+        for old in self.concurrent.abandoned(new):
             self._stats.inferred += 1
             yield from self._take_back(said.part, old)
 
-    def _is_stale(self, entry: Entry, said: SaidPart) -> bool:
+    def _is_stale(self, entry: Entry, said: MessagePart) -> bool:
         return self._config.reexecution == "hold" and entry in self._stale.get(said.task, ())
 
     def _take_back(self, part: Part, entry: Entry) -> Iterator[Part]:
@@ -330,7 +332,7 @@ class MessageParts:
 
     def removal(self, part: Part) -> Iterable[Part]:
         """A removal, under the ids by which the consumer knows the message."""
-        said = SaidPart(part)
+        said = MessagePart(part)
         message_id = str(said.message.id)
         if message_id == REMOVE_ALL_MESSAGES:
             self._ledger.forget_all()
@@ -348,17 +350,17 @@ class MessageParts:
             for known_id in self._ledger.forget(message_id, home=graph[-1] if graph else "")
         ]
 
-    def _resumed(self, said: SaidPart, message_id: str) -> Iterable[Part]:
+    def _resumed(self, said: MessagePart, message_id: str) -> Iterable[Part]:
         """A removal of what came unnoted; what is noted is kept, for the message follows."""
         known = self._ledger.entries(message_id)
         for entry in known:  # so that no other of its task is taken for it
             self._ledger.claim(entry, said.task)
         return () if known else (said.part,)
 
-    def _retry(self, said: SaidPart, message_id: str) -> Iterable[Part]:
+    def _retry(self, said: MessagePart, message_id: str) -> Iterable[Part]:
         """What an earlier attempt said, which the handler takes back."""
         found = [e for e in self._ledger.entries(message_id) if e.task == said.task]
-        self.echoes.pop((said.task, message_id), None)
+        self.held_retries.pop((said.task, message_id), None)
         self._ledger.pending_ids.drop_parts(message_id)
         for lost in self._before_state.intersection(found):
             self._ledger.drop(lost)
@@ -378,8 +380,8 @@ class MessageParts:
         for entry in [entry for entries in self._stale.values() for entry in entries]:
             self._ledger.drop(entry)
         self._stale.clear()
-        for echo in self.echoes.values():
-            echo.old_is_gone()
+        for held in self.held_retries.values():
+            held.old_is_gone()
         ledger = self._ledger
         self._before_state = {entry for entry in ledger.known() if entry.epoch == ledger.epoch}
 

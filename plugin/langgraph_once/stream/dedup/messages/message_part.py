@@ -9,7 +9,7 @@ from langgraph_once.stream.part.annotation import Annotation, annotation_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, task_order
 
-__all__ = ["SaidPart", "is_empty"]
+__all__ = ["MessagePart", "is_empty"]
 
 STEP_KEY = "langgraph_step"
 MODEL_KEY = "ls_model_type"
@@ -18,7 +18,7 @@ FOLLOWS = frozenset({"given", "wins", "resumed"})
 """What an annotation has that says of a message: under this id, no other is meant."""
 
 
-class SaidPart:
+class MessagePart:
     """One part and what its metadata say of its message."""
 
     __slots__ = ("is_streamed", "message", "note", "part", "steps", "task")

@@ -10,10 +10,10 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.messages_within import found_in_input
 
-__all__ = ["recognize"]
+__all__ = ["alias_messages_after_gap"]
 
 
-def recognize(ledger: Ledger, state: Any) -> None:
+def alias_messages_after_gap(ledger: Ledger, state: Any) -> None:
     """Note which messages of a state the consumer has from an attempt that left no trace.
 
     Where a server ends before it has kept a checkpoint, a node runs anew. What it says then may

@@ -26,9 +26,9 @@ from langgraph_once.stream.part.content import Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.part.where import NODE_KEY
-from langgraph_once.stream.running.attempts import Said, Tasks
+from langgraph_once.stream.running.attempts import EmittedMessage, Tasks
 
-__all__ = ["UnsaidRuns"]
+__all__ = ["SuppressedRuns"]
 
 MAX_KNOWN = 256
 
@@ -65,7 +65,7 @@ class Quiet(NamedTuple):
     tags: list[str]
 
 
-class UnsaidRuns:
+class SuppressedRuns:
     """What a graph runs that is not streamed: who is hidden, and models tagged `nostream`.
 
     A whole message of the metadata of its node tells of neither. So what is hidden is said once,
@@ -86,7 +86,7 @@ class UnsaidRuns:
         self._stream = stream
         self._models: dict[UUID, Unsaid] = {}
         self._nodes: dict[UUID, Node] = {}
-        self._hidden: deque[tuple[Said, dict[str, Any]]] = deque(maxlen=MAX_KNOWN)
+        self._hidden: deque[tuple[EmittedMessage, dict[str, Any]]] = deque(maxlen=MAX_KNOWN)
         self._quiet: deque[Quiet] = deque(maxlen=MAX_KNOWN)
 
     def starts(self, run: Mapping[str, Any]) -> bool:
@@ -165,7 +165,7 @@ class UnsaidRuns:
         note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1, hidden=True)
         if run_id:
             note["run"] = run_id
-        said = Said(message.id, ns, metadata[TASK_NS_KEY])
+        said = EmittedMessage(message.id, ns, metadata[TASK_NS_KEY])
         self._tasks.say(said)  # it is known by its id, so no other is taken for its copy
         self._hidden.append((said, metadata))
         self._stream((ns, "messages", (as_whole(message), annotated(metadata, note))))

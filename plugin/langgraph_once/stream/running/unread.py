@@ -1,4 +1,4 @@
-"""What a graph has sent to a consumer that had left; `ledger.owed` keeps it for the next stream."""
+"""What a graph has sent to a consumer that had left, for the next stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["undelivered"]
+__all__ = ["unread"]
 
 
 TELLS_OF_MESSAGES = frozenset({"updates", "values", "checkpoints"})
@@ -17,7 +17,7 @@ TELLS_OF_MESSAGES = frozenset({"updates", "values", "checkpoints"})
 checkpoint which ledger belongs to it."""
 
 
-def undelivered(run: Run | None) -> Iterator[Part]:
+def unread(run: Run | None) -> Iterator[Part]:
     """What an ended run has sent of messages, and nobody has read."""
     put: Any = run and run.put
     if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time

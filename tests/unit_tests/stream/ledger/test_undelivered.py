@@ -16,7 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.ledger import serialized
-from langgraph_once.stream.ledger.owed import owe
+from langgraph_once.stream.ledger.undelivered import keep_undelivered
 from langgraph_once.stream.part.content import content_of
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
@@ -112,10 +112,10 @@ class TestV3:
 def test_who_reads_states_alone_finds_it_there() -> None:
     config = DedupConfig(state="new_messages")
     ledger = Ledger()
-    ledger.owed.append(token("Said."))
+    ledger.undelivered.append(token("Said."))
     ledger.deliver("1", content_of(AIMessage("Said.")))
     dedup = Deduplicator(config, ledger=ledger, modes=["values"])
-    assert list(dedup.owed()) == []
+    assert list(dedup.undelivered()) == []
     state = Part((), "values", {"messages": [AIMessage("Said.", id="1")]})
     assert list(dedup.feed(state)) == [state]
 
@@ -124,7 +124,7 @@ class TestBytes:
     def test_messages_of_every_kind_come_back(self) -> None:
         ledger = Ledger()
         call: Any = {"name": "add", "args": '{"a": 1}', "id": "c", "index": 0}
-        ledger.owed.extend(
+        ledger.undelivered.extend(
             [
                 token("Said", tool_call_chunks=[call], chunk_position="last"),
                 Part(("a:1",), "messages", RemoveMessage(id="2"), {"once": {"v": 1}}),
@@ -132,30 +132,33 @@ class TestBytes:
             ]
         )
         read = Ledger.from_bytes(ledger.to_bytes())
-        assert read.owed == ledger.owed
+        assert read.undelivered == ledger.undelivered
 
     def test_what_json_has_no_word_for_becomes_text(self) -> None:
         ledger = Ledger()
         message = ToolMessage("3", tool_call_id="c", id="3", artifact=object())
-        ledger.owed.append(Part((), "messages", message, {"user": object()}))
-        (part,) = Ledger.from_bytes(ledger.to_bytes()).owed
+        ledger.undelivered.append(Part((), "messages", message, {"user": object()}))
+        (part,) = Ledger.from_bytes(ledger.to_bytes()).undelivered
         assert part.data.content == "3"
         assert part.data.artifact.startswith("<object")
 
     def test_bytes_of_a_version_that_owed_nothing_are_read(self) -> None:
         packed = ormsgpack.unpackb(Ledger().to_bytes()[serialized.HEADER_BYTES :])
         assert packed.pop("owed") == []
-        assert serialized._unpack(packed).owed == []
+        assert serialized._unpack(packed).undelivered == []
 
 
 class TestTokens:
     def test_those_of_one_message_become_one(self) -> None:
-        owed: deque[Part] = deque()
-        owe(owed, [token("Hel"), token("Other", "2"), token("lo")])
-        assert [(part.data.id, part.data.text) for part in owed] == [("1", "Hello"), ("2", "Other")]
+        undelivered: deque[Part] = deque()
+        keep_undelivered(undelivered, [token("Hel"), token("Other", "2"), token("lo")])
+        assert [(part.data.id, part.data.text) for part in undelivered] == [
+            ("1", "Hello"),
+            ("2", "Other"),
+        ]
 
     def test_those_after_a_removal_stay_after_it(self) -> None:
-        owed: deque[Part] = deque()
+        undelivered: deque[Part] = deque()
         gone = Part((), "messages", RemoveMessage(id="1"), {})
-        owe(owed, [token("Old"), gone, token("New")])
-        assert [part.data.content for part in owed] == ["Old", "", "New"]
+        keep_undelivered(undelivered, [token("Old"), gone, token("New")])
+        assert [part.data.content for part in undelivered] == ["Old", "", "New"]

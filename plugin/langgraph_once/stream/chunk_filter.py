@@ -64,12 +64,12 @@ class ChunkFilter:
         passes: Whether a chunk is a token that simply goes on, which is noted then: a way
             around the parts for nearly all chunks of a stream.
         write: Writes one that passes; None where it is in the right shape already.
-        owed: What is to be said before the first chunk.
-        owe: Notes what upstream would have sent to a consumer that has left.
+        undelivered: What is to be said before the first chunk.
+        keep_undelivered: Notes what upstream would have sent to a consumer that has left.
         close: What remains to be said at the end of a stream that did not fail.
     """
 
-    __slots__ = ("close", "new", "owe", "owed", "passes", "write")
+    __slots__ = ("close", "keep_undelivered", "new", "passes", "undelivered", "write")
 
     def __init__(
         self,
@@ -77,15 +77,15 @@ class ChunkFilter:
         passes: Passes | None = None,
         *,
         write: Callable[[Any], Any] | None = None,
-        owed: Callable[[], Iterable[Any]] = tuple,
-        owe: Callable[[Iterable[Part]], None] = _none,
+        undelivered: Callable[[], Iterable[Any]] = tuple,
+        keep_undelivered: Callable[[Iterable[Part]], None] = _none,
         close: Callable[[], Iterable[Any]] = tuple,
     ) -> None:
         self.new: Callable[[Any], Iterable[Any]] = new
         self.passes: Passes = passes or _never
         self.write: Callable[[Any], Any] | None = write
-        self.owed: Callable[[], Iterable[Any]] = owed
-        self.owe: Callable[[Iterable[Part]], None] = owe
+        self.undelivered: Callable[[], Iterable[Any]] = undelivered
+        self.keep_undelivered: Callable[[Iterable[Part]], None] = keep_undelivered
         self.close: Callable[[], Iterable[Any]] = close
 
     def __call__(self, chunk: Any) -> Iterable[Any]:
@@ -196,16 +196,16 @@ def chunk_filter(
         rest = feed(part)
         return (chunk if same_shape and kept is part else write(kept) for kept in rest)
 
-    def owed() -> Iterable[Any]:
-        return (write(kept) for kept in dedup.owed())
+    def undelivered() -> Iterable[Any]:
+        return (write(kept) for kept in dedup.undelivered())
 
-    def owe(left: Iterable[Part]) -> None:
-        dedup.owe(rest, chain.from_iterable(map(expanded, left)))
+    def keep_undelivered(left: Iterable[Part]) -> None:
+        dedup.keep_undelivered(rest, chain.from_iterable(map(expanded, left)))
 
     def close() -> Iterable[Any]:
         return (write(kept) for kept in dedup.close())
 
-    both: Any = {"owed": owed, "owe": owe, "close": close}
+    both: Any = {"undelivered": undelivered, "keep_undelivered": keep_undelivered, "close": close}
     if read is itself:
         return ChunkFilter(new, _part_passes(dedup.passes), write=write, **both)
     passes = token_reader(dedup.passes, heard, subgraphs, version)
@@ -228,7 +228,7 @@ def filtered(
         stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
-        yield from new.owed()
+        yield from new.undelivered()
         rest = iter(chunks)
         for first in first_chunk(rest, around_first):
             yield from make(first)
@@ -249,7 +249,7 @@ async def afiltered(
         stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))
-        for kept in new.owed():
+        for kept in new.undelivered():
             yield kept
         rest = aiter(chunks)
         for first in await afirst_chunk(rest, around_first):

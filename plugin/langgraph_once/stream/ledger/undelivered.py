@@ -3,7 +3,7 @@
 A consumer that leaves a stream, or loses it to an error, leaves behind what the graph has sent
 and it has not read, and nodes that were at work speak on until they are done. Their answers
 enter the state, so no later run says them again. They go through the deduplicator all the
-same, and what it would have passed on is owed: the next stream of the thread begins with it.
+same, and what it would have passed on is kept: the next stream of the thread begins with it.
 """
 
 from __future__ import annotations
@@ -21,32 +21,35 @@ from langchain_core.messages import (
 
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["owe", "read_owed", "write_owed"]
+__all__ = ["keep_undelivered", "read_undelivered", "write_undelivered"]
 
 
-def owe(owed: deque[Part], parts: Iterable[Part]) -> None:
+def keep_undelivered(undelivered: deque[Part], parts: Iterable[Part]) -> None:
     """Add what is to be said in messages, the tokens of one message as one chunk."""
     for part in parts:
         if not isinstance(part.data, BaseMessage):
             continue
-        at = next((at for at in reversed(range(len(owed))) if _is_same(owed[at], part)), None)
-        if at is not None and type(owed[at].data) is type(part.data) is AIMessageChunk:
-            owed[at] = part._replace(data=owed[at].data + part.data)
+        at = next(
+            (at for at in reversed(range(len(undelivered))) if _is_same(undelivered[at], part)),
+            None,
+        )
+        if at is not None and type(undelivered[at].data) is type(part.data) is AIMessageChunk:
+            undelivered[at] = part._replace(data=undelivered[at].data + part.data)
         else:
-            owed.append(part)
+            undelivered.append(part)
 
 
 def _is_same(one: Part, other: Part) -> bool:
     return bool(one.data.id == other.data.id and one.ns == other.ns)
 
 
-def write_owed(part: Part) -> str:
-    """An owed message as JSON; what JSON has no word for becomes text."""
+def write_undelivered(part: Part) -> str:
+    """An undelivered message as JSON; what JSON has no word for becomes text."""
     said = [list(part.ns), message_to_dict(part.data), dict(part.meta)]
     return json.dumps(said, default=repr)
 
 
-def read_owed(said: str) -> Part:
-    """The owed message that `write_owed` wrote."""
+def read_undelivered(said: str) -> Part:
+    """The undelivered message that `write_undelivered` wrote."""
     ns, message, meta = json.loads(said)
     return Part(tuple(ns), "messages", messages_from_dict([message])[0], meta)

@@ -9,20 +9,20 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessageChunk, ToolMessage
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.messages.message_part import SaidPart, is_empty
+from langgraph_once.stream.dedup.messages.message_part import MessagePart, is_empty
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content, Space, is_auto
 
-__all__ = ["Originals", "space_of"]
+__all__ = ["MessageMatcher", "space_of"]
 
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams may be the one that a chunk goes on with under
 another id. Some sources name no last chunk: all messages of a task stay open there."""
 
 
-class Originals:
+class MessageMatcher:
     """Finds the message that a chunk goes on with, or that a whole message is or repeats.
 
     Args:
@@ -46,7 +46,7 @@ class Originals:
         self._stats = stats
         self.shares_metadata = False
 
-    def of_chunk(self, said: SaidPart, chunk: BaseMessageChunk) -> Entry | None:
+    def of_chunk(self, said: MessagePart, chunk: BaseMessageChunk) -> Entry | None:
         """The message that a chunk goes on with, under whatever id."""
         open_entry = self._ledger.open_entries((said.task, str(chunk.id)))
         if open_entry is not None and said.note is None:
@@ -65,7 +65,7 @@ class Originals:
                 return entry
         return self._same_run(said, chunk)
 
-    def _same_run(self, said: SaidPart, chunk: BaseMessageChunk) -> Entry | None:
+    def _same_run(self, said: MessagePart, chunk: BaseMessageChunk) -> Entry | None:
         """The last message its task is streaming, if one of the two ids is LangChain's own.
 
         LangChain puts the id of the run on chunks that have none, so a provider that names
@@ -88,7 +88,7 @@ class Originals:
         known = entry.metadata
         return known is metadata or (not self.shares_metadata and known == metadata)
 
-    def of_whole(self, said: SaidPart, content: Content) -> Entry | None:
+    def of_whole(self, said: MessagePart, content: Content) -> Entry | None:
         """What the consumer has of a whole message, by its id or by that of its model run."""
         ids = [str(said.message.id)]
         if said.note is not None and said.note.get("id"):
@@ -100,7 +100,7 @@ class Originals:
                 return max(before, key=lambda entry: entry.akin(said.task))
         return self._nameless_run(said, content)
 
-    def _nameless_run(self, said: SaidPart, content: Content) -> Entry | None:
+    def _nameless_run(self, said: MessagePart, content: Content) -> Entry | None:
         """What a model streamed whose provider sends `""` as the id of each chunk (D9).
 
         Upstream does not find that id again and sends the whole message behind its chunks.
@@ -114,7 +114,7 @@ class Originals:
                 return entry
         return None
 
-    def of_copy(self, said: SaidPart, content: Content) -> Entry | None:
+    def of_copy(self, said: MessagePart, content: Content) -> Entry | None:
         """What a whole message with an id of its own repeats."""
         if said.source in ("model", "push", "history"):
             return None

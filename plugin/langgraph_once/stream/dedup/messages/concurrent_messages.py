@@ -14,17 +14,17 @@ from langchain_core.messages import AIMessageChunk
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import Content
 
-__all__ = ["Rivals"]
+__all__ = ["ConcurrentMessages"]
 
 MAX_WITHDRAWN = 1024
-MAX_RIVALS = 32
+MAX_CONCURRENT = 32
 """The last ones. Where no chunk is the last of its message, all messages of a task stay open."""
 
 Key = tuple[str, str]
 """The task and the id of a message."""
 
 
-class Rivals:
+class ConcurrentMessages:
     """The messages that may be attempts at the same answer.
 
     Attributes:
@@ -37,7 +37,7 @@ class Rivals:
 
     def note(self, entry: Entry, streamed: Iterable[Entry]) -> None:
         """Note what a task is streaming, the last first, besides a message that begins."""
-        others = [other for other in islice(streamed, MAX_RIVALS + 1) if other is not entry]
+        others = [other for other in islice(streamed, MAX_CONCURRENT + 1) if other is not entry]
         if others:
             self.open[entry.task, entry.id] = others[::-1]
 
@@ -50,11 +50,11 @@ class Rivals:
 
         Should it go on after all, `revived` has what was taken back.
         """
-        rivals = self.open.pop((new.task, new.id), [])
-        later = [old for old in rivals if not old.is_final and old.size > new.size]
+        others = self.open.pop((new.task, new.id), [])
+        later = [old for old in others if not old.is_final and old.size > new.size]
         if later:
             self.open[new.task, new.id] = later
-        for old in rivals:
+        for old in others:
             if not old.is_final and old not in later and new.content.begins_with(old.content):
                 self._withdrawn[old.task, old.id] = old.content
                 if len(self._withdrawn) > MAX_WITHDRAWN:

@@ -16,10 +16,10 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import StreamedContent
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["Echo"]
+__all__ = ["HeldRetry"]
 
 
-class Echo:
+class HeldRetry:
     """One message of a new attempt beside the one of the attempt before that it may repeat.
 
     Args:
