@@ -179,9 +179,12 @@ class CheckpointConfig:
     """Cut long values into pieces and store each piece once for a thread; other savers than ours
     cannot read these rows. If off, rows hold whole values; what was cut is read all the same."""
 
+    compatible: bool = False
+    """Write what LangGraph's own savers read, while replicas with one of them use the database:
+    codec "msgpack", no compression, values whole. It refuses encryption keys."""
+
     schema: str = ""
-    """PostgreSQL: where the tables are, which is made if it is missing; if empty, where the
-    connection looks."""
+    """PostgreSQL: where the tables are; made if missing. Empty: where the connection looks."""
 
     pool_min_size: Annotated[int, Field(ge=0)] = 1
     """PostgreSQL: connections that are kept open, for each event loop of the server."""
@@ -201,6 +204,11 @@ class CheckpointConfig:
 
     statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
     """PostgreSQL: after how many seconds the server gives up a statement; 0 is as it is set up."""
+
+    @property
+    def stores_once(self) -> bool:
+        """Whether long values are cut into pieces."""
+        return self.store_once and not self.compatible
 
 
 @config

@@ -48,6 +48,8 @@ class AllRows(ABC):
 
     cell_tables: ClassVar[tuple[CellTable, ...]]
     """Where cells are, but for those of pieces. The last is ours."""
+    recent: ClassVar[str] = "true"
+    """A condition: which checkpoints are looked at to find the newest."""
     row_lock: ClassVar[str] = ""
     """What keeps others from changing rows that were read, until the end."""
 
@@ -189,6 +191,17 @@ class AllRows(ABC):
             )
             found.update({tuple(at): run_id for run_id, *at in rows})
         return found
+
+    def newest_of_others(self, after: str) -> Program[str | None]:
+        """The newest checkpoint that no saver of ours stored, if its id is greater."""
+        is_of_others = "once_run_id IS NULL" if (yield from self.has_own()) else "true"
+        rows = yield Ask(
+            f"SELECT max(checkpoint_id) FROM checkpoints WHERE {is_of_others} AND {self.recent} "
+            "AND checkpoint_id > ?",
+            [after],
+        )
+        newest: str | None = rows[0][0]
+        return newest
 
     def is_any_ours(self) -> Program[bool]:
         """Whether a row of upstream's tables is one that only we read."""

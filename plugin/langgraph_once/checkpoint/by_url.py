@@ -42,13 +42,13 @@ def open_saver(
         StorageError: On entering: the database cannot be opened or written.
     """
     if not is_postgres(database):
-        return open_sqlite_saver(sqlite_path(database), serde=serde, store_once=config.store_once)
+        return open_sqlite_saver(sqlite_path(database), serde=serde, store_once=config.stores_once)
     from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
 
     return open_postgres_saver(
         database,
         serde=serde,
-        store_once=config.store_once,
+        store_once=config.stores_once,
         min_size=config.pool_min_size,
         max_size=max(config.pool_min_size, config.pool_max_size),
         max_lifetime_s=config.pool_max_lifetime_s,

@@ -7,19 +7,18 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, batches, each
 from langgraph_once.checkpoint.metadata import opened
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["COUNTERS", "first_id_at", "keep_last", "settled_before", "sweep"]
+__all__ = ["COUNTERS", "keep_last", "settled_before", "sweep"]
 
 logger = logging.getLogger(__name__)
 
 COUNTERS: Final = "counters_since_delta_snapshot"
-_UUID_EPOCH_TICKS: Final = 0x01B21DD213814000
-"""Of 100 ns, from the first day of UUIDs to that of Unix."""
 _SETTLED: Final = timedelta(minutes=5)
 """A checkpoint that is not stored this long after it was made will not be."""
 _MOST_METADATA: Final = 200
@@ -147,9 +146,3 @@ def sweep(tables: Tables, thread_id: str) -> Program[None]:
 def settled_before() -> str:
     """An id: a smaller one, if its checkpoint is not stored by now, is that of none."""
     return first_id_at(datetime.now(UTC) - _SETTLED)
-
-
-def first_id_at(moment: datetime) -> str:
-    """The smallest id that a checkpoint of this time may have (`uuid6`)."""
-    ticks = int(moment.timestamp() * 10_000_000) + _UUID_EPOCH_TICKS
-    return f"{ticks >> 28:08x}-{ticks >> 12 & 0xFFFF:04x}-6{ticks & 0xFFF:03x}"

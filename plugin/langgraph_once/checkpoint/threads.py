@@ -14,12 +14,13 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 
+from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Ask, Program, batches, each
 from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Missing
 from langgraph_once.checkpoint.pieces.manifest import CutValue
-from langgraph_once.checkpoint.pruning import first_id_at, keep_last, sweep
+from langgraph_once.checkpoint.pruning import keep_last, sweep
 from langgraph_once.checkpoint.stored import Naming, Place, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.serde.layers.tag import may_be_bound

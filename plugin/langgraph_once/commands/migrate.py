@@ -63,7 +63,7 @@ def migrate_command(
 
 def _rewrite(place: Place, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
     database, config, serde = place
-    way = leaving(serde) if is_leaving else entering(serde, store_once=config.store_once)
+    way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
     _must_exist(database)
     opened = (
         open_to_read(database, config=config, serde=serde)

@@ -11,15 +11,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.stock_writer import stock_wrote
+from langgraph_once.errors import StorageError
 from langgraph_once.platform.delta_history import hand_on_delta_history
 from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
-from langgraph_once.settings import load_settings
+from langgraph_once.settings import Settings, load_settings
 
 __all__ = ["saver"]
 
@@ -43,4 +46,14 @@ async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
                 )
             )
             logger.info("Threads are kept in %s", opened.name)
+        telling = asyncio.create_task(_tell_of_stock_writer(opened, settings))
         yield opened
+        await telling
+
+
+async def _tell_of_stock_writer(saver: OnceSaver, settings: Settings) -> None:
+    """Log that LangGraph's saver writes beside ours; the start does not wait for it."""
+    with suppress(StorageError):  # it was only asked for
+        if found := await asyncio.to_thread(stock_wrote, saver):
+            level = logging.INFO if settings.checkpoint.compatible else logging.WARNING
+            logger.log(level, "%s: %s", saver.name, found)

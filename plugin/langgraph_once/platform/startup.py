@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from langgraph_once.checkpoint import check_database
+from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.project_source import project_source
@@ -42,6 +43,8 @@ def serializer_for(settings: Settings) -> OnceSerializer:
     config = settings.serde
     if not config.source:
         config = replace(config, source=project_source())
+    if settings.checkpoint.compatible:
+        config = _compatible(config)
     try:
         return OnceSerializer(config, upstream_aes_key=settings.upstream_aes_key)
     except ConfigError as error:
@@ -51,6 +54,17 @@ def serializer_for(settings: Settings) -> OnceSerializer:
         field, item, inner = found.groups("")
         where = written_at("serde", field) + item
         raise ConfigError(where, ": ".join(filter(None, [inner, error.problem]))) from None
+
+
+def _compatible(config: SerdeConfig) -> SerdeConfig:
+    """The same, but it writes what LangGraph's savers read."""
+    if config.encryption_keys:
+        problem = (
+            "has no effect with encryption keys: LangGraph's savers cannot read what is encrypted; "
+            "set the keys once no replica runs one of them, and this to false"
+        )
+        raise ConfigError(written_at("checkpoint", "compatible"), problem)
+    return replace(config, codec="msgpack", compression="none")
 
 
 def check_settings(settings: Settings, manifest: Manifest | None = None) -> None:

@@ -12,9 +12,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send, interrupt
 
+from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.moving.verify import repair, verify
-from langgraph_once.checkpoint.pruning import first_id_at
 from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint import whole_databases as whole
 

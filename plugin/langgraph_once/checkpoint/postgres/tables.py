@@ -243,8 +243,8 @@ class PostgresTables(PostgresMoves):
                 rows.append([*new.place[:2], channel, str(version), *cell])
         head = {**new.checkpoint, "channel_values": inline}
         known = sealed(self.values, new.place, new.metadata)
-        # What the metadata say is not said twice.
-        run_id = None if known.get("run_id") == new.run_id else new.run_id
+        # Always said, if only that there is none: by that our rows are told from others'.
+        run_id = new.run_id or ""
         row = [*new.place, new.parent_id, json_text(head), metadata_text(known), run_id]
         put = Ask(_PUT, row, has_rows=False)
         return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]

@@ -119,6 +119,7 @@ class SqliteTables(Tables):
     metadata_columns = "metadata", "?"
     is_sealed = f"instr(CAST(metadata AS TEXT), '\"{SEALED}\"')"
     run_id = _RUN_ID
+    recent = "rowid > (SELECT max(rowid) - 1000 FROM checkpoints)"
     columns = (("checkpoints", ""), ("writes", ""))
     cell_tables = (
         CellTable("checkpoint", "checkpoints", ("checkpoint_ns", "checkpoint_id"), "checkpoint"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from langgraph_once.checkpoint import check_database
+from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.stock_writer import stock_wrote
+from langgraph_once.errors import StorageError
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check.extras import missing_extras, missing_server
 from langgraph_once.platform.check.finding import Finding, finding, findings_of
@@ -15,7 +19,8 @@ from langgraph_once.platform.check.keys import unread_keys
 from langgraph_once.platform.check.named_types import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
 from langgraph_once.platform.startup import check_store_database, serializer_for
-from langgraph_once.settings import Settings, load_settings, setting_problems
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.settings import Settings, load_settings, setting_problems, written_at
 
 __all__ = ["check_project"]
 
@@ -43,6 +48,17 @@ def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
     return list(dict.fromkeys(found))
 
 
+def _stock_writer(settings: Settings) -> Iterator[Finding]:
+    """Say if a saver of LangGraph's writes to the database: there may be nothing in it yet."""
+    reader = OnceSerializer()  # no value is read
+    with (
+        suppress(StorageError),
+        open_to_read(settings.database, config=settings.checkpoint, serde=reader) as saver,
+    ):
+        if problem := stock_wrote(saver):
+            yield finding("hint", written_at("checkpoint", "compatible"), problem)
+
+
 def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
     types = [*check_named_types(settings.serde)]
     extras = [*missing_extras(settings)]
@@ -53,6 +69,7 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
     if not any(each.effect == "stops" for each in extras):
         with findings_of(found, ""):
             check_database(settings.database)
+            found += _stock_writer(settings)
         if manifest.has_our_store:
             with findings_of(found, ""):
                 check_store_database(settings, manifest)
