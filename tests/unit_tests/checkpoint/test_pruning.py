@@ -149,13 +149,13 @@ def on(saver: OnceSaver) -> set[str]:
 def test_writes_on_what_was_never_stored_go_once_it_cannot_come_any_more(
     saver: OnceSaver, here: str, way: str
 ) -> None:
+    def put(at: Any, run_id: str, step: int) -> Any:
+        about: Any = {**at, "metadata": {"run_id": run_id}}
+        return saver.put(about, empty_checkpoint(), {"source": "loop", "step": step}, {})
+
     orphan(saver, timedelta(seconds=2))  # a newer one is stored below
-    at = saver.put(
-        {**ROOT, "metadata": {"run_id": "r"}}, empty_checkpoint(), {"source": "loop", "step": 1}, {}
-    )
-    kept = saver.put(
-        {**at, "metadata": {"run_id": "k"}}, empty_checkpoint(), {"source": "loop", "step": 2}, {}
-    )
+    at = put(ROOT, "r", 1)
+    kept = put(at, "k", 2)
     saver.put_writes(kept, [("a", 1)], "task")
     coming = orphan(saver, timedelta(seconds=-2))  # above the newest: it may be stored right now
     orphan(saver, timedelta(hours=2), "gone")  # of a thread without checkpoints

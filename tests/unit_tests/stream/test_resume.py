@@ -213,8 +213,8 @@ class TestTheStoreIsBounded:
 
         tracemalloc.start()
         try:
-            grown(range(50))
-            assert grown(range(50, 350)) < 60_000
+            grown(range(30))
+            assert grown(range(30, 130)) < 20_000
         finally:
             tracemalloc.stop()
 
