@@ -57,7 +57,8 @@ def test_it_is_told_when_a_saver_of_langgraphs_wrote_last(here: str, setting: st
     opening = open_saver(here, config=settings.checkpoint, serde=serde)
     with opening as once:
         build(once).invoke(ASKED, on("ours"))
-        build(once).invoke(ASKED, {**on("ours"), "metadata": {"run_id": "run"}})
+        with_run: Any = {**on("ours"), "metadata": {"run_id": "run"}}
+        build(once).invoke(ASKED, with_run)
         assert stock_wrote(once) is None
         with whole.stock(here) as stock:
             build(stock).invoke(ASKED, on("theirs"))
