@@ -55,15 +55,19 @@ class Cutter:
         """Whether a piece had this name under a key from before."""
         return any(_digest(data, key) == digest for key in self._keys[1:])
 
-    def ends(self, data: memoryview, start: int, stop: int) -> Iterator[int]:
+    def ends(
+        self, data: memoryview, start: int, stop: int, *, finely: bool = False
+    ) -> Iterator[int]:
         """Yield where pieces end, in order. Their own bytes tell it, and the one behind each.
 
         Args:
             data: What is cut.
             start: Where the first begins.
             stop: Where the last ends. How much is between tells how large pieces are.
+            finely: They are short in any case.
         """
-        mean = next(mean for least, mean in _MEAN_BYTES if stop - start >= least)
+        size = 0 if finely else stop - start
+        mean = next(mean for least, mean in _MEAN_BYTES if size >= least)
         fine_from = start if mean == _FINE_BYTES else stop - _FINE_END_BYTES
         yield from self._ends(data, start, fine_from, mean)
         yield from self._ends(data, fine_from, stop, _FINE_BYTES)

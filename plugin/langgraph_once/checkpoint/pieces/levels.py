@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter
 
 __all__ = ["Cut", "Level", "cut"]
 
@@ -25,6 +26,9 @@ _FAR: Final = 64 * 1024
 """Bytes: a piece that moved is looked for so far behind the one before it."""
 _LEAST_GAP: Final = 256
 """Bytes: fewer are cut with the piece behind them, so that many changes make no tiny pieces."""
+_MOST_FINE: Final = 320
+_LEFT_FINE: Final = 64
+"""How many short pieces in a row become long ones, and how many of them do not yet."""
 _MOST_MISSED: Final = 32
 """So many pieces one after the other are looked for in vain before the rest is taken for new."""
 
@@ -83,7 +87,7 @@ class _Same(NamedTuple):
 
 
 def cut(
-    data: bytes, start: int, cutter: Cutter, before: Cut | None = None
+    data: bytes, start: int, cutter: Cutter, before: Cut | None = None, *, finely: bool = False
 ) -> tuple[Cut, dict[bytes, bytes]]:
     """Cut bytes.
 
@@ -92,6 +96,7 @@ def cut(
         start: How many at the beginning are not cut.
         cutter: Cuts and names.
         before: Other bytes, like these perhaps. What they share is not cut or named again.
+        finely: Pieces are short, however much is new.
 
     Returns:
         How they are cut, and the pieces and groups that `before` may not have, by digest.
@@ -110,7 +115,7 @@ def cut(
         return name
 
     was = before.levels[0] if before.levels else Level([], [])
-    level, same = _Pieces(before, found, cutter, named).cut(was, same)
+    level, same = _Pieces(before, found, partial(cutter.ends, finely=finely), named).cut(was, same)
     levels: list[Level] = []
     while level.ends:
         levels.append(level)
@@ -124,12 +129,16 @@ class _Pieces:
     """Cuts bytes where they differ from others; keeps the pieces of these that it finds again."""
 
     def __init__(
-        self, before: Cut, after: Cut, cutter: Cutter, named: Callable[[bytes], bytes]
+        self,
+        before: Cut,
+        after: Cut,
+        ends: Callable[[memoryview, int, int], Iterator[int]],
+        named: Callable[[bytes], bytes],
     ) -> None:
         self._old, self._old_start = before.data, before.start
         self._new, self._start = after.data, after.start
         self._body = after.body
-        self._cutter = cutter
+        self._ends = ends
         self._named = named
         self._level = Level([], [])
 
@@ -141,6 +150,8 @@ class _Pieces:
         resumes = bisect_left(was.ends, old_size - same.tail, kept)
         end = was.ends[resumes] + shift if was.ends else len(self._body)
         self._level = Level(was.ends[:kept], was.names[:kept])
+        if kept + 2 >= len(was.ends):  # it was appended to
+            kept = self._settle()
         for at in self._found_again(was, kept + 1, resumes, end):
             self._level.ends.append(self._at + was.ends[at] - was.ends[at - 1])
             self._level.names.append(was.names[at])
@@ -148,6 +159,24 @@ class _Pieces:
         self._level.ends.extend(each + shift for each in was.ends[resumes + 1 :])
         self._level.names.extend(was.names[resumes + 1 :])
         return self._level, _Same(kept, max(0, len(was.ends) - resumes - 1))
+
+    def _settle(self) -> int:
+        """Cut a long run of short pieces coarsely, but for its end. Returns how many stay before.
+
+        Who only appends would read a piece for each kilobyte otherwise.
+        """
+        ends, names = self._level
+        first = len(ends)
+        while first and ends[first - 1] - (ends[first - 2] if first > 1 else 0) <= MAX_FINE_BYTES:
+            first -= 1
+        if len(ends) - first < _MOST_FINE:
+            return len(ends)
+        last = Level(ends[-_LEFT_FINE:], names[-_LEFT_FINE:])
+        self._level = Level(ends[:first], names[:first])
+        self._cut_to(ends[-_LEFT_FINE - 1])
+        self._level.ends.extend(last.ends)
+        self._level.names.extend(last.names)
+        return first
 
     @property
     def _at(self) -> int:
@@ -173,7 +202,7 @@ class _Pieces:
 
     def _cut_to(self, end: int) -> None:
         at = self._at
-        for each in self._cutter.ends(self._body, at, end) if end > at else ():
+        for each in self._ends(self._body, at, end) if end > at else ():
             self._level.names.append(self._named(bytes(self._body[at:each])))
             self._level.ends.append(each)
             at = each

@@ -96,7 +96,13 @@ class CutValue:
 
 
 def split(
-    codec: str, data: bytes, *, lead_bytes: int, cutter: Cutter, before: Cut | None = None
+    codec: str,
+    data: bytes,
+    *,
+    lead_bytes: int,
+    cutter: Cutter,
+    before: Cut | None = None,
+    finely: bool = False,
 ) -> CutValue:
     """Cut what a codec wrote.
 
@@ -106,8 +112,9 @@ def split(
         lead_bytes: How many bytes at the beginning change whenever the value grows.
         cutter: Cuts and names.
         before: How a value like it was cut: what they share is not cut again.
+        finely: Pieces are short, however much is new.
     """
-    found, made = cut(data, lead_bytes, cutter, before)
+    found, made = cut(data, lead_bytes, cutter, before, finely=finely)
     levels = tuple(map(b"".join, found.open_ends()))
     manifest = Manifest(codec, len(data), data[:lead_bytes], levels)
     return CutValue(manifest, found, made, before is None)

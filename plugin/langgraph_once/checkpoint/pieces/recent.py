@@ -15,6 +15,8 @@ __all__ = ["Recent"]
 
 _BEGINNING: Final = 512
 """Bytes: values of a thread that begin with the same are taken for one that changed."""
+_MOST_MET: Final = 16_384
+"""Of how many values it is known that they were read or written before."""
 _MIDDLE: Final = 128
 """Bytes: a value whose beginning was cut off is known by these."""
 _LOOKED_AT: Final = 4
@@ -25,7 +27,7 @@ class Recent:
     """Cuts values as those before them are cut, and has their bytes. Thread-safe.
 
     What it takes for stored, and is not, is noticed: pieces are asked for before they are named.
-    A value of which it knows nothing is cut coarsely, so that more is stored, but never wrongly.
+    A value that it has forgotten is cut finely: it was, most likely, as it grew.
 
     Args:
         cutter: Cuts and names.
@@ -38,21 +40,33 @@ class Recent:
         self._bytes = 0
         self._cuts: OrderedDict[Any, tuple[Manifest, Cut]] = OrderedDict()
         self._by_levels: dict[Any, Cut] = {}
+        self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def split(self, thread_id: Any, codec: str, data: bytes, *, lead_bytes: int) -> CutValue:
         """`split` a value of a thread."""
-        before = self._before(thread_id, data, lead_bytes)
-        value = split(codec, data, lead_bytes=lead_bytes, cutter=self._cutter, before=before)
+        key = thread_id, data[lead_bytes : lead_bytes + _BEGINNING]
+        before = self._before(key, (lead_bytes + len(data)) // 2, data)
+        value = split(
+            codec,
+            data,
+            lead_bytes=lead_bytes,
+            cutter=self._cutter,
+            before=before,
+            finely=before is None and self._is_kept(data) and hash(key) in self._met,
+        )
         self.keep(thread_id, value.manifest, value.cut)
         return value
 
     def keep(self, thread_id: Any, manifest: Manifest, cut: Cut) -> None:
         """Remember how a value of a thread is cut, if it is not too large."""
-        if len(cut.data) * 2 > self._max_bytes:
+        if not self._is_kept(cut.data):
             return
         key = thread_id, cut.data[cut.start : cut.start + _BEGINNING]
         with self._lock:
+            self._met[hash(key)] = None
+            if len(self._met) > _MOST_MET:
+                self._met.popitem(last=False)
             if key in self._cuts:
                 self._forget(*self._cuts.pop(key))
             self._cuts[key] = manifest, cut
@@ -68,15 +82,17 @@ class Recent:
             return cut and cut.data
         return manifest.lead + cut.body
 
-    def _before(self, thread_id: Any, data: bytes, lead_bytes: int) -> Cut | None:
+    def _is_kept(self, data: bytes) -> bool:
+        return len(data) * 2 <= self._max_bytes
+
+    def _before(self, key: tuple[Any, bytes], middle: int, data: bytes) -> Cut | None:
         """A value of the thread that begins with the same, or has the middle of this one."""
-        found = self._cuts.get((thread_id, data[lead_bytes : lead_bytes + _BEGINNING]))
+        found = self._cuts.get(key)
         if found is not None:
             return found[1]
-        middle = (lead_bytes + len(data)) // 2
         part = data[middle : middle + _MIDDLE]
         with self._lock:
-            cuts = [cut for (of, _), (_, cut) in self._cuts.items() if of == thread_id]
+            cuts = [cut for (of, _), (_, cut) in self._cuts.items() if of == key[0]]
         return next((cut for cut in cuts[: -_LOOKED_AT - 1 : -1] if part in cut.data), None)
 
     def _forget(self, manifest: Manifest, cut: Cut) -> None:

@@ -79,21 +79,20 @@ CHANGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("size", [200_000, 1_000_000])
-def test_a_change_costs_what_it_changes_and_no_more(size: int, change: str) -> None:
-    before = noise(size)
+def test_a_change_costs_what_it_changes_and_no_more(change: str) -> None:
+    before = noise(240_000)
     after = CHANGES[change](before)
     database = Database()
-    first = grown(size)
-    assert database.store(first) >= size
+    first = grown(240_000)
+    assert database.store(first) >= 240_000
     assert database.store(cut(after, before=first)) < 25_000
     assert database.load(cut(after, before=first).manifest) == after
 
 
 def test_several_changes_cost_what_they_change_and_no_more() -> None:
     """As where an early message is edited and another is appended, or two of many texts change."""
-    data, value = noise(400_000), grown(400_000)
-    for number, places in enumerate([(1_000, 399_000), (50_000, 150_000, 300_000), (7, 399_990)]):
+    data, value = noise(300_000), grown(300_000)
+    for number, places in enumerate([(1_000, 299_000), (50_000, 150_000, 200_000), (7, 299_990)]):
         for at in places:
             data = data[:at] + noise(300, at) + data[at + 200 * number :]
         before, value = value, cut(data, before=value)
@@ -113,16 +112,19 @@ def test_many_changes_at_one_place_do_not_leave_tiny_pieces() -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_was_cut_coarsely_is_cut_finely_where_it_changes(change: str) -> None:
-    before = noise(200_000)
+@pytest.mark.parametrize("make", [grown, lambda size: cut(noise(size))])
+def test_what_was_cut_coarsely_is_cut_finely_where_it_changes(
+    make: Callable[[int], CutValue], change: str
+) -> None:
+    before = noise(1_000_000)
     after = CHANGES[change](before)
     database = Database()
-    first = cut(before)
+    first = make(len(before))
     assert database.store(first) >= len(before)
     second = cut(after, before=first)
-    assert database.store(second) < 80_000
+    assert database.store(second) < 250_000
     again = CHANGES[change](after)
-    assert database.store(cut(again, before=second)) < 15_000
+    assert database.store(cut(again, before=second)) < 25_000
     assert database.load(cut(again, before=second).manifest) == again
 
 
@@ -142,8 +144,8 @@ def test_a_large_value_is_cut_into_few_pieces(size: int, most: int) -> None:
 
 
 def test_a_manifest_grows_with_the_logarithm() -> None:
-    value = grown(2_000_000)
-    assert len(value.pieces) > 1_500
+    value = cut(noise(60_000_000))
+    assert len(value.pieces) > 600
     assert len(value.manifest.to_bytes()) < 600
 
 

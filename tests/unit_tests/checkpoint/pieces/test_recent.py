@@ -190,3 +190,37 @@ def test_a_value_whose_beginning_was_cut_off_is_known() -> None:
         CUTTER.named = 0
         recent.split("thread", "once1", data, lead_bytes=3)
         assert CUTTER.named < 20
+
+
+def test_a_value_that_only_grows_is_read_in_few_pieces_and_stored_about_twice() -> None:
+    recent = Recent(CUTTER)
+    stored: dict[bytes, bytes] = {}
+    data = noise(1_500_000)
+    steps = []
+    for end in range(20_000, len(data) + 1, 2_000):
+        before = len(b"".join(stored.values()))
+        value = recent.split("thread", "once1", data[:end], lead_bytes=3)
+        missing = Missing([value])
+        missing.tell(missing.wanted & stored.keys())
+        stored |= missing.found
+        steps.append(len(b"".join(stored.values())) - before)
+    assert len(value.cut.levels[0].names) < 400
+    assert sum(steps) < 3 * len(data)
+    assert sorted(steps)[len(steps) * 9 // 10] < 8_000
+    assert put_together(value) == data
+
+
+def test_values_that_are_forgotten_between_steps_store_what_is_new_all_the_same() -> None:
+    """As where more threads run at once than are remembered."""
+    recent = Recent(CUTTER, max_bytes=400_000)
+    stored: dict[bytes, bytes] = {}
+    before = 0
+    for end in range(20_000, 180_000, 1_000):
+        for seed in range(6):
+            data = noise(180_000, seed)[:end]
+            missing = Missing([recent.split(seed, "once1", data, lead_bytes=0)])
+            missing.tell(missing.wanted & stored.keys())
+            stored |= missing.found
+        if end == 80_000:
+            before = len(b"".join(stored.values()))
+    assert len(b"".join(stored.values())) - before < 3 * 6 * 100_000
