@@ -133,13 +133,14 @@ class SerdeConfig:
     """Your own types that may be loaded, each as "module:Name"; those marked `storable` may be."""
 
     enforcement: Literal["safe", "strict", "warn", "open"] = "safe"
-    """Which types may be loaded besides the allowed ones. "safe": classes imported, or in the
-    project's own source, and rebuilt without running their code; "strict": none, nor are they
-    written in "once1"; "warn": all, with a warning; "open": all."""
+    """Which types may be loaded besides the allowed ones. "safe": classes imported, or of a
+    module of the project that its graphs import, and rebuilt without running their code;
+    "strict": none, nor are they written in "once1"; "warn": all, with a warning; "open": all."""
 
     source: tuple[str, ...] = ()
-    """Folders of your own source, whose modules reading may import, and files that a server loads
-    graphs from by their path. A server takes those of `langgraph.json` where there are none."""
+    """Folders of your own source, and files of graphs. Of the folders, reading may import the
+    modules that these graphs import. A server adds the graphs of `langgraph.json`, and takes its
+    `dependencies` where no folders are named."""
 
     require_encryption: bool = False
     """Refuse to write or read what is not encrypted."""

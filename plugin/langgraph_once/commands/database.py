@@ -49,8 +49,8 @@ def place_of(config: str, database: str | None) -> Place:
     """
     settings, manifest = load_if_there(config)
     serde = settings.serde
-    if not serde.source:
-        serde = replace(serde, source=project_source(Path(config), manifest))
+    source = project_source(serde.source, file=Path(config), manifest=manifest)
+    serde = replace(serde, source=source)
     serializer = serializer_for(settings.model_copy(update={"serde": serde}))
     types: set[tuple[str, ...]] = set()
     with suppress(OnceError):

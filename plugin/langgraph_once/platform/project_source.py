@@ -1,13 +1,14 @@
-"""The project's own source, as `langgraph.json` names it. Reading a checkpoint may import it."""
+"""The project's own source, as `langgraph.json` names it: what reading a checkpoint may import."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from langgraph_once.manifest import Manifest
+from langgraph_once.serde.trust.import_graph import files_run_by
 from langgraph_once.settings import load_graph_files, load_graph_paths
 
 __all__ = ["project_source"]
@@ -16,8 +17,10 @@ _MANIFEST = "langgraph.json"
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
-def project_source(file: Path | None = None, manifest: Manifest | None = None) -> tuple[str, ...]:
-    """Return the folders of the project, and the files that the server loads graphs from.
+def project_source(
+    given: Sequence[str] = (), *, file: Path | None = None, manifest: Manifest | None = None
+) -> tuple[str, ...]:
+    """Return the folders of the project, and the files of its graphs.
 
     The folders are the `dependencies` of the `langgraph.json` in the working directory, which is
     that of the project, in `langgraph dev` and in the image that `langgraph build` makes. The
@@ -25,19 +28,38 @@ def project_source(file: Path | None = None, manifest: Manifest | None = None) -
     those that the graphs are in.
 
     Args:
+        given: What the setting names, instead of those folders.
         file: The `langgraph.json`; by default that of the working directory.
         manifest: As `load_settings`.
 
     Raises:
         ConfigError: As `load_settings`.
     """
-    files = [Path(name) for name in load_graph_files(manifest)]
+    files = _graph_sources(manifest)
+    if given:
+        return tuple(dict.fromkeys([*given, *files]))
     folders = [*_dependencies(file or Path.cwd() / _MANIFEST)]
     if not folders:
-        folders = [each.absolute().parent for each in files]
+        folders = [each.parent for each in map(Path, load_graph_files(manifest))]
         folders += [folder for _, name in load_graph_paths(manifest) for folder in _folder_of(name)]
-    own = [folder for folder in folders if not _INSTALLED & {*folder.parts}]
-    return tuple(dict.fromkeys(map(str, [*own, *files])))
+    own = [folder.absolute() for folder in folders if not _INSTALLED & {*folder.parts}]
+    return tuple(dict.fromkeys([*map(str, own), *files]))
+
+
+def _graph_sources(manifest: Manifest | None = None) -> tuple[str, ...]:
+    """Return the files of the graphs, whether they are named by file or by module.
+
+    Args:
+        manifest: As `load_settings`.
+
+    Raises:
+        ConfigError: As `load_settings`.
+    """
+    files = [Path(name).absolute() for name in load_graph_files(manifest)]
+    for _, name in load_graph_paths(manifest):
+        files += files_run_by(name.partition(":")[0])[-1:]
+    own = [each for each in files if each.suffix == ".py" and not _INSTALLED & {*each.parts}]
+    return tuple(dict.fromkeys(map(str, own)))
 
 
 def _dependencies(manifest: Path) -> Iterator[Path]:

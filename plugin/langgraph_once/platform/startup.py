@@ -40,9 +40,7 @@ def serializer_for(settings: Settings) -> OnceSerializer:
     Raises:
         ConfigError: Settings that do not go together, by the names that their user wrote.
     """
-    config = settings.serde
-    if not config.source:
-        config = replace(config, source=project_source())
+    config = replace(settings.serde, source=project_source(settings.serde.source))
     if settings.checkpoint.compatible:
         config = _compatible(config)
     try:

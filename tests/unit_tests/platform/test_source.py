@@ -26,8 +26,13 @@ def test_it_is_the_dependencies_that_are_folders_and_the_files_of_graphs(
     (project / "langgraph.json").write_text(json.dumps({"dependencies": dependencies}))
     graphs = {"a": "./src/agent.py:graph", "b": "pkg.mod:graph", "c": {"path": "/x/c.py:make"}}
     monkeypatch.setenv("LANGSERVE_GRAPHS", json.dumps(graphs))
-    expected = (str(project), str(project / "lib"), "src/agent.py", "/x/c.py")
+    (project / "pkg").mkdir()
+    (project / "pkg/mod.py").write_text("raise SystemExit  # nothing is imported to find it")
+    monkeypatch.syspath_prepend(str(project))
+    files = [project / "src/agent.py", Path("/x/c.py"), project / "pkg/mod.py"]
+    expected = (*map(str, [project, project / "lib", *files]),)
     assert project_source() == expected
+    assert project_source(("src",)) == ("src", *map(str, files))
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", "{}", '{"dependencies": 3}'])
@@ -40,7 +45,7 @@ def test_without_dependencies_it_is_where_the_graphs_are(
     monkeypatch.setenv("LANGSERVE_GRAPHS", json.dumps(graphs))
     found = project_source()
     assert found[0] == str(project / "src")
-    assert found[-1] == "src/agent.py"
+    assert found[-1] == str(project / "src/agent.py")
     assert not any("site-packages" in place for place in found)
 
 

@@ -121,8 +121,7 @@ def report_types(
         StorageError: The database cannot be read.
     """
     serde = settings.serde
-    if not serde.source:
-        serde = replace(serde, source=project_source(config, manifest))
+    serde = replace(serde, source=project_source(serde.source, file=config, manifest=manifest))
     serializer = serializer_for(settings.model_copy(update={"serde": serde}))
     code = types_of_code(manifest)
     name = settings.database.removeprefix("sqlite:///")

@@ -25,7 +25,13 @@ from langgraph_once.serde.codecs.once1.registry.class_names import class_names, 
 from langgraph_once.serde.codecs.once1.types import SAFE_CLASSES
 from langgraph_once.serde.survey.type_names import Mention
 from langgraph_once.serde.trust.allowlist import Allowlist
-from langgraph_once.serde.trust.lookup import find, find_class, names_of, nested_classes
+from langgraph_once.serde.trust.lookup import (
+    find,
+    find_class,
+    is_module_name,
+    names_of,
+    nested_classes,
+)
 from langgraph_once.serde.trust.storable import find_storable
 
 __all__ = ["RANKS", "Standing", "Standings", "Word"]
@@ -159,7 +165,7 @@ class Standings:
             return "storable"
         if self._allowlist.lists(module, parts):
             return "schema"
-        if self._allowlist.project.owns(module):
+        if self._allowlist.project.reaches(module):
             return "own"
         return "imported" if self._allowlist.was_imported_at_start(module) else "line"
 
@@ -171,7 +177,7 @@ class Standings:
         elif self._is_strict:
             reason = 'under "strict", only what is listed is read'
         elif _is_there(module):
-            reason = "its module is not imported when a server starts"
+            reason = "its module is not imported when a server starts, nor do the graphs import it"
         else:
             return Standing("lost", name, _GONE)
         return Standing("line", name, reason, part)
@@ -197,8 +203,8 @@ _GONE: Final = "gone; if it moved, say so in `aliases`"
 
 def _is_there(module: str) -> bool:
     """Whether it could be imported. Nothing is."""
-    if module in sys.modules:
-        return True
+    if module in sys.modules or not is_module_name(module):
+        return module in sys.modules
     top, *rest = module.split(".")
     try:
         spec = importlib.util.find_spec(top)

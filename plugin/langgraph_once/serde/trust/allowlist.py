@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde.trust.hash_guard import Guard
-from langgraph_once.serde.trust.lookup import find, names_of, nested_classes
+from langgraph_once.serde.trust.lookup import find, is_module_name, names_of, nested_classes
 from langgraph_once.serde.trust.module_owner import in_brackets, owner_of
 from langgraph_once.serde.trust.project import Project
 from langgraph_once.serde.trust.storable import find_storable
@@ -124,6 +124,8 @@ class Allowlist:
         """
         if self.lists(module, path):
             return self._imported(module, path, tag), "listed"
+        if module not in sys.modules and not is_module_name(module):
+            raise _gone(module, path, tag)
         if self.enforcement == "safe":
             found = find(module, path)
             if found is None:

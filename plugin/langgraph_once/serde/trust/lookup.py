@@ -7,6 +7,7 @@ names are looked up in the dictionaries themselves.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, ModuleType
@@ -16,9 +17,11 @@ __all__ = [
     "MISSING",
     "attributes_of",
     "declared",
+    "file_of",
     "find",
     "find_class",
     "imported",
+    "is_module_name",
     "names_in",
     "names_in_module",
     "names_of",
@@ -27,6 +30,10 @@ __all__ = [
 
 MISSING: Final[Any] = object()
 """Stands for what is not there."""
+
+_MODULE_NAME: Final = re.compile(r"[^./\\\0]+(?:\.[^./\\\0]+)*")
+_MAX_PART_BYTES: Final = 252
+"""With `.py` behind it, no name of a file may be longer."""
 
 _complete: Final[set[str]] = set()
 """Names of modules that were seen imported whole."""
@@ -100,6 +107,25 @@ def imported(name: str) -> Any:
     else:
         _complete.add(name)
     return module
+
+
+def file_of(name: str) -> str | None:
+    """Return the file of a module in `sys.modules`; None if there is none. Does not wait."""
+    module: Any = sys.modules.get(name)
+    if not issubclass(type(module), ModuleType):
+        return None
+    file = _names_in_module(module).get("__file__")
+    return file if isinstance(file, str) else None
+
+
+def is_module_name(name: str) -> bool:
+    """Whether a module can have that name.
+
+    Importing `package./other` would run `package` before it fails.
+    """
+    return _MODULE_NAME.fullmatch(name) is not None and all(
+        len(part.encode(errors="replace")) <= _MAX_PART_BYTES for part in name.split(".")
+    )
 
 
 def names_in(cls: type) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -67,6 +68,10 @@ def row(module: str, name: str) -> tuple[str, bytes]:
 
 
 def read(module: str, name: str, *source: Path) -> Any:
+    """Read such a row in a project whose graph imports `NAMES`."""
+    graph = source[0].parent / "graph.py"
+    graph.write_text("".join(f"import {each}\n" for each in NAMES))
+    source = (*source, graph)
     config = SerdeConfig(source=tuple(map(str, source)))
     return OnceSerializer(config).loads_typed(row(module, name))
 
@@ -103,16 +108,124 @@ def test_without_a_source_nothing_is_imported(folder: Path) -> None:
     assert "own_notes" not in sys.modules
 
 
-def test_a_class_under_a_condition_is_declared(folder: Path) -> None:
-    found = Project([str(folder)]).find("own_notes", ("Late",))
-    assert found.__qualname__ == "Late"
+IMPORTS = {
+    "import own_pkg.deep": True,
+    "from own_pkg.deep import Note": True,
+    "from own_pkg import deep": True,
+    "from own_pkg import *": False,
+    "import own_pkg": False,
+    "import importlib\ndeep = importlib.import_module('own_pkg.deep')": True,
+    "def node(state):\n    if state:\n        from own_pkg.deep import Note": True,
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import own_pkg.deep as deep": True,
+    "class Node:\n    async def run(self):\n        try:\n            pass\n"
+    "        except ValueError:\n            from own_pkg import deep": True,
+    "match 1:\n    case 1:\n        import own_pkg.deep": True,
+    "import own_notes": True,  # which imports it below
+}
+
+
+@pytest.mark.parametrize(("source", "is_reached"), IMPORTS.items())
+def test_only_what_the_graphs_import_is_imported(
+    folder: Path, source: str, is_reached: bool
+) -> None:
+    (folder / "own_notes.py").write_text("def late():\n    import own_pkg.deep")
+    graph = folder / "graph.py"
+    graph.write_text(source)
+    project = Project([str(folder), str(graph)])
+    assert (project.find("own_pkg.deep", ("Note",)) is not None) is is_reached
+    assert ("own_pkg.deep" in sys.modules) is is_reached
+
+
+@pytest.mark.parametrize(
+    "source", ["from . import deep", "from .deep import x", "from ..own_pkg.deep import Note"]
+)
+def test_relative_imports_of_a_graph_are_followed(folder: Path, source: str) -> None:
+    graph = folder / "own_pkg" / "graph.py"
+    graph.write_text(source)
+    project = Project([str(folder), str(graph)])
+    assert project.find("own_pkg.deep", ("Note",)) is not None
+
+
+def test_without_graphs_the_imports_of_what_is_imported_count(folder: Path) -> None:
+    (folder / "own_notes.py").write_text("def late():\n    import own_pkg.deep")
+    project = Project([str(folder)])
+    assert project.find("own_pkg.deep", ("Note",)) is None
+    importlib.import_module("own_notes")
+    assert project.find("own_pkg.deep", ("Note",)) is not None
+
+
+def test_what_is_imported_and_reached_by_no_graph_is_found_by_no_new_process(folder: Path) -> None:
+    graph = folder / "graph.py"
+    graph.write_text("import own_notes")
+    project = Project([str(folder), str(graph)])
+    for module in ("own_notes", "own_pkg.deep", "foreign_notes"):
+        importlib.import_module(module)
+    reached = {name: project.reaches(name) for name in ("own_notes", "own_pkg.deep", "__main__")}
+    assert reached == {"own_notes": True, "own_pkg.deep": False, "__main__": True}
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["own_pkg./deep", "own_pkg.", ".own_pkg", "own_pkg..deep", "own_pkg.\0", "own_pkg.a\\b"],
+)
+def test_what_no_module_is_called_imports_no_package(folder: Path, module: str) -> None:
+    read(module, "Note", folder)
+    for enforcement in ("warn", "open"):
+        config = SerdeConfig(enforcement=enforcement, source=(str(folder),))
+        OnceSerializer(config).loads_typed(row(module, "Note"))
+    assert "own_pkg" not in sys.modules
+
+
+DECLARATIONS = {
+    "if True:\n    class Late: pass": True,
+    "try:\n    import missing\nexcept ImportError:\n    class Late: pass": True,
+    "with open(__file__):\n    class Late: pass": True,
+    "from collections import namedtuple\nLate = namedtuple('Late', 'a')": True,
+    "from enum import Enum\nLate: type = Enum(value='Late', names='A')": True,
+    "Late = type('Late', (), {})": True,
+    "Late = {}": False,
+    "Late = dict(a=1)": False,
+    "def make():\n    class Late: pass": False,
+    "class Outer:\n    class Late: pass": False,
+}
+
+
+@pytest.mark.parametrize(("source", "is_declared"), DECLARATIONS.items())
+def test_a_module_is_imported_for_a_class_that_it_declares(
+    folder: Path, source: str, is_declared: bool
+) -> None:
+    file = folder / "own_notes.py"
+    file.write_text(source)
+    found = Project([str(folder), str(file)]).find("own_notes", ("Late",))
+    assert (found is not None) is is_declared
+    assert ("own_notes" in sys.modules) is is_declared
+
+
+def test_a_file_is_parsed_once_for_each_version(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[bytes] = []
+
+    def parse(source: bytes) -> ast.Module:
+        parsed.append(source)
+        return real(source)
+
+    real = ast.parse
+    monkeypatch.setattr(ast, "parse", parse)
+    project = Project([str(folder), str(folder / "own_notes.py")])
+    for number in range(50):
+        assert project.find("own_notes", (f"Missing{number}",)) is None
+    assert len(parsed) == 1
+    (folder / "own_notes.py").write_text("class Missing7: pass")
+    assert project.find("own_notes", ("Missing7",)) is not None
+    assert len(parsed) == 2
 
 
 def test_source_that_fails_or_is_no_python_has_no_classes(folder: Path) -> None:
-    (folder / "own_notes.py").write_text("class Note: pass\nraise SystemError")
-    assert Project([str(folder)]).find("own_notes", ("Note",)) is None
-    (folder / "own_notes.py").write_text("class Note(:")
-    assert Project([str(folder)]).find("own_notes", ("Note",)) is None
+    file = folder / "own_notes.py"
+    for source in ("class Note: pass\nraise SystemError", "class Note(:", "class Note: pass\n\0"):
+        file.write_text(source)
+        assert Project([str(folder), str(file)]).find("own_notes", ("Note",)) is None
 
 
 def load_as(name: str, file: Path) -> None:

@@ -144,4 +144,5 @@ class WriterTrust:
 
     def _is_imported_at_start(self, name: str) -> bool:
         module = name.partition(":")[0]
-        return self._allowlist.project.owns(module) or self._allowlist.was_imported_at_start(module)
+        allowlist = self._allowlist
+        return allowlist.was_imported_at_start(module) or allowlist.project.reaches(module)
