@@ -21,6 +21,8 @@ from tests.clients.judge import FAULTS, Verdict
 from tests.clients.play import NOT_KEPT, Cell, FrontEnd, play, python_front_ends, worse_cells
 from tests.clients.server import zoo_server
 from tests.clients.traffic import ENCODINGS, MODES, bytes_per_token
+from tests.integration_tests.aegra import AEGRA_VERSION, aegra_server
+from tests.postgres_server import postgres_server
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 
@@ -38,10 +40,14 @@ Weights = dict[tuple[str, str, bool], float]
 
 def main() -> None:
     """Play everything and write the page."""
-    with tempfile.TemporaryDirectory() as name, zoo_server(Path(name)) as server:
-        found, weights = asyncio.run(_measure(server.url, Path(name)))
-    PAGE.write_text("\n".join(_page(found, weights)) + "\n", encoding="utf-8")
-    for cell, what in _worse(found):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with zoo_server(folder) as server:
+            found, weights = asyncio.run(_measure(server.url, folder))
+        with postgres_server() as database, aegra_server(folder / "aegra", database) as url:
+            on_aegra = asyncio.run(_on_aegra(url))
+    PAGE.write_text("\n".join(_page(found, on_aegra, weights)) + "\n", encoding="utf-8")
+    for cell, what in (*_worse(found), *_worse(on_aegra)):
         sys.stderr.write(f"worse: {cell.animal}, {cell.front_end}: {what}\n")
     sys.stdout.write(f"{PAGE}\n")
 
@@ -61,13 +67,24 @@ async def _measure(url: str, folder: Path) -> tuple[dict[Cell, Verdict], Weights
     return found, weights
 
 
+async def _on_aegra(url: str) -> dict[Cell, Verdict]:
+    async with get_client(url=url, headers=NOT_KEPT) as client:
+        names = {f"{name} on Aegra": each for name, each in python_front_ends(client).items()}
+        found: dict[Cell, Verdict] = {}
+        for name, front_end in names.items():
+            found |= await play(url, {name: front_end}, ZOO, again=AGAIN)
+        return found
+
+
 def _javascript(folder: Path) -> Mapping[str, FrontEnd]:
     return javascript_front_ends(folder) if shutil.which("node") else {}
 
 
-def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
+def _page(
+    found: dict[Cell, Verdict], on_aegra: dict[Cell, Verdict], weights: Weights
+) -> Iterator[str]:
     names = list(dict.fromkeys(cell.front_end for cell in found))
-    moments = sum(verdict.moments for verdict in found.values())
+    moments = sum(verdict.moments for verdict in (found | on_aegra).values())
     yield from (
         "# Stock clients: what a person sees",
         "",
@@ -76,8 +93,8 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         "`langgraph dev`, and in the process of the graph the loops that append, LangServe and",
         f"AG-UI; {moments:,} moments judged. No client knows of this package.",
         "",
-        "Another server, Aegra, plays the same graphs to the clients of the SDK in",
-        "`tests/integration_tests/test_aegra.py`; [server.md](server.md#aegra) tells what works.",
+        f"Another server, Aegra {AEGRA_VERSION}, plays the same graphs to the clients of the SDK;",
+        "[server.md](server.md#aegra) tells what works there.",
         "",
         *_versions(),
         "",
@@ -92,6 +109,7 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         "## All graphs together",
         "",
         *_totals(found, names),
+        *list(_totals(on_aegra, dict.fromkeys(cell.front_end for cell in on_aegra)))[2:],
         "",
         "## All faults together, plain → wrapped",
         "",
@@ -106,7 +124,10 @@ def _page(found: dict[Cell, Verdict], weights: Weights) -> Iterator[str]:
         *INSTEAD,
         "",
         *(
-            [f"- `{c.animal}` in {c.front_end}: {what}" for c, what in _worse(found)]
+            [
+                f"- `{c.animal}` in {c.front_end}: {what}"
+                for c, what in (*_worse(found), *_worse(on_aegra))
+            ]
             or ["Nowhere."]
         ),
         "",

@@ -23,11 +23,12 @@ import pytest
 from tests.clients.graphs import ZOO
 from tests.clients.server import wrapped_name
 
-__all__ = ["aegra_server"]
+__all__ = ["AEGRA_VERSION", "aegra_server"]
 
 ROOT = Path(__file__).parents[2]
 
-PACKAGES = ("aegra-api==0.11.0", "langchain")
+AEGRA_VERSION = "0.11.0"
+PACKAGES = (f"aegra-api=={AEGRA_VERSION}", "langchain")
 
 GRAPHS = """\
 from langgraph_once import once
@@ -48,6 +49,7 @@ def aegra_server(folder: Path, database: str) -> Iterator[str]:
         folder: Where its environment and its files lie.
         database: A PostgreSQL for it alone.
     """
+    folder.mkdir(exist_ok=True)
     python = _installed(folder / "env")
     names = [name for animal in ZOO for name in (animal.name, wrapped_name(animal.name))]
     (folder / "zoo.py").write_text(GRAPHS)
