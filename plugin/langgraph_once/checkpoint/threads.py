@@ -52,9 +52,10 @@ class Threads:
         stored = yield from self.tables.find_alone(place)
         if stored is not None:
             found.checkpoints.append(stored)
-            if not found.assembly.wanted(found.manifests()):
+            yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
+            if not found.assembly.wanted():
                 return found
-            found = Found(self.values, place.thread_id)  # its pieces must be of the same moment
+            found = Found(self.values, place.thread_id)  # some were deleted meanwhile, or long ago
         stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)

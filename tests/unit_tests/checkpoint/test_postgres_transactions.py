@@ -37,7 +37,7 @@ def savers(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Once
 
 
 def put(saver: OncePostgresSaver, texts: list[str], config: Any = ON, **more: Any) -> Any:
-    checkpoint = empty_checkpoint()
+    checkpoint: Any = {**empty_checkpoint(), "v": 4}  # as LangGraph makes them
     version = saver.get_next_version(random.randrange(10**9), None)
     checkpoint["channel_values"] = {"texts": texts}
     checkpoint["channel_versions"] = {"texts": version}
@@ -195,10 +195,8 @@ def test_what_grows_is_stored_and_read_by_one_statement(
 ) -> None:
     at = put(savers[0], begin)
     asked: list[Ask] = []
-    checkpoint = empty_checkpoint()
-    checkpoint["v"] = 4
+    checkpoint: Any = {**empty_checkpoint(), "v": 4, "channel_versions": {"texts": "9"}}
     checkpoint["channel_values"] = {"texts": [*begin, "more"]}
-    checkpoint["channel_versions"] = {"texts": "9"}
     program = savers[0].threads.put(ON, checkpoint, {}, {"texts": "9"})
     savers[0].engine.run(noted(program, asked.append), writes=True)
     writes: Any = [("texts", "one"), ("texts", "two")]
@@ -209,6 +207,28 @@ def test_what_grows_is_stored_and_read_by_one_statement(
     reading = savers[0].threads.get(Place.of(ON))  # who has written it has its pieces
     savers[0].engine.run(noted(reading, asked.append), writes=False)
     assert len(asked) == 3
+
+
+def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
+    savers: list[OncePostgresSaver],
+) -> None:
+    writer, reader = savers
+    put(writer, texts(1))
+    asked: list[Ask] = []
+
+    def note(ask: Ask) -> None:
+        asked.append(ask)
+        if len(asked) == 1 and is_swept:
+            put(writer, texts(2))
+            writer.prune(["t"])
+
+    for is_swept, latest in ((False, 1), (True, 2)):
+        asked.clear()
+        forgetful = threads.Threads(reader.tables_with(values.Values(reader.serde)))
+        reading = noted(forgetful.get(Place.of(ON)), note)
+        (found,) = reader.engine.run(reading, writes=False).tuples(is_lazy=False)
+        assert found.checkpoint["channel_values"]["texts"] == texts(latest)
+        assert sum("FROM checkpoints" in ask.sql for ask in asked) == (2 if is_swept else 1)
 
 
 def test_nobody_sweeps_while_another_reads(savers: list[OncePostgresSaver]) -> None:
