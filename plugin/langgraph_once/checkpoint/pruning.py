@@ -51,6 +51,7 @@ def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) ->
             kept = yield from _kept(tables, place, ids, count, before)
         dropped = [id_ for id_ in ids if id_ not in kept]
         yield from tables.drop(thread_id, checkpoint_ns, dropped)
+        yield from tables.forget_parents(thread_id, checkpoint_ns, dropped)
     yield from sweep(tables, thread_id)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -64,9 +64,14 @@ class OnceSaver(BaseCheckpointSaver[str]):
         """The database, as errors name it."""
         return self.engine.name
 
-    def setup(self) -> None:
-        """Make what is missing in the database. Every operation does this first."""
+    def setup(self) -> Awaitable[None]:
+        """Make what is missing in the database. Every operation does this first.
+
+        Returns:
+            What may be awaited, as with upstream's async savers; it is done in any case.
+        """
         self.engine.set_up()
+        return _DONE
 
     def close(self) -> None:
         """Close what the saver has open, once the operation under way is done."""
@@ -302,6 +307,16 @@ class OnceSaver(BaseCheckpointSaver[str]):
     async def _awrite(self, program: Program[T]) -> T:
         # Values were encoded before: in the loop, where nobody changes them meanwhile.
         return await self.engine.aside(self._write, program)
+
+
+class _Done:
+    """What has been done, for those who await it."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+_DONE: Final = _Done()
 
 
 def _config(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

@@ -78,7 +78,7 @@ class Place(NamedTuple):
     def of(cls, config: RunnableConfig) -> Place:
         """The place that a config names."""
         at = config["configurable"]
-        id_ = at.get("checkpoint_id")
+        id_ = at.get("checkpoint_id") or None  # upstream's savers take an empty one for none
         return cls(str(at["thread_id"]), str(at.get("checkpoint_ns", "")), id_ and str(id_))
 
     def config(self) -> RunnableConfig:

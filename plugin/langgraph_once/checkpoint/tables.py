@@ -203,6 +203,18 @@ class Tables(AllRows):
                 sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id {condition}"
                 yield Ask(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
 
+    def forget_parents(
+        self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]
+    ) -> Program[None]:
+        """Leave the children of checkpoints that were deleted without a parent."""
+        for some in batches(ids):
+            condition, values = self.among(some)
+            sql = (
+                f"UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE {_HERE} "
+                f"AND parent_checkpoint_id {condition}"
+            )
+            yield Ask(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+
     def of_runs(self, run_ids: Sequence[str]) -> Program[list[Row]]:
         """The checkpoints that runs made: thread, namespace, id."""
         found: list[Row] = []

@@ -217,7 +217,7 @@ class Threads:
     ) -> list[Program[None]]:
         """One for each transaction that pruning takes."""
         if isinstance(thread_ids, str):
-            raise TypeError("thread_ids is one string; pass a list of thread ids")
+            raise TypeError("thread_ids must be a list of thread ids, not a str")
         ids = [str(thread_id) for thread_id in thread_ids]
         if strategy in ("delete", "delete_all"):
             return [self.delete_threads(some) for some in batches(ids)]

@@ -93,6 +93,13 @@ class Model:
         for each in (self.checkpoints, self.writes, self.ledgers):
             self._drop(each, lambda at: at in gone)
 
+    def prune(self, gone: set[At]) -> None:
+        """Forget checkpoints; their children have no parent then."""
+        self.drop(gone)
+        for at, known in [*self.checkpoints.items()]:
+            if known.parent is not None and at._replace(id=known.parent) in gone:
+                self.checkpoints[at] = replace(known, parent=None)
+
     def delete_runs(self, runs: set[str]) -> None:
         """Forget what runs stored."""
         for writes in self.writes.values():

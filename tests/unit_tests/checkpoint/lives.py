@@ -293,7 +293,7 @@ class Lives(RuleBasedStateMachine):
             assert least <= left
             if left != least:
                 assert any(DELTA in self.versions[at] for at in self.model.listed(thread, None))
-            self.model.drop(set(self.model.listed(thread, None)) - left)
+            self.model.prune(set(self.model.listed(thread, None)) - left)
             for at in least & set(histories):
                 assert self.model.history(at, DELTA) == histories[at]
         self.nothing_is_spare(thread)

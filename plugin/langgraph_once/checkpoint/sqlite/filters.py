@@ -16,7 +16,16 @@ from langgraph_once.checkpoint.tables import Query
 __all__ = ["conditions", "matches"]
 
 _WHERE: Final = "WHERE "
-_TYPE: Final = "json_type(CAST(metadata AS TEXT), '$.{}') IS {}NULL"
+_TEXT: Final = "CAST(metadata AS TEXT)"
+_NO_NAN: Final = "replace(replace(metadata, 'NaN', 'null'), 'Infinity', '9e999')"
+# Python writes NaN and Infinity, which JSON does not have, and one such row would fail the
+# statement for every thread. A text in such a row, and only there, that holds one of the two words
+# is compared without it.
+_JSON: Final = (
+    f"(CASE WHEN json_valid({_TEXT}) THEN {_TEXT} "
+    f"WHEN json_valid({_NO_NAN}) THEN {_NO_NAN} ELSE 'null' END)"
+)
+_TYPE: Final = f"json_type({_JSON}, '$.{{}}') IS {{}}NULL"
 
 
 def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[Any]]:
@@ -34,7 +43,7 @@ def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[An
     found = [*values]
     for name, wanted in (query.filter or {}).items():
         condition, more = search_where(None, {name: wanted})
-        condition = condition.removeprefix(_WHERE)
+        condition = _of_json(condition.removeprefix(_WHERE))
         if may_be_sealed:
             is_not_there = _TYPE.format(name.partition(".")[0], "")
             condition += f" OR ({is_not_there} AND {_TYPE.format(SEALED, 'NOT ')})"
@@ -46,6 +55,10 @@ def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[An
 def matches(metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
     """Whether metadata hold what is wanted, as SQLite would say of a row."""
     where, values = search_where(None, wanted)
-    sql = f"SELECT 1 FROM (SELECT ? AS metadata) {where}"
+    sql = f"SELECT 1 FROM (SELECT ? AS metadata) {_of_json(where)}"
     with contextlib.closing(sqlite3.connect(":memory:")) as conn:
         return conn.execute(sql, [json_text(metadata), *values]).fetchone() is not None
+
+
+def _of_json(condition: str) -> str:
+    return condition.replace(_TEXT, _JSON)

@@ -48,6 +48,11 @@ class OnceSqliteSaver(OnceSaver):
         store_once: bool = True,
         path: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not isinstance(conn, sqlite3.Connection):
+            raise TypeError(
+                f"{type(conn).__name__}: pass a connection of `sqlite3`, made with "
+                "`check_same_thread=False`; event loops use it, too, from threads"
+            )
         engine = SqliteEngine(conn, path)
         super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
 

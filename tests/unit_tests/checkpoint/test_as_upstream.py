@@ -1,0 +1,128 @@
+"""What upstream's tests of its savers ask for beside its conformance suite, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langgraph.channels.delta import DeltaChannel
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, StateGraph
+
+from langgraph_once.checkpoint import OncePostgresSaver, OnceSqliteSaver
+from langgraph_once.checkpoint.saver import OnceSaver
+from tests.unit_tests.checkpoint import whole_databases as whole
+
+ROOT: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+
+
+@pytest.fixture(params=["plain", "encrypted"])
+def saver(here: str, request: pytest.FixtureRequest) -> Iterator[OnceSaver]:
+    keys = whole.KEYS if request.param == "encrypted" else {}
+    with whole.once(here, whole.serde(encryption_keys=keys)) as opened:
+        yield opened
+
+
+async def test_setup_can_be_awaited_or_not(saver: OnceSaver) -> None:
+    await saver.setup()
+    await asyncio.to_thread(saver.setup)
+    assert saver.get_tuple(ROOT) is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(OnceSqliteSaver, AsyncSqliteSaver), (OncePostgresSaver, AsyncPostgresSaver)],
+)
+def test_ours_have_what_upstreams_async_savers_have(ours: Any, theirs: Any) -> None:
+    names = [name for name, _ in inspect.getmembers(theirs, callable) if not name.startswith("_")]
+    assert "aget_tuple" in names
+    assert [name for name in names if not hasattr(ours, name)] == []
+
+
+def test_a_connection_of_another_kind_is_refused() -> None:
+    other: Any = object()
+    for kind in (OnceSqliteSaver, OncePostgresSaver):
+        with pytest.raises(TypeError, match=r"object: pass a .*onnection"):
+            kind(other)
+
+
+async def test_an_empty_id_is_that_of_the_latest(saver: OnceSaver) -> None:
+    empty: Any = {"configurable": {**ROOT["configurable"], "checkpoint_id": ""}}
+    first = saver.put(empty, _checkpoint(channel="seed"), {}, {"channel": "1"})
+    saver.put_writes(first, [("channel", "write")], "task")
+    second = saver.put(first, _checkpoint(), {}, {})
+    found = saver.get_delta_channel_history(config=empty, channels=["channel"])
+    assert found["channel"] == {"writes": [("task", "channel", "write")], "seed": "seed"}
+    assert await saver.aget_delta_channel_history(config=empty, channels=["channel"]) == found
+    latest = saver.get_tuple(empty)
+    assert latest
+    assert latest.config == second
+    root = saver.get_tuple(first)
+    assert root
+    assert root.parent_config is None
+
+
+def test_pruning_leaves_no_parent_that_is_not_there(saver: OnceSaver) -> None:
+    at = ROOT
+    for step in range(4):
+        at = saver.put(at, _checkpoint(), {"source": "loop", "step": step}, {})
+    saver.prune(["t"], keep_last=2)
+    newest, oldest = saver.list(ROOT)
+    assert newest.parent_config == oldest.config
+    assert oldest.parent_config is None
+
+
+def test_metadata_that_json_does_not_have_keep_no_filter_from_working(saver: OnceSaver) -> None:
+    kept: dict[str, Any] = {"nan": float("nan"), "low": float("-inf"), "high": float("inf")}
+    odd = saver.put(ROOT, _checkpoint(), {"step": 1, "user": "a", **kept}, {})
+    plain = saver.put(odd, _checkpoint(), {"step": 1, "user": "b"}, {})
+    for wanted, found in (
+        ({"step": 1}, [plain, odd]),
+        ({"user": "a"}, [odd]),
+        ({"user": "b"}, [plain]),
+        ({"step": 1, "user": "a"}, [odd]),
+        ({"user": "c"}, []),
+    ):
+        listed = [*saver.list(ROOT, filter=wanted)]
+        assert [each.config for each in listed] == found, wanted
+    metadata: Any = next(saver.list(ROOT, filter={"user": "a"})).metadata
+    assert repr({name: metadata[name] for name in kept}) == repr(kept)
+
+
+def _extend(state: list[str], writes: Any) -> list[str]:
+    return [*state, *(item for write in writes for item in write)]
+
+
+class State(TypedDict):
+    items: Annotated[list[str], DeltaChannel(_extend, snapshot_frequency=3)]
+
+
+@pytest.mark.parametrize("durability", ["sync", "exit"])
+def test_a_delta_channel_is_updated_as_with_upstreams_saver(here: str, durability: Any) -> None:
+    told = []
+    for opening in (whole.stock(here), whole.once(here, whole.serde())):
+        with opening as saver:
+            at: Any = {"configurable": {"thread_id": f"thread {len(told)}"}}
+            builder = StateGraph(State).add_node("noop", lambda _: {"items": ["noop"]})
+            graph = builder.add_edge(START, "noop").compile(checkpointer=saver)
+            for number in range(6):
+                graph.update_state(at, {"items": [f"updated {number}"]}, as_node="noop")
+                graph.invoke({"items": [f"asked {number}"]}, at, durability=durability)
+            states = [repr(each.values) for each in graph.get_state_history(at)]
+            stored = [
+                repr(each.checkpoint["channel_values"].get("items")) for each in saver.list(at)
+            ]
+            found = saver.get_delta_channel_history(config=at, channels=["items"])
+            seed = repr(found["items"].get("seed"))
+            told.append((states, stored, seed, [write[1:] for write in found["items"]["writes"]]))
+    assert told[0] == told[1]
+
+
+def _checkpoint(**values: Any) -> Any:
+    versions = dict.fromkeys(values, "1")
+    return {**empty_checkpoint(), "channel_values": values, "channel_versions": versions}
