@@ -79,8 +79,10 @@ def test_pruning_leaves_no_parent_that_is_not_there(saver: OnceSaver) -> None:
 
 def test_metadata_that_json_does_not_have_keep_no_filter_from_working(saver: OnceSaver) -> None:
     kept: dict[str, Any] = {"nan": float("nan"), "low": float("-inf"), "high": float("inf")}
-    odd = saver.put(ROOT, _checkpoint(), {"step": 1, "user": "a", **kept}, {})
-    plain = saver.put(odd, _checkpoint(), {"step": 1, "user": "b"}, {})
+    odd_one: Any = {"step": 1, "user": "a", **kept}
+    plain_one: Any = {"step": 1, "user": "b"}
+    odd = saver.put(ROOT, _checkpoint(), odd_one, {})
+    plain = saver.put(odd, _checkpoint(), plain_one, {})
     for wanted, found in (
         ({"step": 1}, [plain, odd]),
         ({"user": "a"}, [odd]),
@@ -104,7 +106,7 @@ class State(TypedDict):
 
 @pytest.mark.parametrize("durability", ["sync", "exit"])
 def test_a_delta_channel_is_updated_as_with_upstreams_saver(here: str, durability: Any) -> None:
-    told = []
+    told: list[Any] = []
     for opening in (whole.stock(here), whole.once(here, whole.serde())):
         with opening as saver:
             at: Any = {"configurable": {"thread_id": f"thread {len(told)}"}}
