@@ -31,11 +31,15 @@ class Budget:
         if self._left < 0:
             raise self.exceeded()
 
-    def exceeded(self) -> SizeLimitError:
-        """Return the error that says so."""
+    def exceeded(self, how: str = "") -> SizeLimitError:
+        """Return the error that says so.
+
+        Args:
+            how: In which form the value takes that, with a space behind it.
+        """
         return SizeLimitError(
-            f"the value takes more to rebuild than `max_decoded_objects` ({self.limit:,}) allows; "
-            "raise it if you trust what wrote the value",
+            f"the value {how}takes more to rebuild than `max_decoded_objects` ({self.limit:,}) "
+            "allows; raise it if you trust what wrote the value",
             limit_objects=self.limit,
             tag=self.tag,
         )

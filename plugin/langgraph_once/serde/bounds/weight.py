@@ -88,10 +88,7 @@ class Weights:
         Raises:
             ValueError: One is cut off.
         """
-        if (
-            sum(map(len, parts)) <= self.free_bytes(limit)
-            or sum(map(self._most_of, parts)) <= limit
-        ):
+        if sum(map(len, parts)) <= self.free_bytes(limit) or sum(map(self.most, parts)) <= limit:
             return False
         left = limit
         for part in parts:
@@ -100,7 +97,7 @@ class Weights:
                 return True
         return False
 
-    def _most_of(self, data: bytes | memoryview) -> int:
+    def most(self, data: bytes | memoryview) -> int:
         """Return the units of `data`, or more."""
         if len(data) > _LARGE:  # an array or a text, perhaps, that ends after few headers
             at = units = 0

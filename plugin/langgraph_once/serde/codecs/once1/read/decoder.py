@@ -44,7 +44,7 @@ from langgraph_once.serde.codecs.once1.read.extension_values import Rebuilder, i
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
-from langgraph_once.serde.codecs.once1.read.reference_growth import may_outgrow
+from langgraph_once.serde.codecs.once1.read.reference_growth import expands_beyond, may_outgrow
 from langgraph_once.serde.codecs.once1.read.simple_objects import rebuild_models
 from langgraph_once.serde.codecs.once1.read.threads import Head, placed
 from langgraph_once.serde.trust.hash_guard import GuardedError
@@ -168,6 +168,8 @@ class Decoder:
         if WEIGHTS.exceed(entries, self.max_objects):
             raise Budget(self.max_objects, tag).exceeded()
         linked = entries[0] is not data
+        if linked and expands_beyond(data, entries, self.max_objects):
+            raise Budget(self.max_objects, tag).exceeded("with its shared parts written out ")
         if (linked and may_outgrow(data, entries, self.max_objects)) or (
             patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
         ):
@@ -294,6 +296,8 @@ class _Reader:
         table.entries = split(data)
         table.linked = self.linked = table.entries[0] is not data
         self._check_weight(data, table.entries)
+        if self.linked and expands_beyond(data, table.entries, self.budget.limit):
+            raise self.budget.exceeded("with its shared parts written out ")
         for entry in table.entries:
             table.add(self._read_entry(entry))
         return table.values[-1]

@@ -1,21 +1,27 @@
-"""Tables whose entries refer to each other so often that reading them might take too much."""
+"""Tables whose entries refer to each other so often that reading them might take too much.
+
+Or that using what was read does: to write it as JSON, to compare it, or to store it elsewhere, each
+shared part counts as often as it is met.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, REF_PREFIX
-from langgraph_once.serde.codecs.once1.format.scan import holds_nothing
+from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS, holds_nothing, ref_positions
 
-__all__ = ["may_outgrow"]
+__all__ = ["expands_beyond", "may_outgrow"]
 
 _FEW: Final = 40
 """Entries in each other that hold so many extensions in each other are not too deep yet."""
 
 _LARGE: Final = 64 * 1024
 """An entry as large as that may be an array, which is not to be searched."""
+
+_UNITS_OF_A_REF: Final = WEIGHTS.units(REF_PREFIX + bytes(4), 100)
 
 _REF: Final = re.compile(re.escape(REF_PREFIX) + b"(.{4})", re.DOTALL)
 _DEEP: Final = re.compile(
@@ -28,7 +34,54 @@ _DEEP: Final = re.compile(
 assert _FEW * (MAX_OBJECTS + 2) <= 500, "see `hashing` and `c_stack`"  # noqa: S101  (an invariant)
 
 
-def may_outgrow(data: bytes, entries: Sequence[bytes | memoryview], limit: int) -> bool:
+Entry = bytes | memoryview
+
+
+def expands_beyond(data: bytes, entries: Sequence[Entry], limit: int) -> bool:
+    """Whether the value takes more than `limit` units, with its shared parts written out.
+
+    A part that contains itself is not written out in itself.
+    """
+    refs = data.count(REF_PREFIX)
+    if refs < _FEW and len(data) << refs <= WEIGHTS.free_bytes(limit):
+        return False
+
+    def precise(entry: Entry) -> int:
+        return WEIGHTS.units(entry, limit)
+
+    return (
+        _expanded(entries, WEIGHTS.most, _likely_refs, limit) > limit
+        and _expanded(entries, precise, _refs, limit) > limit
+    )
+
+
+def _expanded(
+    entries: Sequence[Entry],
+    weigh: Callable[[Entry], int],
+    find: Callable[[bytes], Iterable[int]],
+    limit: int,
+) -> int:
+    """Return what the heaviest entry takes, written out."""
+    units: list[int] = []
+    for entry in entries:
+        total = weigh(entry)
+        if not holds_nothing(entry):
+            found = (index for index in find(bytes(entry)) if index < len(units))
+            total += sum(units[index] - _UNITS_OF_A_REF for index in found)
+        units.append(min(total, limit + 1))
+    return max(units)
+
+
+def _likely_refs(entry: bytes) -> Iterable[int]:
+    """Yield the index of each `REF`, and of what looks like one."""
+    return (int.from_bytes(found[1], "big") for found in _REF.finditer(entry))
+
+
+def _refs(entry: bytes) -> Iterable[int]:
+    return (int.from_bytes(entry[at : at + 4], "big") for at in ref_positions(entry))
+
+
+def may_outgrow(data: bytes, entries: Sequence[Entry], limit: int) -> bool:
     """Whether a table, with a copy of the entry in the place of each `REF`, is more than `limit`.
 
     Or deeper than can be hashed. It may not be: what only looks like a `REF` counts, too.

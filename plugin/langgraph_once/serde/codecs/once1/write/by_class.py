@@ -44,7 +44,7 @@ def _of_any(writer: Writer) -> ClassWriter:
             return pack_flat(writer, data)
         out.kept.append(data)  # the ids of what is in it were noted
         if code is Ext.FAMILY and type(data) is tuple:
-            out.ids.append(id(obj))
+            out.note(obj)
             return ormsgpack.Ext(Ext.RECORD, head + out.items(data))
         return out.object(obj, code, head, data)
 
@@ -72,14 +72,14 @@ def _give_up(_out: OnePassWriter, _value: Any) -> ormsgpack.Ext:
 
 def _tuple(out: OnePassWriter, value: tuple[Any, ...]) -> ormsgpack.Ext:
     if value:
-        out.ids.append(id(value))
+        out.note(value)
     return ormsgpack.Ext(Ext.TUPLE, out.items(value))
 
 
 def _set(out: OnePassWriter, value: Any) -> ormsgpack.Ext:
     is_set = type(value) is set
     if value or is_set:
-        out.ids.append(id(value))
+        out.note(value)
     packed = sorted([out.nested(item) for item in value])
     code = Ext.SET if is_set else Ext.FROZENSET
     return ormsgpack.Ext(code, array(packed))

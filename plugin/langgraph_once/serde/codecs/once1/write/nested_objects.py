@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ormsgpack
 
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS, MAX_TREE_LEVELS
-from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, check_repeats
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
@@ -62,12 +62,12 @@ class NestedForm:
         forms = []
         if list in types:
             lists = _of(_LIST, column) if is_mixed else column
-            self.ids += map(id, lists)
+            self._note(lists)
             inner = self.form([*chain.from_iterable(lists)], level + 1)
             forms.append(inner and [inner])
         if dict in types:
             dicts = _of(_DICT, column) if is_mixed else column
-            self.ids += map(id, dicts)
+            self._note(dicts)
             inner = self.form([*chain.from_iterable([each.values() for each in dicts])], level + 1)
             forms.append(inner and {"": inner})
         classes = {cls for cls in types if self._is_simple(cls)}
@@ -78,6 +78,11 @@ class NestedForm:
         if found and len(forms) > 1:
             raise GiveUpError  # a reader could not tell which is which
         return found[0] if found else None
+
+    def _note(self, parts: list[Any]) -> None:
+        ids = [*map(id, parts)]
+        check_repeats(ids)
+        self.ids += ids
 
     def _is_simple(self, cls: type) -> bool:
         """Whether objects of `cls` may be written as maps; notes those that may not."""
@@ -91,7 +96,7 @@ class NestedForm:
         return False
 
     def _objects(self, classes: set[type], objects: list[Any], level: int) -> Form:
-        self.ids += map(id, objects)
+        self._note(objects)
         values = [each.__dict__ for each in objects]
         if len(classes) == 1:
             kind = self._shape_of(objects[0]).common_kind(objects, values)

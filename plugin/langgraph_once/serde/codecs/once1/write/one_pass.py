@@ -32,10 +32,12 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
+    MANY_PARTS,
     GiveUpError,
     Kind,
     MessageShape,
     Shape,
+    check_repeats,
 )
 
 __all__ = ["ClassWriter", "Known", "OnePassWriter", "ref"]
@@ -83,6 +85,7 @@ class OnePassWriter:
         self.shapes, self.class_writers, self.kinds = known
         self.ids: list[int] = []
         """Of all parts that others may refer to; those that occur twice are in it twice."""
+        self._next_look = MANY_PARTS
         self.kept: list[Any] = []
         """Values that were made on the way: as long as they live, no other has their id."""
         self.pieces: list[bytes | memoryview] = []
@@ -96,6 +99,17 @@ class OnePassWriter:
         """
         data = packb(self.prepared(value, 0), self.hook, OPTIONS)
         return table([*self.pieces, *entry(data)]) if self.pieces else data
+
+    def note(self, value: Any) -> None:
+        """Note a part that others may refer to.
+
+        Raises:
+            GiveUpError: Shared parts were written so often that each of them may stand for many.
+        """
+        self.ids.append(id(value))
+        if len(self.ids) >= self._next_look:
+            check_repeats(self.ids)
+            self._next_look = 2 * len(self.ids)
 
     def is_shared(self, _value: Any) -> bool:
         """Whether `value` must be referred to, since it occurs elsewhere, too."""
@@ -136,13 +150,13 @@ class OnePassWriter:
 
     def map(self, value: dict[Any, Any]) -> ormsgpack.Ext:
         """Return the extension for a dict of which some key is not native text."""
-        self.ids.append(id(value))
+        self.note(value)
         return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
 
     def _walked(self, value: Any, items: Iterable[tuple[Any, Any]], level: int) -> Any:
         if level >= MAX_LEVELS:
             raise GiveUpError
-        self.ids.append(id(value))
+        self.note(value)
         if level >= self.levels:
             self.levels = level + 1
         copy, plain = None, self.plain
@@ -162,7 +176,7 @@ class OnePassWriter:
         return made
 
     def _buffer(self, value: bytearray | memoryview, code: Ext) -> ormsgpack.Ext:
-        self.ids.append(id(value))
+        self.note(value)
         if isinstance(value, memoryview) and value.nbytes >= MIN_BUFFER_BYTES:
             return ref(self.add(buffer_entry(code, value)))
         return ormsgpack.Ext(code, bytes(value))
@@ -175,7 +189,7 @@ class OnePassWriter:
 
     def _models(self, items: list[Any], level: int) -> ormsgpack.Ext:
         """Return the `MODELS` for a list that holds models, and maybe other things."""
-        self.ids.append(id(items))
+        self.note(items)
         levels, self.levels = self.levels, level + 2
         self.objects += 1
         shapes, add_id = self.shapes, self.ids.append
@@ -236,7 +250,7 @@ class OnePassWriter:
         levels = self.levels
         self.levels += 1
         self.objects += 1
-        self.ids.append(id(obj))
+        self.note(obj)
         if not (self.is_quick and type(shape) is MessageShape and shape.own_kind_of(obj)):
             values = self._fields(values, self.levels)
         packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
@@ -270,7 +284,7 @@ class OnePassWriter:
 
     def object(self, obj: Any, code: int, head: bytes, data: Any) -> ormsgpack.Ext:
         """Return the extension for an object that is written as `data`."""
-        self.ids.append(id(obj))
+        self.note(obj)
         return ormsgpack.Ext(code, head + self.nested(data))
 
     def nested(self, data: Any) -> bytes:

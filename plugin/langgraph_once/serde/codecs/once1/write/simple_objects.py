@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.registry.registry import Writer
 
 __all__ = [
+    "MANY_PARTS",
     "GiveUpError",
     "Kind",
     "MessageShape",
     "Shape",
+    "check_repeats",
     "shape_of",
 ]
 
@@ -45,8 +47,27 @@ _MAX_KINDS: Final = 256
 _MESSAGES: Final = "langchain_core.messages."
 
 
+MANY_PARTS: Final = 4096
+"""With fewer parts, it takes no time to write shared ones each time that they are met."""
+
+_MOST_REPEATS: Final = 8
+
+
 class GiveUpError(Exception):
     """The value is not of the simple kind."""
+
+
+def check_repeats(ids: list[int]) -> None:
+    """Refuse a value whose shared parts hold shared parts: as a tree, 60 levels never end.
+
+    Args:
+        ids: Of the parts that were met so far, each as often as it was met.
+
+    Raises:
+        GiveUpError: Most are repeated. The general way writes each part once.
+    """
+    if len(ids) >= MANY_PARTS and len({*ids}) * _MOST_REPEATS < len(ids):
+        raise GiveUpError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

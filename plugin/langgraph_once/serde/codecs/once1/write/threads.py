@@ -23,7 +23,12 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     array,
     pack,
 )
-from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, MessageShape
+from langgraph_once.serde.codecs.once1.write.simple_objects import (
+    MANY_PARTS,
+    GiveUpError,
+    MessageShape,
+    check_repeats,
+)
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
@@ -102,6 +107,8 @@ class ThreadWriter:
             if kind in ATOMS:
                 continue
             held.append(item)
+            if (count := len(held)) >= MANY_PARTS and not count & (count - 1):
+                check_repeats([*map(id, held)])
             if kind is list:
                 made: Any = self._list(item)
             elif kind is dict and level < _MAX_LEVELS:
