@@ -41,7 +41,7 @@ def test_objects_that_are_rebuilt_one_by_one_take_more_of_the_budget(item: Any, 
 def test_objects_in_objects_and_in_tables_share_one_budget() -> None:
     shared = [Knot(n) for n in range(100)]
     data = encode([[shared, (shared, (knot,))] for knot in shared], REGISTRY)
-    read(data, max_objects=10_000)
+    read(data, max_objects=2_000_000)
     with pytest.raises(SizeLimitError):
         read(data, max_objects=4_000)
 
