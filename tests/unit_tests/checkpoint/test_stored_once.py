@@ -231,6 +231,24 @@ def test_names_under_an_older_key_are_not_gone_on_with(path: Path) -> None:
         assert values(saver, at)["messages"] == talk(201)
 
 
+def test_pieces_that_are_not_encrypted_are_not_gone_on_with_once_there_is_a_key(path: Path) -> None:
+    with open_sqlite_saver(path) as saver:
+        for number in range(99):  # until there are no groups: all pieces are compressed
+            saver.delete_thread("thread")
+            put(saver, ROOT, value=(word := f"{number:02}" * 9000))
+            if set(saver.conn.execute("SELECT type FROM once_pieces")) == {("bytes.zstd",)}:
+                break
+        else:
+            pytest.fail("each has groups")
+    keys = {"k": key()}
+    with open_sqlite_saver(path, serde=serde(encryption_keys=keys)) as saver:
+        assert values(saver)["value"] == word
+        at = put(saver, ROOT, value=word + "more")
+    strict = serde(encryption_keys=keys, require_encryption=True)
+    with open_sqlite_saver(path, serde=strict) as saver:
+        assert values(saver, at)["value"] == word + "more"
+
+
 def test_writes_refer_to_pieces_too(once: OnceSqliteSaver) -> None:
     at = put(once, ROOT, messages=talk(100))
     before = size(once)

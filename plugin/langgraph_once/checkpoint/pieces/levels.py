@@ -24,8 +24,6 @@ _NEAR: Final = 64
 """Bytes: so near to a change it is not looked for any more."""
 _FAR: Final = 64 * 1024
 """Bytes: a piece that moved is looked for so far behind the one before it."""
-_LEAST_GAP: Final = 256
-"""Bytes: fewer are cut with the piece behind them, so that many changes make no tiny pieces."""
 _MOST_FINE: Final = 320
 _LEFT_FINE: Final = 64
 """How many short pieces in a row become long ones, and how many of them do not yet."""
@@ -190,14 +188,13 @@ class _Pieces:
             piece = self._old[self._old_start + begin : self._old_start + was.ends[number]]
             limit = min(self._at + _FAR + len(piece), end)
             found = self._new.find(piece, self._start + self._at, self._start + limit)
-            gap = found - self._start - self._at
-            if found < 0 or 0 < gap < _LEAST_GAP:
+            if found < 0:
                 missed += 1
                 if missed > _MOST_MISSED:
                     return
                 continue
             missed = 0
-            self._cut_to(self._at + gap)
+            self._cut_to(found - self._start)
             yield number
 
     def _cut_to(self, end: int) -> None:

@@ -152,6 +152,14 @@ def test_values_of_another_thread_that_begin_alike_are_another_one() -> None:
     assert CUTTER.named < 20
 
 
+def test_a_copy_of_a_thread_that_is_forgotten_leaves_the_other() -> None:
+    recent = Recent(CUTTER, max_bytes=150_000)
+    recent.split("thread", "once1", noise(50_000), lead_bytes=3)
+    value = recent.split("copy", "once1", noise(50_000), lead_bytes=3)
+    recent.split("other", "once1", noise(60_000, 1), lead_bytes=3)  # the oldest is forgotten
+    assert recent.whole(value.manifest) == noise(50_000)
+
+
 @pytest.mark.parametrize("lead", [b"abc", b"abcdef", b""])
 def test_what_is_remembered_may_have_another_lead(lead: bytes) -> None:
     recent = Recent(CUTTER)
