@@ -16,6 +16,7 @@ from langgraph_once.errors import (
     ConfigError,
     EncodeError,
     EncryptionError,
+    PayloadError,
     SerdeError,
     UnknownTagError,
 )
@@ -42,6 +43,7 @@ from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
 from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
 from langgraph_once.serde.layers.tag import Layer, Tag, may_be_bound
+from langgraph_once.serde.small_rows import SmallRows
 from langgraph_once.serde.trust.allowlist import Allowlist
 
 if TYPE_CHECKING:
@@ -156,23 +158,14 @@ class OnceSerializer(JsonPlusSerializer):
         self._allowlist = allowlist
         self._writers = self._registry.under(allowlist)
         self._encoder = Encoder(self._writers, on_unknown=config.on_unknown)
-        self._msgpack_decoder = msgpack = MsgpackDecoder(
-            allowlist,
-            min_open_bytes=config.max_decoded_bytes,
-            max_objects=config.max_decoded_objects,
-            current_name=self._registry.current_name,
-            on_unavailable=config.on_unavailable,
-        )
-        once1 = Decoder(
-            Loader(self._registry, allowlist, msgpack.rebuild),
-            max_objects=config.max_decoded_objects,
-            on_unavailable=config.on_unavailable,
-        )
+        once1, msgpack = self._decoders_of(config.max_decoded_objects)
+        self._msgpack_decoder = msgpack
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
         self._checks: dict[str, Callable[..., None]] = {
             "once1": once1.check,
             "msgpack": msgpack.check,
         }
+        self._small_rows = SmallRows(config.max_decoded_objects, self._decoders_of)
         # Of which something was met that may be in what the quick encoders write.
         self._quick_types = met_types if self._codec == "msgpack" else frozenset()
         self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
@@ -182,6 +175,21 @@ class OnceSerializer(JsonPlusSerializer):
         # until the first value, so that nothing but the first has to look whether it is that.
         self._quick_encoders: dict[type, Callable[[Any], bytes]] = {}
         self._has_started = False
+
+    def _decoders_of(self, max_objects: int) -> tuple[Decoder, MsgpackDecoder]:
+        msgpack = MsgpackDecoder(
+            self._allowlist,
+            min_open_bytes=self.config.max_decoded_bytes,
+            max_objects=max_objects,
+            current_name=self._registry.current_name,
+            on_unavailable=self.config.on_unavailable,
+        )
+        once1 = Decoder(
+            Loader(self._registry, self._allowlist, msgpack.rebuild),
+            max_objects=max_objects,
+            on_unavailable=self.config.on_unavailable,
+        )
+        return once1, msgpack
 
     def dumps_typed(self, obj: Any, *, bound_to: BoundTo = ()) -> tuple[str, bytes]:
         """Return the tag and the bytes for `obj`.
@@ -227,7 +235,9 @@ class OnceSerializer(JsonPlusSerializer):
         """
         if self._compresses:
             packed = self._compression.compress(data, is_piece=is_piece)
-            if packed is not None:
+            if packed is not None and (
+                is_piece or self._small_rows.may_hold(tag, data, len(packed))
+            ):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:
             tag = tag.under("aesgcm")
@@ -291,9 +301,11 @@ class OnceSerializer(JsonPlusSerializer):
         if self._requires_encryption and not tag.encrypted:
             raise EncryptionError("the value is not encrypted, and must be", tag=text)
         if not isinstance(payload, bytes):
-            payload = bytes(memoryview(payload))
+            payload = _bytes_of(payload, text)
         for layer in reversed(tag.layers):
             payload = self._undo(layer, payload, tag, bound_to)
+        if "zstd" in tag.layers:
+            self._small_rows.check(tag, payload, len(data[1]))
         return tag, payload
 
     @property
@@ -404,6 +416,16 @@ class OnceSerializer(JsonPlusSerializer):
                 )
             case _:
                 assert_never(tag.codec)
+
+
+def _bytes_of(payload: Any, tag: str) -> bytes:
+    if payload is None and tag == "null":
+        return b""
+    try:
+        return bytes(memoryview(payload))
+    except TypeError:
+        kind = type(payload).__name__
+        raise PayloadError(f"a payload of type {kind} where bytes belong", tag=tag) from None
 
 
 def _name(obj: object) -> str:

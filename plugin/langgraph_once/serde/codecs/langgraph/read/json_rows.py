@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
 
-__all__ = ["decode_json"]
+__all__ = ["check_weight", "decode_json"]
 
 _NETWORKS: Final = ("IPv4Network", "IPv6Network")
 _LANGCHAIN: Final = Reviver(allowed_objects="core")
@@ -79,9 +79,7 @@ def decode_json(data: bytes, decoder: MsgpackDecoder, *, tag: str) -> Any:
         PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
             network to a constructor, which may try to iterate over its up to 2**128 addresses.
     """
-    budget = Budget(decoder.max_objects, tag)
-    if len(data) * max(_UNITS.values()) > decoder.max_objects:
-        _check_weight(data, budget)
+    budget = check_weight(data, tag, limit=decoder.max_objects)
     try:
         _check(json.loads(data), decoder, tag)
         return json.loads(data, object_hook=lambda value: _revive(value, decoder, budget))
@@ -95,13 +93,21 @@ def decode_json(data: bytes, decoder: MsgpackDecoder, *, tag: str) -> Any:
         ) from error
 
 
-def _check_weight(data: bytes, budget: Budget) -> None:
-    """Refuse JSON that may take too much, before any of it is parsed; signs in text count, too."""
+def check_weight(data: bytes, tag: str, *, limit: int) -> Budget:
+    """Return what is left for building what is in JSON; signs in texts count, too.
+
+    Raises:
+        SizeLimitError: Parsing it may take more.
+    """
+    budget = Budget(limit, tag)
+    if len(data) * max(_UNITS.values()) <= limit:
+        return budget
     if b"\0" in data:  # UTF-16, or UTF-32
         data = data.replace(b"\0", b"")
     budget.take(data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE)
     for sign, units in _UNITS.items():
         budget.take(data.count(sign) * units)
+    return budget
 
 
 def _check(parsed: Any, decoder: MsgpackDecoder, tag: str) -> None:

@@ -338,6 +338,8 @@ class _Reader:
     def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
         """Return what makes values of a type that was not met before."""
         self.check_names(*key[1:])
+        if sum(map(len, key[1:])) > _MAX_NAME_CHARS:
+            raise PayloadError("a msgpack extension with an overlong type name", tag=self.tag)
         found, lasting = self.decoder.types.constructor(*key, tag=self.tag)
         if lasting:
             self.constructors = {**self.constructors, key: found}
@@ -355,8 +357,6 @@ class _Reader:
         """Refuse what cannot be the names of a module, a type and a method."""
         if not all(type(part) is str for part in names):
             raise PayloadError("a msgpack extension that names no type", tag=self.tag)
-        if sum(map(len, names)) > _MAX_NAME_CHARS:
-            raise PayloadError("a msgpack extension with an overlong type name", tag=self.tag)
 
     def build_unnamed(self, code: int, content: Any, data: bytes) -> Any:
         """Return the value of an extension that names no type."""
