@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Annotated, Any, TypedDict
 
+import psycopg
 import pytest
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
@@ -75,6 +76,21 @@ def test_pruning_leaves_no_parent_that_is_not_there(saver: OnceSaver) -> None:
     newest, oldest = saver.list(ROOT)
     assert newest.parent_config == oldest.config
     assert oldest.parent_config is None
+
+
+def test_a_connection_may_be_in_pipeline_mode(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        saver = OncePostgresSaver(conn)
+        saver.setup()
+        with conn.pipeline():
+            old: Any = {**_checkpoint(), "v": 1}  # it is read by two statements
+            parent = saver.put(ROOT, old, {}, {})
+            saver.put_writes(parent, [("__pregel_tasks", "send")], "task")
+            child = saver.put(parent, {**_checkpoint(), "v": 1}, {}, {})
+            saver.prune(["t"])
+            found = saver.get_tuple(child)
+        assert found
+        assert found.checkpoint["channel_values"] == {"__pregel_tasks": ["send"]}
 
 
 def test_metadata_that_json_does_not_have_keep_no_filter_from_working(saver: OnceSaver) -> None:

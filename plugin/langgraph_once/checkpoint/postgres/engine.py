@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
     Ask,
@@ -165,7 +165,10 @@ class PostgresEngine(Engine):
                 return rows if asked.has_rows else [()]
             if not has_begun:
                 has_begun = True
-                begun.enter_context(_pipeline(conn))
+                is_piped = conn.pgconn.pipeline_status != psycopg.pq.PipelineStatus.OFF
+                pipeline: Any = begun.enter_context(_pipeline(conn))
+                if is_piped:  # by its user; a transaction cannot begin among what was not synced
+                    pipeline.sync()
                 if conn.autocommit:
                     ask(_BEGIN if writes else _BEGIN_READING)
                 elif not writes:
