@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
     Ask,
@@ -165,10 +165,7 @@ class PostgresEngine(Engine):
                 return rows if asked.has_rows else [()]
             if not has_begun:
                 has_begun = True
-                is_piped = conn.pgconn.pipeline_status != psycopg.pq.PipelineStatus.OFF
-                pipeline: Any = begun.enter_context(_pipeline(conn))
-                if is_piped:  # by its user; a transaction cannot begin among what was not synced
-                    pipeline.sync()
+                begun.enter_context(_pipeline(conn))
                 if conn.autocommit:
                     ask(_BEGIN if writes else _BEGIN_READING)
                 elif not writes:
@@ -214,5 +211,13 @@ class PostgresEngine(Engine):
             raise storage_error(self.name, error) from error
 
 
-def _pipeline(conn: Connection) -> contextlib.AbstractContextManager[object]:
-    return conn.pipeline() if psycopg.Capabilities().has_pipeline() else contextlib.nullcontext()
+@contextlib.contextmanager
+def _pipeline(conn: Connection) -> Iterator[None]:
+    if not psycopg.Capabilities().has_pipeline():
+        yield
+        return
+    is_users = conn.pgconn.pipeline_status != psycopg.pq.PipelineStatus.OFF
+    with conn.pipeline() as pipeline:
+        if is_users:  # a transaction cannot begin among statements that were not synced
+            pipeline.sync()
+        yield
