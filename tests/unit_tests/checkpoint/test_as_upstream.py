@@ -86,7 +86,8 @@ def test_a_connection_may_be_in_pipeline_mode(database: str) -> None:
             old: Any = {**_checkpoint(), "v": 1}  # it is read by two statements
             parent = saver.put(ROOT, old, {}, {})
             saver.put_writes(parent, [("__pregel_tasks", "send")], "task")
-            child = saver.put(parent, {**_checkpoint(), "v": 1}, {}, {})
+            newer: Any = {**_checkpoint(), "v": 1}
+            child = saver.put(parent, newer, {}, {})
             saver.prune(["t"])
             found = saver.get_tuple(child)
         assert found
