@@ -12,12 +12,14 @@ import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import ormsgpack
 import pytest
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
+from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext, pack
+from tests.unit_tests.serde.bounds.attacks_small import doubled, ext, two
 from tests.unit_tests.serde.codecs.once1.table import REFUSED, ROWS, once1
 
 from .cpu import least_seconds, within
@@ -26,6 +28,11 @@ from .samples import OWN_TYPES, OWN_VALUES, SAFE_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def listed(part: bytes) -> bytes:
+    return b"\x92" + part + part
+
 
 MAX_SECONDS = 2.0
 MAX_OBJECTS = 2_000_000
@@ -52,8 +59,27 @@ def corpus(codec: str) -> list[Node]:
             continue
         if tag == codec and len(blob) < 20_000:
             found += parsed(blob, nested=nested)
+    for blob in COSTLY[codec]:
+        found += parsed(blob, nested=nested) * _MANY
     return found
 
+
+_MANY = 20
+"""So often they stand among the others, so that as many blobs are made of them as of each kind."""
+
+_NAMES = ("wipe:DB", "setup:Setup", "scripts.nuke:Run", "own./x:A", "own..x:A", f"{'a' * 300}:A")
+COSTLY: dict[str, list[bytes]] = {
+    "once1": [
+        *(doubled(levels, two_of, two_of) for two_of in (two, listed) for levels in (8, 20, 60)),
+        *(ext(Ext.FAMILY, pack("dataclass"), pack(name), pack({"a": 1})) for name in _NAMES),
+    ],
+    "msgpack": [
+        ormsgpack.packb(ormsgpack.Ext(code, ormsgpack.packb([*name.split(":"), {"a": 1}])))
+        for name in _NAMES
+        for code in (0, 2, 3, 5)
+    ],
+}
+"""Rows that ran a module of the project, or cost more than they said."""
 
 CODECS = ("once1", "msgpack")
 
