@@ -21,6 +21,10 @@ _FEW: Final = 40
 _LARGE: Final = 64 * 1024
 """An entry as large as that may be an array, which is not to be searched."""
 
+_TIMES_SHARED: Final = 4
+"""Shared parts are read once, and count for what is done with them later. LangGraph's serializer
+writes them out; what it still writes in a row of 250 MB is carried here, too."""
+
 _UNITS_OF_A_REF: Final = WEIGHTS.units(REF_PREFIX + bytes(4), 100)
 
 _REF: Final = re.compile(re.escape(REF_PREFIX) + b"(.{4})", re.DOTALL)
@@ -38,10 +42,11 @@ Entry = bytes | memoryview
 
 
 def expands_beyond(data: bytes, entries: Sequence[Entry], limit: int) -> bool:
-    """Whether the value takes more than `limit` units, with its shared parts written out.
+    """Whether the value takes far more than `limit` units, with its shared parts written out.
 
     A part that contains itself is not written out in itself.
     """
+    limit *= _TIMES_SHARED
     refs = data.count(REF_PREFIX)
     if refs < _FEW and len(data) << refs <= WEIGHTS.free_bytes(limit):
         return False
