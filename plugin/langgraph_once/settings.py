@@ -15,6 +15,7 @@ from typing import Annotated, Any, cast, get_origin, get_type_hints
 
 from dotenv import dotenv_values
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -278,7 +279,7 @@ def _validation(
             *_: PydanticBaseSettingsSource,
             **__: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            variables = EnvSettingsSource(settings_cls)
+            variables = _Variables(settings_cls)
             variables.env_vars = {name.lower(): value for name, value in environ.items()}
             return variables, init_settings
 
@@ -293,7 +294,30 @@ def _validation(
     except SettingsError as error:
         text = getattr(error.__cause__, "doc", None)
         names = [name for name, value in environ.items() if value == text] or [f"{PREFIX}*"]
-        return None, [ConfigError(shown(names[0]), "a list or mapping must be written as JSON")]
+        problem = getattr(error.__cause__, "problem", "a list or mapping must be written as JSON")
+        return None, [ConfigError(shown(names[0]), problem)]
+
+
+class _Variables(EnvSettingsSource):
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:  # noqa: ARG002  # as pydantic-settings calls it
+        def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            found: dict[str, Any] = {}
+            for key, item in pairs:
+                if key in found:
+                    raise _KeyTwiceError(key, value)
+                found[key] = item
+            return found
+
+        return json.loads(value, object_pairs_hook=distinct)
+
+
+class _KeyTwiceError(ValueError):
+    """JSON would keep the last, and of two encryption keys the other would be lost unnoticed."""
+
+    def __init__(self, key: str, doc: str) -> None:
+        self.problem = f"{shown(key)!r} stands there twice"
+        self.doc = doc
+        super().__init__(self.problem)
 
 
 def _config_error(details: ErrorDetails, environ: Mapping[str, str], graph_id: str) -> ConfigError:

@@ -57,6 +57,11 @@ def test_the_environment_wins_for_every_graph() -> None:
         ({"ONCE_MODLE": "scripted"}, "ONCE_MODLE", "mean 'model'"),
         ({"ONCE_MODEL": "gpt"}, "ONCE_MODEL", "'provider:model'"),
         ({"ONCE_SERDE__ALLOWED_TYPES": "a:B"}, "ONCE_SERDE__ALLOWED_TYPES", "as JSON"),
+        (
+            {"ONCE_SERDE__ENCRYPTION_KEYS": '{"2026": "first", "2026": "second"}'},
+            "ONCE_SERDE__ENCRYPTION_KEYS",
+            "'2026' stands there twice",
+        ),
         ({"ONCE_SERDE__MIN_COMPRESS_BYTES": "-1"}, "ONCE_SERDE__MIN_COMPRESS_BYTES", "than or"),
         ({"LANGGRAPH_CHECKPOINTER": "{"}, "LANGGRAPH_CHECKPOINTER", "not valid JSON"),
     ],
