@@ -38,6 +38,12 @@ NAMED_ANEW = pytest.mark.xfail(
 )
 
 
+but_for_dicts = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[NAMED_ANEW] if name in DICTS else []) for name in AGENTS],
+)
+
+
 def some(name: str, wire: WireName) -> list[Variant]:
     """A third of the variants and two more, so that each agent meets all of them on one of the
     wires, and v3 and whole states on each."""
@@ -76,10 +82,7 @@ def test_each_agent_is_listed(room: str) -> None:
 
 
 @every_wire
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[NAMED_ANEW] if name in DICTS else []) for name in AGENTS],
-)
+@but_for_dicts
 def test_the_fold_is_the_state_and_each_text_comes_once(
     name: str, wire: WireName, provider: Provider
 ) -> None:
@@ -88,7 +91,7 @@ def test_the_fold_is_the_state_and_each_text_comes_once(
 
 @pytest.mark.product
 @every_wire
-@every_agent
+@but_for_dicts
 def test_the_full_product(name: str, wire: WireName, provider: Provider) -> None:
     assert wrong(provider, name, wire, list(VARIANTS)) == []
 

@@ -103,7 +103,8 @@ def _run(file: Path, *script: str) -> None:
     if file.is_dir():
         raise IsADirectoryError(None, "it is a folder; name a file in it", str(file))
     file.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):  # SQLite makes its other files with the same mode
+    # SQLite makes its other files with the same mode. Why it cannot be made SQLite tells better.
+    with contextlib.suppress(OSError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with contextlib.closing(sqlite3.connect(file, timeout=BUSY_TIMEOUT_S)) as conn:
         for statement in script:
