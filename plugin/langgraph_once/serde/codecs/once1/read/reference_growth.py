@@ -70,8 +70,8 @@ def _expanded(
     units: list[int] = []
     for entry in entries:
         total = weigh(entry)
-        if not holds_nothing(entry):
-            found = (index for index in find(bytes(entry)) if index < len(units))
+        if not holds_nothing(entry) and REF_PREFIX in (data := bytes(entry)):
+            found = (index for index in find(data) if index < len(units))
             total += sum(units[index] - _UNITS_OF_A_REF for index in found)
         units.append(min(total, limit + 1))
     return max(units)
