@@ -194,11 +194,14 @@ class _Check:
     def _orphans(self, table: CellTable, known: Mapping[str, list[str]]) -> Program[None]:
         """Writes on checkpoints that are not there, and will not be: those that a sweep deletes."""
         settled = settled_before()
+        there = {(ns, id_) for ns, ids in known.items() for id_ in ids}
+        newest = {ns: max(ids, default="") for ns, ids in known.items()}
         seen = set()
         for at in (yield from self._tables.cells_at(table, self._id)):
             checkpoint_ns, id_ = place = at.key[:2]
-            ids = known.get(checkpoint_ns, [])
-            if id_ in ids or place in seen or not (id_ < settled or id_ < max(ids, default="")):
+            if place in there or place in seen:
+                continue
+            if id_ >= settled and id_ >= newest.get(checkpoint_ns, ""):
                 continue
             seen.add(place)
             self._verdict.orphaned.add(self._id)
