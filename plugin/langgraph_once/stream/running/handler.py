@@ -124,7 +124,8 @@ class OnceMessagesHandler(StreamMessagesHandler):
             self._begin_to_speak(run)
         if own == run.id:
             return message, metadata
-        if own and run.id.startswith(AUTO_ID_PREFIX):  # the state has it under the provider's id
+        # The state has it under the provider's id, which only readers in stock form are sent.
+        if own and self.run.is_stock and run.id.startswith(AUTO_ID_PREFIX):
             metadata = naming(metadata, own)
         return message.model_copy(update={"id": run.id}), metadata
 
