@@ -24,6 +24,7 @@ def moment_of(id_: str) -> datetime:
 
     Raises:
         ValueError: The id has no time in it.
+        OverflowError: Its time is in no calendar.
     """
     high, middle, low, *_ = id_.split("-")
     ticks = (int(high, 16) << 28) + (int(middle, 16) << 12) + int(low[1:], 16)

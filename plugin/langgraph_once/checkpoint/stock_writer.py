@@ -27,7 +27,7 @@ def stock_wrote(saver: OnceSaver) -> str | None:
     """
     id_ = saver.engine.run(_newest(saver.threads.tables), writes=False)
     when = None
-    with contextlib.suppress(ValueError):  # an id without a time
+    with contextlib.suppress(ValueError, OverflowError):  # an id without a time
         when = id_ and moment_of(id_)
     if not when:
         return None
