@@ -36,6 +36,7 @@ from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.intake import StreamModes
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
+from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.unread import unread
 
@@ -136,10 +137,10 @@ class Thread:
         So a killed process loses only what it said later. A checkpoint must not know of what came
         after it, or a replay from there would leave that out.
         """
+        if part.ns and NS_SEP.join(part.ns) != self._ns:
+            return  # of a graph inside; a remote one has the same thread id, on its server
         where, coming = part.data["config"]["configurable"], part.data["next"]
         at = self._at_checkpoint(where)
-        if (str(where["thread_id"]), where.get("checkpoint_ns", "")) != (self._id, self._ns):
-            return  # of a graph inside
         before, self._at, self._before = self._before, at, None if coming == [START] else at
         parent = (part.data["parent_config"] or {}).get("configurable")
         began = time.monotonic()

@@ -73,7 +73,7 @@ def texts(chunks: list[Any]) -> Counter[str]:
         [False, True],
         quick=[
             ("chat", True, False),
-            ("asks", False, True),
+            ("asks", True, True),
             ("asks", True, False),
             ("hands_over", True, True),
         ],
