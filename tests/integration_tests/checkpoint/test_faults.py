@@ -16,6 +16,8 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_postgres_saver, open_saver
+from langgraph_once.checkpoint.database import Ask, Program, Row
+from langgraph_once.checkpoint.moving.verify import repair, verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
@@ -43,9 +45,9 @@ def opened(url: str) -> Any:
     return open_saver(url, config=CheckpointConfig())
 
 
-def writing(url: str, name: str) -> Forked:
+def writing(url: str, name: str, *waits_at: str) -> Forked:
     """A process that writes."""
-    return Forked("-m", writer.__name__, url, name)
+    return Forked("-m", writer.__name__, url, name, *waits_at)
 
 
 def killed(url: str, name: str, delay_s: float) -> list[list[str]]:
@@ -70,16 +72,86 @@ def assert_whole(url: str, name: str, said: list[list[str]]) -> None:
         puts = [line for line in said if line[0] == "put"]
         kept = [line for line in said[since:] if line[0] != "pruning"] + puts[-3:]
         for what, id_, step in kept:
-            assert found[id_].checkpoint["channel_values"]["lines"] == lines[: int(step)]
-            if what == "written":
-                assert found[id_].pending_writes == [("task", "lines", lines[int(step) :])]
+            if what == "early" and id_ not in found:
+                continue  # it was killed before it stored the checkpoint
+            count = int(step)
+            assert found[id_].checkpoint["channel_values"]["lines"] == lines[:count]
+            writes = [("early", "lines", lines[: count + 1]), ("task", "lines", lines[count:])]
+            least = 2 if what == "written" else 1
+            assert found[id_].pending_writes[:least] == writes[:least]
+
+
+def found_by_verify(url: str) -> set[str | None]:
+    """The checkpoints of which `verify` tells something: only that writes are on none."""
+    serde = whole_databases.serde()
+    with whole_databases.to_read(url, serde) as reader:
+        troubles = verify(reader, serde).troubles
+    assert all("on a checkpoint that is not there" in each.problem for each in troubles)
+    return {each.checkpoint_id for each in troubles}
+
+
+def assert_cured(url: str, orphans: set[str], cure: Callable[[OnceSaver], object]) -> None:
+    """Writes that killed processes left are found, and deleted."""
+    assert found_by_verify(url) == orphans
+    with opened(url) as saver:
+        cure(saver)
+    assert found_by_verify(url) == set()
+
+
+def pruned(saver: OnceSaver) -> None:
+    saver.prune([THREAD], keep_last=1000)
+
+
+def repaired(saver: OnceSaver) -> None:
+    repair(saver, [THREAD])
+
+
+def orphans(url: str) -> set[str]:
+    """Checkpoints with writes that are not there, while newer ones are."""
+    with opened(url) as saver:
+        of_same = "SELECT max(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = w.checkpoint_ns"
+        sql = (
+            f"SELECT checkpoint_id FROM {saver.threads.tables.writes_table} w WHERE "
+            f"checkpoint_id < ({of_same}) AND checkpoint_id NOT IN "
+            "(SELECT checkpoint_id FROM checkpoints)"
+        )
+        return {id_ for (id_,) in rows(saver, sql)}
 
 
 def kill_often(url: str, rounds: int) -> None:
     delays = random.Random(1)
     for number in range(rounds):
-        name = f"{number}"
-        assert_whole(url, name, killed(url, name, delays.uniform(0, 0.3)))
+        name = f"{number // 2}"
+        said = killed(url, name, delays.uniform(0, 0.3))
+        assert_whole(url, name, said)
+        assert_cured(url, orphans(url), pruned)
+        assert_whole(url, name, said)
+
+
+@pytest.mark.parametrize(
+    ("url", "cure"), [("sqlite", repaired), ("postgres", pruned)], indirect=["url"]
+)
+def test_killed_before_the_checkpoint_of_its_writes(
+    url: str, cure: Callable[[OnceSaver], object]
+) -> None:
+    said: list[list[str]] = []
+    left = []
+    for step in ("2", "4"):  # the second stores newer checkpoints than those of the first
+        with writing(url, "name", step) as process:
+            for line in process.stdout:
+                said.append(line.split())
+                if said[-1][::2] == ["early", step]:
+                    process.kill()
+        left.append(said[-1][1])
+    old, new = left
+    assert_cured(url, {old}, cure)
+    assert_whole(url, "name", said)
+    with opened(url) as saver:  # as of a run that is stored right now
+        put(saver, 1, {}, new, "name")
+        assert saver.get_tuple(config(THREAD, "name")).pending_writes == [
+            ("early", "lines", lines_of("name", 5))
+        ]
+    assert found_by_verify(url) == set()
 
 
 @pytest.mark.parametrize("url", DATABASES, indirect=True)
@@ -124,23 +196,27 @@ def test_two_processes_on_one_thread(url: str) -> None:
             assert found.config["configurable"]["checkpoint_id"] >= ids[-1]
 
 
-def put(saver: OnceSaver, number: int, values: dict[str, Any], id_: str | None = None) -> Any:
+def put(
+    saver: OnceSaver, number: int, values: dict[str, Any], id_: str | None = None, name: str = ""
+) -> Any:
     checkpoint = empty_checkpoint()
     checkpoint["id"] = id_ or checkpoint["id"]
     versions = dict.fromkeys(values, f"{number:032}.{number}")
     checkpoint["channel_values"] = values
     checkpoint["channel_versions"] = dict(versions)
-    return saver.put(config(THREAD, ""), checkpoint, {"step": number}, dict(versions))
+    metadata: Any = {"source": "loop", "step": number}
+    return saver.put(config(THREAD, name), checkpoint, metadata, dict(versions))
+
+
+def rows(saver: OnceSaver, sql: str) -> list[Row]:
+    def asked() -> Program[list[Row]]:
+        return (yield Ask(sql))
+
+    return saver.engine.run(asked(), writes=False)
 
 
 def pieces(saver: OnceSaver) -> int:
-    from langgraph_once.checkpoint.database import Ask, Program, Row
-
-    def asked() -> Program[list[Row]]:
-        return (yield Ask("SELECT count(*) FROM once_pieces"))
-
-    ((count,),) = saver.engine.run(asked(), writes=False)
-    return int(count)
+    return int(rows(saver, "SELECT count(*) FROM once_pieces")[0][0])
 
 
 @pytest.mark.parametrize("url", DATABASES, indirect=True)

@@ -1,4 +1,7 @@
-"""Writes to a thread until it is killed, and says what was stored: `python writer.py URL NAME`."""
+"""Writes to a thread until it is killed, and says what was stored.
+
+`python writer.py URL NAME [STEP]`: before the checkpoint of that step it waits for being killed.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,11 @@ def lines_of(name: str, count: int) -> list[str]:
     return [f"{name} {n} {words.randbytes(500).hex()}" for n in range(count)]
 
 
-def main(url: str, name: str) -> None:
-    """Put checkpoints, writes and prunes; each line is what was acknowledged."""
+def main(url: str, name: str, waits_at: str = "") -> None:
+    """Put writes, checkpoints and prunes; each line is what was acknowledged.
+
+    LangGraph stores a checkpoint in the background, so writes on it may come first.
+    """
     lines = lines_of(name, 1000)
     with open_saver(url, config=CheckpointConfig()) as saver:
         at: Any = {"configurable": {"thread_id": THREAD, "checkpoint_ns": name}}
@@ -32,6 +38,11 @@ def main(url: str, name: str) -> None:
             checkpoint["channel_values"] = {"lines": lines[:step]}
             version = f"{step:032}.0"
             checkpoint["channel_versions"] = {"lines": version}
+            here: Any = {"configurable": {**at["configurable"], "checkpoint_id": checkpoint["id"]}}
+            saver.put_writes(here, [("lines", lines[: step + 1])], "early")
+            said(f"early {checkpoint['id']} {step}")
+            if waits_at == str(step):
+                sys.stdin.readline()
             at = saver.put(at, checkpoint, {"source": "loop", "step": step}, {"lines": version})
             said(f"put {checkpoint['id']} {step}")
             saver.put_writes(at, [("lines", lines[step:])], "task")
