@@ -38,6 +38,9 @@ TOGETHER = re.compile(
 SPLIT = {"corpus", "events", "serde", "stream", "watch", "test_init.py"}
 """The folders and files of tests that share nothing but what is made at import."""
 
+SPLIT_IN_PRODUCT = {"test_cuts.py"}
+"""Those with so many variants that a server for each eighth of them is soon made good."""
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -83,7 +86,8 @@ class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         file = nodeid.partition("::")[0]
         if together := TOGETHER.match(file):
             return together.group()
-        is_split = SPLIT & {*Path(file).parts}
+        split = SPLIT | SPLIT_IN_PRODUCT if self.config.option.markexpr == "product" else SPLIT
+        is_split = split & {*Path(file).parts}
         return f"{file} {crc32(nodeid.encode()) % 8}" if is_split else file
 
     def _assign_work_unit(self, node: object) -> None:
