@@ -165,7 +165,7 @@ class OnceSerializer(JsonPlusSerializer):
             "once1": once1.check,
             "msgpack": msgpack.check,
         }
-        self._small_rows = SmallRows(config.max_decoded_objects, self._decoders_of)
+        self._small_rows = SmallRows(config, self._decoders_of)
         # Of which something was met that may be in what the quick encoders write.
         self._quick_types = met_types if self._codec == "msgpack" else frozenset()
         self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)

@@ -5,47 +5,54 @@ Values that compress that well are stored as they are, so nothing is refused at 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from langgraph_once.errors import SerdeError, SizeLimitError
+from ormsgpack import unpackb
+
+from langgraph_once.errors import SizeLimitError
 from langgraph_once.serde.codecs.langgraph.read.json_rows import check_weight
+from langgraph_once.serde.codecs.langgraph.scan import WEIGHTS as MSGPACK_WEIGHTS
+from langgraph_once.serde.codecs.langgraph.scan import most_open_bytes
+from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS, split
 
 if TYPE_CHECKING:
+    from langgraph_once.config import SerdeConfig
+    from langgraph_once.serde.bounds.weight import Weights
     from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
     from langgraph_once.serde.codecs.once1 import Decoder
     from langgraph_once.serde.layers.tag import Tag
 
 __all__ = ["SmallRows"]
 
-_SHARE: Final = 22
-"""Of the units that a value may take, a small row may take one in so many: two seconds of 2**28."""
+_SHARE: Final = 56
+"""Of the units that a value may take, a small row may take one in so many: of 2**28, as many texts
+of one sign as fill 450 MB."""
 
-_JSON_SHARE: Final = 5
+_JSON_SHARE: Final = 16
 """JSON counts its signs, in texts too, and takes less for each."""
 
 _SMALL_BYTES: Final = 1024 * 1024
 _MOST_UNITS_OF_A_BYTE: Final = 13
 """Of an extension of three bytes, in both codecs."""
 
+_MOST_LEVELS: Final = 16
+"""Deeper, extensions in each other are short, or the reader itself refuses them."""
+
 
 class SmallRows:
     """Bounds what rows below a megabyte may hold."""
 
     def __init__(
-        self, limit: int, decoders: Callable[[int], tuple[Decoder, MsgpackDecoder]]
+        self, config: SerdeConfig, decoders: Callable[[int], tuple[Decoder, MsgpackDecoder]]
     ) -> None:
-        """Take the units that any value may take, and what makes decoders that allow so many."""
-        once1, msgpack = decoders(limit // _SHARE)
-        self._limit = limit
-        self._free_bytes = limit // _SHARE // _MOST_UNITS_OF_A_BYTE
-        self._checks: dict[str, Callable[[bytes, str], object]] = {
-            "once1": partial(once1.check, patterns=False),
-            "msgpack": partial(msgpack.check, patterns=False),
-            "json": partial(check_weight, limit=limit // _JSON_SHARE),
-        }
+        """Take the bounds of any value, and what makes decoders that allow so many units."""
+        self._limit = config.max_decoded_objects
+        self._most_bytes = config.max_decoded_bytes
+        self._units = self._limit // _SHARE
+        self._once1, self._msgpack = decoders(self._units)
+        self._free_bytes = self._units // _MOST_UNITS_OF_A_BYTE
 
     def check(self, tag: Tag, data: bytes, stored_bytes: int) -> None:
         """Look at what came out of a compressed row.
@@ -53,12 +60,11 @@ class SmallRows:
         Raises:
             SizeLimitError: It is more than a row of so few bytes may hold.
         """
-        check = self._checks.get(tag.codec)
-        if check is None or stored_bytes >= _SMALL_BYTES or len(data) <= self._free_bytes:
+        if stored_bytes >= _SMALL_BYTES or len(data) <= self._free_bytes:
             return
         try:
-            with suppress(ValueError):  # damaged, as reading will tell
-                check(data, tag.text)
+            with suppress(ValueError, TypeError, AttributeError):  # damaged, as reading will tell
+                self._check(tag.codec, data, tag.text)
         except SizeLimitError as error:
             raise SizeLimitError(
                 f"a compressed row of {stored_bytes:,} bytes holds a value of {len(data):,} bytes "
@@ -67,8 +73,29 @@ class SmallRows:
                 limit_objects=self._limit,
                 tag=tag.text,
             ) from error
-        except SerdeError:  # as reading will tell
-            return
+
+    def _check(self, codec: str, data: bytes, tag: str) -> None:
+        is_long = len(data) * _MOST_LEVELS > self._most_bytes
+        if is_long and most_open_bytes(data, self._most_bytes) > self._most_bytes:
+            raise SizeLimitError("it is large and nested", tag=tag)
+        by_codec: dict[str, list[bytes]] = {codec: [data]}
+        if codec == "channels":
+            _, head, channels = unpackb(data)
+            by_codec = {}
+            for name, part in (head, *channels.values()):
+                by_codec.setdefault(name, []).append(part)
+        check_weight(b",".join(by_codec.get("json", ())), tag, limit=self._limit // _JSON_SHARE)
+        for part in (parts := by_codec.get("msgpack", [])):
+            self._msgpack.check(part, tag, patterns=True)
+        self._check_sum(MSGPACK_WEIGHTS, parts, tag)
+        for part in (parts := by_codec.get("once1", [])):
+            self._once1.check(part, tag, patterns=True)
+        self._check_sum(WEIGHTS, [entry for part in parts for entry in split(part)], tag)
+
+    def _check_sum(self, weights: Weights, parts: Sequence[bytes | memoryview], tag: str) -> None:
+        """Check what the channels of one row take together."""
+        if len(parts) > 1 and weights.exceed(parts, self._units):
+            raise SizeLimitError("its channels take too much together", tag=tag)
 
     def may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
         """Whether `data` is read when it is stored in so many bytes."""

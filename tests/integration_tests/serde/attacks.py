@@ -24,6 +24,7 @@ from langchain_core.messages import HumanMessage
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde import OnceSerializer
 from tests.unit_tests.serde.bounds.attacks_small import SMALL
+from tests.unit_tests.serde.bounds.attacks_under_limits import UNDER_LIMITS
 from tests.unit_tests.serde.strictly import strict_config
 
 if sys.version_info >= (3, 14):
@@ -261,7 +262,14 @@ def squeezed(tag: str, make: Callable[[], bytes]) -> Attack:
     )
 
 
+def under_limits(tag: str, make: Callable[[], bytes]) -> Attack:
+    """Return a row below a megabyte, as costly as the default limits allow."""
+    outcomes = (*SIZE, *PAYLOAD, "list", "str", "tuple", "set", "Pattern", "GenericAlias", "Opaque")
+    return Attack(f"{tag}+zstd", lambda: packed(make(), 1), outcomes, 512, max_seconds=2)
+
+
 ATTACKS.update({name: squeezed(*made) for name, made in SMALL.items()})
+ATTACKS.update({name: under_limits(*made) for name, made in UNDER_LIMITS.items()})
 
 
 def measure(attack: Attack, blob: bytes) -> dict[str, Any]:

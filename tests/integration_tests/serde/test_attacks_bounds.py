@@ -11,6 +11,7 @@ import pytest
 
 from tests.forked import run_python
 from tests.integration_tests.serde.attacks import ATTACKS, Attack
+from tests.unit_tests.serde.bounds.attacks_under_limits import UNDER_LIMITS
 from tests.unit_tests.serde.cpu import within
 
 TRIES = 3
@@ -19,6 +20,7 @@ SLOW = (
     *("12,000 keys of one hash", "13,000 keys of one hash, cut off"),
     *("12,000 keys of one hash in an extension", "1,000 long tuples of one hash"),
     *("100,000 tuples in each other, in a set", "40,000 combinations of flags"),
+    *UNDER_LIMITS,
 )
 """Each has a sibling that is looked at each time."""
 

@@ -12,15 +12,21 @@ from collections.abc import Iterable
 from re import _constants, _parser  # type: ignore[attr-defined]  # typeshed leaves them out
 from typing import Any, Final
 
+from langgraph_once.serde.bounds.budget import Budget
+
 __all__ = [
     "MAX_PATTERN_UNITS",
     "PatternTooLargeError",
     "compiled",
     "pattern_units",
+    "take_units",
 ]
 
 MAX_PATTERN_UNITS: Final = 1 << 25
-"""What one pattern may take: up to 5 s. It may be two million characters long."""
+"""What one pattern may take: up to 5 s. It may be two million characters long.
+
+In a row below a megabyte, a third of that: its `Budget` holds no more.
+"""
 
 _UNITS_OF_A_CHARACTER: Final = 16
 """At least; at most, where it makes a range of nearly all there are."""
@@ -35,7 +41,7 @@ class PatternTooLargeError(ValueError):
     """It would take too long to compile a pattern."""
 
 
-def pattern_units(pattern: str | bytes, flags: int) -> int:
+def pattern_units(pattern: str | bytes, flags: int = 0) -> int:
     """Return how many units of a `Budget` compiling a pattern takes, at most.
 
     Raises:
@@ -51,6 +57,19 @@ def pattern_units(pattern: str | bytes, flags: int) -> int:
     if units > MAX_PATTERN_UNITS:
         raise PatternTooLargeError("a regular expression that takes too long to compile")
     return units
+
+
+def take_units(arguments: Any, budget: Budget) -> None:
+    """Take what it takes to compile what is no pattern yet; what never will be is told by that.
+
+    Raises:
+        SizeLimitError: It takes too much.
+    """
+    try:
+        units = pattern_units(*arguments)
+    except Exception:
+        return
+    budget.take(units)
 
 
 def compiled(pattern: Any, flags: Any = 0) -> re.Pattern[Any]:

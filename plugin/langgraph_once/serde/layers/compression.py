@@ -34,6 +34,10 @@ __all__ = ["LONG_PIECE_BYTES", "Compression", "has_checksum"]
 _DICTIONARIES: Final = (1_654_942_875,)
 """The ids of all dictionaries ever written with; the last one writes."""
 
+_SMALL_BYTES: Final = 1024 * 1024
+_MOST_OF_SMALL: Final = 120 * 1024 * 1024
+"""What a row below a megabyte may become, or a quarter of the limit: reading makes copies."""
+
 _MAX_DICTIONARY_BYTES: Final = 8 * 1024
 """Larger values gain too little: they repeat themselves."""
 
@@ -116,7 +120,13 @@ class Compression:
             packed = self._compressor("with_dictionary")(data)
         else:
             packed = self._compressor("plain" if len(data) <= _MAX_PLAIN_BYTES else "huge")(data)
-        return packed if len(packed) < len(data) else None
+        return packed if len(packed) < len(data) <= self._most_from(len(packed)) else None
+
+    def _most_from(self, packed_bytes: int) -> int:
+        """Return how much may come out of so many bytes."""
+        most = self._max_decoded_bytes
+        is_small = packed_bytes < _SMALL_BYTES and most > _MOST_OF_SMALL
+        return max(most // 4, _MOST_OF_SMALL) if is_small else most
 
     def decompress(self, data: bytes, *, tag: str) -> bytes:
         """Undo `compress`.
@@ -126,12 +136,12 @@ class Compression:
             PayloadError: Damaged or truncated bytes, bytes after the end, or a dictionary that
                 this version does not have.
         """
-        limit = self._max_decoded_bytes
+        limit = self._most_from(len(data))
         try:
             frame = zstandard.get_frame_parameters(data)
             says_size = frame.content_size != zstandard.CONTENTSIZE_UNKNOWN
             if says_size and frame.content_size > limit:
-                raise self._too_large(tag)
+                raise _too_large(limit, self._max_decoded_bytes, tag)
             if frame.dict_id not in (0, *_DICTIONARIES):
                 raise PayloadError(
                     f"the value needs the zstd dictionary {frame.dict_id}; a newer "
@@ -150,7 +160,7 @@ class Compression:
         except (zstd.ZstdError, zstandard.ZstdError) as error:
             raise PayloadError("damaged zstd data", tag=tag) from error
         if len(plain) > limit:
-            raise self._too_large(tag)
+            raise _too_large(limit, self._max_decoded_bytes, tag)
         if not stream.eof:
             raise PayloadError("truncated zstd data", tag=tag)
         if stream.unused_data:
@@ -192,13 +202,14 @@ class Compression:
             level, dict_data=known, write_checksum=self._checksum
         ).compress
 
-    def _too_large(self, tag: str) -> SizeLimitError:
-        limit = self._max_decoded_bytes
-        return SizeLimitError(
-            f"the value decompresses to more than `max_decoded_bytes` ({limit})",
-            limit_bytes=limit,
-            tag=tag,
-        )
+
+def _too_large(limit: int, setting: int, tag: str) -> SizeLimitError:
+    share = "" if limit == setting else f", as a row below {_SMALL_BYTES} bytes, {limit} of"
+    return SizeLimitError(
+        f"the value decompresses to more than{share} `max_decoded_bytes` ({setting})",
+        limit_bytes=limit,
+        tag=tag,
+    )
 
 
 def has_checksum(frame: bytes) -> bool:

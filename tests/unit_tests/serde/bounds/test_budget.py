@@ -136,7 +136,7 @@ def pairs(levels: int) -> Any:
 
 @pytest.mark.parametrize("make", [lambda levels: {pairs(levels)}, lambda n: {pairs(n): 1}])
 def test_what_takes_too_long_to_hash_is_not_written(make: Callable[[int], Any]) -> None:
-    small = serializer("once1", 300_000)
+    small = serializer("once1", 3_000_000)
     assert small.loads_typed(small.dumps_typed(make(14))) == make(14)
     with pytest.raises(EncodeError, match="max_decoded_objects"):
         small.dumps_typed(make(18))

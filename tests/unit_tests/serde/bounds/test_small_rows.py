@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 import time
@@ -11,9 +12,18 @@ import ormsgpack
 import pytest
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import PayloadError, SizeLimitError
+from langgraph_once.errors import EncodeError, PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Opaque
+from langgraph_once.serde.codecs.once1.format.layout import pack
+from tests.unit_tests.serde.bounds.attacks_small import (
+    doubled,
+    ext,
+    one,
+    pattern,
+    same,
+    upstream_pattern,
+)
 from tests.unit_tests.serde.cpu import within
 
 if sys.version_info >= (3, 14):
@@ -22,6 +32,10 @@ else:
     from backports import zstd
 
 SERDE = OnceSerializer()
+
+
+def array_of_one(item: bytes) -> bytes:
+    return b"\x91" + item
 
 
 def array(item: bytes, count: int) -> bytes:
@@ -55,7 +69,7 @@ def test_json_of_a_few_bytes_is_refused_soon() -> None:
 
 
 @pytest.mark.parametrize("codec", ["once1", "msgpack"])
-@pytest.mark.parametrize(("count", "is_compressed"), [(50_000, True), (200_000, False)])
+@pytest.mark.parametrize(("count", "is_compressed"), [(30_000, True), (200_000, False)])
 def test_what_would_be_refused_is_stored_as_it_is(
     codec: Any, count: int, *, is_compressed: bool
 ) -> None:
@@ -72,6 +86,81 @@ def test_a_higher_limit_reads_what_was_refused() -> None:
     with pytest.raises(SizeLimitError):
         OnceSerializer(SerdeConfig(max_decoded_objects=2_000_000)).loads_typed(row)
     assert OnceSerializer(SerdeConfig(max_decoded_objects=2**26)).loads_typed(row) == [0] * 200_000
+
+
+TEXT = "a|" * 450_000
+
+
+@pytest.mark.parametrize(
+    ("tag", "row"),
+    [
+        ("once1", pattern(TEXT)),
+        ("msgpack", upstream_pattern(TEXT)),
+        ("once1.zstd", zstd.compress(pattern(TEXT * 2), 1)),
+        ("msgpack.zstd", zstd.compress(upstream_pattern(TEXT * 2), 1)),
+    ],
+    ids=["once1", "msgpack", "once1, compressed", "msgpack, compressed"],
+)
+def test_a_small_row_has_no_long_pattern_compiled(tag: str, row: bytes) -> None:
+    started = time.process_time()
+    with pytest.raises(SizeLimitError, match="max_decoded_objects"):
+        SERDE.loads_typed((tag, row))
+    assert within(time.process_time() - started, 0.5)
+
+
+@pytest.mark.parametrize("codec", ["once1", "msgpack"])
+def test_no_longer_pattern_is_written_than_is_read(codec: Any) -> None:
+    serde = OnceSerializer(SerdeConfig(codec=codec, max_decoded_objects=2_000_000))
+    short, long = re.compile("a|" * 2_000), re.compile("b|" * 9_000)
+    assert serde.loads_typed(serde.dumps_typed([short])) == [short]
+    with pytest.raises(EncodeError, match="max_decoded_objects"):
+        serde.dumps_typed([long])
+
+
+def test_what_a_table_has_many_entries_of_is_refused_before_they_are_read() -> None:
+    serde = OnceSerializer(SerdeConfig(max_decoded_objects=2_000_000))
+    row = zstd.compress(doubled(2_000, one, same), 1)
+    with pytest.raises(SizeLimitError, match="a compressed row"):
+        serde.loads_typed(("once1.zstd", row))
+
+
+@pytest.mark.parametrize("codec", ["once1", "msgpack", "json"])
+def test_the_channels_of_one_row_are_counted_together(codec: str) -> None:
+    part = b"[" + b"0," * 50_000 + b"0]" if codec == "json" else b"\xdc\xff\xff" + b"\0" * 65_535
+    few, many = (
+        zstd.compress(
+            ormsgpack.packb([1, ("once1", b"\x80"), {str(n): (codec, part) for n in range(count)}]),
+            1,
+        )
+        for count in (10, 100)
+    )
+    assert SERDE.unwrapped(("channels.zstd", few))
+    with pytest.raises(SizeLimitError, match="a compressed row"):
+        SERDE.unwrapped(("channels.zstd", many))
+
+
+@pytest.mark.parametrize("tag", ["once1", "msgpack"])
+def test_a_small_row_holds_no_long_bytes_in_many_extensions(tag: str) -> None:
+    serde = OnceSerializer(SerdeConfig(max_decoded_bytes=4_000_000))
+
+    def nested(levels: int) -> tuple[str, bytes]:
+        data = pack(bytes(1_000_000))
+        for _ in range(levels):
+            data = ext(1, array_of_one(data)) if tag == "once1" else ext(7, data)
+        return f"{tag}.zstd", zstd.compress(data, 1)
+
+    assert serde.loads_typed(nested(2))
+    with pytest.raises(SizeLimitError, match="a compressed row"):
+        serde.loads_typed(nested(8))
+
+
+def test_what_a_small_row_may_become_is_less_than_what_others_may() -> None:
+    zeros = bytes(121 * 1024 * 1024)
+    tag, data = SERDE.dumps_typed({"zeros": zeros})
+    assert tag == "once1"
+    assert len(data) > len(zeros)
+    with pytest.raises(SizeLimitError, match="as a row below"):
+        SERDE.loads_typed(("bytes.zstd", zstd.compress(zeros, 1)))
 
 
 @pytest.mark.parametrize("module", ["a" * 300, "x." + "a" * 300, "x." * 300 + "a"])

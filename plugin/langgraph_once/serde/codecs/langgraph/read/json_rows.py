@@ -24,7 +24,7 @@ from langgraph.checkpoint.serde.jsonplus import (
 
 from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.bounds.budget import Budget
-from langgraph_once.serde.bounds.patterns import compiled, pattern_units
+from langgraph_once.serde.bounds.patterns import compiled, take_units
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
 from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
@@ -79,7 +79,8 @@ def decode_json(data: bytes, decoder: MsgpackDecoder, *, tag: str) -> Any:
         PayloadError: The JSON is damaged, names a value that cannot be rebuilt, or hands a
             network to a constructor, which may try to iterate over its up to 2**128 addresses.
     """
-    budget = check_weight(data, tag, limit=decoder.max_objects)
+    check_weight(data, tag, limit=decoder.max_objects)
+    budget = Budget(decoder.max_objects, tag, size=0)  # as of small rows: few rows are JSON
     try:
         _check(json.loads(data), decoder, tag)
         return json.loads(data, object_hook=lambda value: _revive(value, decoder, budget))
@@ -93,21 +94,20 @@ def decode_json(data: bytes, decoder: MsgpackDecoder, *, tag: str) -> Any:
         ) from error
 
 
-def check_weight(data: bytes, tag: str, *, limit: int) -> Budget:
-    """Return what is left for building what is in JSON; signs in texts count, too.
+def check_weight(data: bytes, tag: str, *, limit: int) -> None:
+    """Check what building what is in JSON takes; signs in texts count, too.
 
     Raises:
         SizeLimitError: Parsing it may take more.
     """
-    budget = Budget(limit, tag)
     if len(data) * max(_UNITS.values()) <= limit:
-        return budget
+        return
+    budget = Budget(limit, tag)
     if b"\0" in data:  # UTF-16, or UTF-32
         data = data.replace(b"\0", b"")
     budget.take(data.count(b'"constructor"') * _UNITS_OF_AN_ENVELOPE)
     for sign, units in _UNITS.items():
         budget.take(data.count(sign) * units)
-    return budget
 
 
 def _check(parsed: Any, decoder: MsgpackDecoder, tag: str) -> None:
@@ -205,9 +205,8 @@ def _construct(
             raise ValueError("too many members share a hash")
         return target(members)
     if target is re.compile:
-        pattern = compiled(*args, **kwargs)
-        budget.take(pattern_units(pattern.pattern, pattern.flags))
-        return pattern
+        take_units([*args, *kwargs.values()], budget)
+        return compiled(*args, **kwargs)
     try:
         return target(*args, **kwargs)
     except Exception:

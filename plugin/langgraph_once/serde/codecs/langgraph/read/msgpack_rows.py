@@ -7,7 +7,6 @@ first error is kept aside and raised at the end.
 
 from __future__ import annotations
 
-import re
 import secrets
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -26,12 +25,9 @@ from langgraph_once.errors import (
     SizeLimitError,
     TypeNotAllowedError,
 )
-from langgraph_once.serde.bounds.budget import Budget
+from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import hold, is_network, release
-from langgraph_once.serde.bounds.patterns import (
-    MAX_PATTERN_UNITS,
-    pattern_units,
-)
+from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
 from langgraph_once.serde.codecs.langgraph.numpy_arrays import array, array_parts
 from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import has_large_maps, takes_long
@@ -65,7 +61,8 @@ _START: Final = b"\x92"
 _MARK: Final = secrets.token_bytes(12)
 _END: Final = packb(_MARK)
 
-_PATTERN: Final = packb("re") + packb("compile")
+_COMPILE: Final = ["re", "compile"]
+_PATTERN: Final = b"".join(map(packb, _COMPILE))
 
 _OPEN_BYTES_FACTOR: Final = 16
 """Each level of nesting copies what it holds: deeper blobs may hold this many copies at once."""
@@ -161,13 +158,13 @@ class MsgpackDecoder:
         if WEIGHTS.exceed([data], self.max_objects):
             raise Budget(self.max_objects, tag).exceeded()
         most = max_open_bytes(len(data), self.min_open_bytes)
-        if (
-            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
-        ) or most_open_bytes(data, most) > most:
+        allowed = allowed_for(len(data), self.max_objects)
+        is_costly = patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > allowed
+        if is_costly or most_open_bytes(data, most) > most:
             self.decode(data, tag)
 
     def _decode_carefully(self, data: bytes, tag: str) -> Any:
-        return self.rebuild(_TOP, data, tag, Budget(self.max_objects, tag))
+        return self.rebuild(_TOP, data, tag, Budget(self.max_objects, tag, size=len(data)))
 
     def rebuild(self, code: int, data: bytes, tag: str, budget: Budget) -> Any:
         """Return the value of one extension, or of a whole blob; errors are those of `decode`."""
@@ -313,9 +310,9 @@ class _Reader:
             return self.build_unnamed(code, content, data)
         if type(content) is not list or len(content) not in (3, 4):
             raise PayloadError("a msgpack extension that names no type", tag=self.tag)
+        if content[:2] == _COMPILE:
+            take_units(content[2], self.budget)
         built = self.build_named(code, content, data)
-        if type(built) is re.Pattern:
-            self.budget.take(pattern_units(built.pattern, built.flags))
         if is_network(built):
             hold(built)
             self.networks = self.networks or []

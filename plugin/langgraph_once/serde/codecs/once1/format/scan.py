@@ -77,7 +77,7 @@ WEIGHTS: Final = Weights(
         **dict.fromkeys((Ext.MODEL, Ext.MODELS, Ext.HEAD, Ext.TREE), 20),
         **dict.fromkeys((Ext.FAMILY, Ext.VERSIONED, Ext.RECORD), 30),
     },
-    others=5,
+    others=20,
     nested=NESTED,
 )
 """What reading takes."""

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
-from langgraph_once.serde.bounds.budget import Budget
+from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import release
 from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS
 from langgraph_once.serde.codecs.once1.format.layout import (
@@ -70,13 +70,16 @@ _CODE_AT: Final = {**dict.fromkeys(range(0xD4, 0xD9), 1), 0xC7: 2, 0xC8: 3, 0xC9
 """Where an extension has its code, by its first byte."""
 _MOST_MEMBER_BYTES: Final = 256
 
-_PATTERN: Final = pack("pattern")
+_PATTERN: Final = bytes([Ext.ADAPTER]) + pack("pattern")
 
 _WORK_OF_A_KIND: Final = 50
 """Units of a `Budget`; what was met before takes none."""
 
 _WORK_OF_A_FORM: Final = 4
 """For each byte."""
+
+_WORK_OF_AN_ENTRY: Final = 48
+"""As much as four bytes may take, see `budget`: it has as many, and more that refer to it."""
 
 _MOST_LEVELS: Final = 4 * MAX_LEVELS
 _MOST_OBJECTS: Final = MAX_OBJECTS + 2  # an adapter's tuple of scalars is not counted
@@ -125,7 +128,7 @@ class Decoder:
         return self._decode_carefully(data, tag)
 
     def _decode_carefully(self, data: bytes, tag: str) -> Any:
-        reader = _Reader(self, tag)
+        reader = _Reader(self, tag, len(data))
         try:
             return reader.read(data)
         except SizeLimitError:
@@ -136,7 +139,7 @@ class Decoder:
             return self._cautious().decode(data, tag)
         except SerdeError as error:
             if MARKED in data:
-                return _read_plain(data, _Reader(self, tag), error)
+                return _read_plain(data, _Reader(self, tag, len(data)), error)
             reader.tell_where(error, data)
             raise
 
@@ -165,13 +168,16 @@ class Decoder:
             SerdeError: Reading would raise it.
         """
         entries = split(data)
+        linked = entries[0] is not data
+        allowed = allowed_for(len(data), self.max_objects)
+        if linked and len(entries) * _WORK_OF_AN_ENTRY > allowed:
+            raise Budget(self.max_objects, tag).exceeded()
         if WEIGHTS.exceed(entries, self.max_objects):
             raise Budget(self.max_objects, tag).exceeded()
-        linked = entries[0] is not data
         if linked and expands_beyond(data, entries, self.max_objects):
             raise Budget(self.max_objects, tag).exceeded("with its shared parts written out ")
-        if (linked and may_outgrow(data, entries, self.max_objects)) or (
-            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > self.max_objects
+        if (linked and may_outgrow(data, entries, allowed)) or (
+            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > allowed
         ):
             self.decode(data, tag)
 
@@ -251,9 +257,9 @@ class _Reader:
     _table: Table | None = None
     _rebuilder: Rebuilder | None = None
 
-    def __init__(self, decoder: Decoder, tag: str) -> None:
+    def __init__(self, decoder: Decoder, tag: str, size: int) -> None:
         self.decoder = decoder
-        self.budget = Budget(decoder.max_objects, tag)
+        self.budget = Budget(decoder.max_objects, tag, size=size)
         self.tag = tag
         decoder.loader.begin()
 
@@ -295,6 +301,8 @@ class _Reader:
         table = self.table
         table.entries = split(data)
         table.linked = self.linked = table.entries[0] is not data
+        if self.linked:
+            self.budget.take(_WORK_OF_AN_ENTRY * len(table.entries))
         self._check_weight(data, table.entries)
         if self.linked and expands_beyond(data, table.entries, self.budget.limit):
             raise self.budget.exceeded("with its shared parts written out ")

@@ -14,7 +14,7 @@ from langgraph_once.serde.codecs.once1.format.value_path import Step, show_path
 
 __all__ = ["locate"]
 
-_MAX_TOKENS: Final = 100_000
+_MAX_TOKENS: Final = 30_000
 """Bounds the time that an error takes: about 0.2 s."""
 
 _LIST: Final = -1

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.bounds.hashing import Hashing
 from langgraph_once.serde.bounds.ip_networks import hold, is_network
-from langgraph_once.serde.bounds.patterns import pattern_units
+from langgraph_once.serde.bounds.patterns import take_units
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
@@ -198,6 +198,8 @@ class Rebuilder:
             adapter = self._loader.adapter(name, tag=self._tag)
             if self._table.linked and name in _HASHING:
                 self._hashing.measure(items[1])
+            if name == _PATTERN:
+                take_units(items[1], self._budget)
             try:
                 value = adapter.decode(items[1])
             except Exception as error:
@@ -206,8 +208,6 @@ class Rebuilder:
             if not self._opaque or type(name) is not str:
                 raise
             return self._table.opaque(code, content, name, index, items[1])
-        if name == _PATTERN:
-            self._budget.take(pattern_units(value.pattern, value.flags))
         self._nesting.check(value)
         if is_network(value):
             hold(value)
