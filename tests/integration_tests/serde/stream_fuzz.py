@@ -65,8 +65,8 @@ def main(count: int, seed: int) -> None:
         try:
             made = families[name].decode(cls, damaged(stream, chance))
             outcomes["read"] += 1
-            with contextlib.suppress(Exception, pl.exceptions.PanicException):
-                _looked_at(made)  # a date may be out of range
+            with contextlib.suppress(Exception):  # a date may be out of Python's range
+                _looked_at(made)
         except ValueError:
             outcomes["refused"] += 1
         slowest = max(slowest, time.process_time() - started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import struct
 import time
 import tracemalloc
@@ -169,3 +170,39 @@ def test_a_stream_may_stand_at_any_address() -> None:
         _, back, frame = once1().loads_typed(row)
         assert back.equals(table)
         assert frame.equals(value)
+
+
+DATE = pl.Series([-(2**31), None], dtype=pl.Int32).cast(pl.Date)
+BEYOND_ALL_CALENDARS: dict[str, Any] = {
+    "a date": DATE,
+    "milliseconds": pl.Series([2**62]).cast(pl.Datetime("ms")),
+    "microseconds": pl.Series([2**63 - 1]).cast(pl.Datetime("us")),
+    "microseconds in a zone": pl.Series([2**63 - 1]).cast(pl.Datetime("us", "UTC")),
+    "in a frame": pl.DataFrame({"a": [1, 2], "b": DATE}),
+    "in a structure in a list": pl.DataFrame({"a": DATE}).select(pl.struct("a").implode())["a"],
+}
+
+
+@pytest.mark.parametrize("name", BEYOND_ALL_CALENDARS)
+def test_times_that_make_polars_panic_are_neither_written_nor_read(name: str) -> None:
+    value = BEYOND_ALL_CALENDARS[name]
+    with pytest.raises(pl.exceptions.PanicException):  # which is no `Exception`
+        repr(value)
+    with pytest.raises(EncodeError, match="a time that polars cannot show"):
+        once1().dumps_typed(value)
+    frame = value if isinstance(value, pl.DataFrame) else value.to_frame()
+    content = io.BytesIO()
+    frame.write_ipc_stream(content, compat_level=pl.CompatLevel.oldest())
+    with pytest.raises(ValueError, match="a time that polars cannot show"):
+        FAMILIES["polars"].decode(type(value), content.getvalue())
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_that_polars_shows_come_back(sign: int, unit: Any) -> None:
+    last = sign * {"ms": 95_000_000 * 86_400_000, "us": 95_000_000 * 86_400_000_000}.get(
+        unit, 2**62
+    )
+    values = pl.Series([last, None]).cast(pl.Datetime(unit))
+    assert once1().loads_typed(once1().dumps_typed(values)).equals(values)
+    assert repr(values)

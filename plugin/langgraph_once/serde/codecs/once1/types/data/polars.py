@@ -1,7 +1,7 @@
 """polars: `DataFrame` and `Series`, as streams of Arrow's IPC.
 
 polars is imported where the bytes name one of its classes, and never to write. Columns of Python
-objects are refused.
+objects are refused, and times that polars itself cannot show: it panics, which is no `Exception`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,16 @@ from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_str
 from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["PolarsFamily"]
+
+_MOST_DAYS: Final = 95_000_000
+"""From 1970, in either direction: 260,000 years. A little more, and polars panics."""
+
+_MOST_OF_A_TIME: Final = {
+    ("Date", None): _MOST_DAYS,
+    ("Datetime", "ms"): _MOST_DAYS * 86_400_000,
+    ("Datetime", "us"): _MOST_DAYS * 86_400_000_000,
+}
+"""By type and unit; nanoseconds do not reach that far."""
 
 _PLACES: Final = {"DataFrame": "polars.dataframe.frame", "Series": "polars.series.series"}
 
@@ -34,6 +44,10 @@ class PolarsFamily:
         frame = obj.to_frame() if isinstance(obj, polars.Series) else obj
         for dtype in frame.dtypes:
             _check_dtype(dtype, polars)
+        try:
+            _check_times(frame, polars)
+        except ValueError as error:
+            raise UnwritableError(f"it holds {error}") from error
         stream = io.BytesIO()
         # Of the newest kind, text would be views.
         frame.write_ipc_stream(stream, compat_level=polars.CompatLevel.oldest())
@@ -54,6 +68,7 @@ class PolarsFamily:
             raise ValueError("not a frame") from error
         except Exception as error:
             raise ValueError("not a frame") from error
+        _check_times(frame, polars)
         if cls is polars.DataFrame:
             return frame
         (series,) = frame
@@ -68,6 +83,24 @@ def _check_dtype(dtype: Any, polars: Any) -> None:
     for part in (getattr(dtype, "inner", None), *getattr(dtype, "fields", ())):
         if part is not None:
             _check_dtype(getattr(part, "dtype", part), polars)
+
+
+def _check_times(frame: Any, polars: Any) -> None:
+    """Check that every date and time in `frame` can be shown.
+
+    Raises:
+        ValueError: One cannot.
+    """
+    columns = [*frame]
+    for column in columns:
+        dtype = column.dtype
+        if isinstance(dtype, polars.Struct):
+            columns.extend(column.struct.unnest())  # `+=` asks the frame to add
+        elif dtype.is_nested():
+            columns.append(column.explode())
+        most = _MOST_OF_A_TIME.get((str(dtype.base_type()), getattr(dtype, "time_unit", None)))
+        if most is not None and not column.to_physical().is_between(-most, most).all():
+            raise ValueError("a time that polars cannot show")
 
 
 def _polars() -> Any:
