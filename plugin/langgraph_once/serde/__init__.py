@@ -3,6 +3,7 @@
 In: any Python object. Out: `(tag, bytes)`, as a saver stores them. And back.
 
     serializer.py   the way of a value: codec, checks, compression, encryption
+    writer.py       the codec and the checks, where a value is not an ordinary one
     small_rows.py   what a compressed row of a few bytes may hold
     codecs/         objects to bytes and back: our format, and LangGraph's
     layers/         bytes to bytes: the tag, zstd, AES-GCM, LangGraph's AES

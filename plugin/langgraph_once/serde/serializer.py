@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 import copy
-import logging
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import (
-    ConfigError,
-    EncodeError,
-    EncryptionError,
-    PayloadError,
-    SerdeError,
-    UnknownTagError,
-)
-from langgraph_once.serde.bounds.patterns import PatternTooLargeError
-from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
+from langgraph_once.errors import ConfigError, EncryptionError, PayloadError, UnknownTagError
 from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json
 from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
 from langgraph_once.serde.codecs.langgraph.read.pickle_rows import pickle_refusal
-from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import (
-    encode_msgpack,
-    met_types,
-    quick_encode,
-)
-from langgraph_once.serde.codecs.once1 import (
-    Decoder,
-    Encoder,
-    Extension,
-    Loader,
-    Registry,
-    UnstoredError,
-    encode_error,
-)
+from langgraph_once.serde.codecs.once1 import Decoder, Extension, Loader, Registry
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
 from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
 from langgraph_once.serde.layers.tag import Layer, Tag, may_be_bound
 from langgraph_once.serde.small_rows import SmallRows
 from langgraph_once.serde.trust.allowlist import Allowlist
+from langgraph_once.serde.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,15 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OnceSerializer"]
 
-_MSGPACK: Final = Tag("msgpack")
-_ONCE1: Final = Tag("once1")
 _NULL: Final = Tag("null"), b""
-_BYTES: Final = (bytes, bytearray)
-"""What upstream writes for these is exact and cheap, whatever the codec."""
 Decode = Callable[[bytes, str], Any]
 """Reads bytes that were stored under a tag."""
-
-logger = logging.getLogger(__name__)
 
 
 class OnceSerializer(JsonPlusSerializer):
@@ -156,25 +127,15 @@ class OnceSerializer(JsonPlusSerializer):
     def _obey(self, allowlist: Allowlist) -> None:
         config = self.config
         self._allowlist = allowlist
-        self._writers = self._registry.under(allowlist)
-        self._encoder = Encoder(self._writers, on_unknown=config.on_unknown)
         once1, msgpack = self._decoders_of(config.max_decoded_objects)
+        checks = {"once1": once1.check, "msgpack": msgpack.check}
+        self._writer = Writer(config, allowlist, self._registry.under(allowlist), checks)
         self._msgpack_decoder = msgpack
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
-        self._checks: dict[str, Callable[..., None]] = {
-            "once1": once1.check,
-            "msgpack": msgpack.check,
-        }
         self._small_rows = SmallRows(config, self._decoders_of)
-        # Of which something was met that may be in what the quick encoders write.
-        self._quick_types = met_types if self._codec == "msgpack" else frozenset()
         self._unchecked_bytes = min(once1.unchecked_bytes, msgpack.unchecked_bytes)
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
-        # What most values are, and how they are written if there is nothing unusual in them: none
-        # until the first value, so that nothing but the first has to look whether it is that.
-        self._quick_encoders: dict[type, Callable[[Any], bytes]] = {}
-        self._has_started = False
 
     def _decoders_of(self, max_objects: int) -> tuple[Decoder, MsgpackDecoder]:
         msgpack = MsgpackDecoder(
@@ -213,14 +174,15 @@ class OnceSerializer(JsonPlusSerializer):
         """
         if obj is None:  # as channels are that only say that something happened
             return _NULL
+        writer = self._writer
         try:
-            data = self._quick_encoders[type(obj)](obj)
+            data = writer.quick_encoders[type(obj)](obj)
             tag = self._tag
-            is_sure = len(data) <= self._unchecked_bytes and re.Pattern not in self._quick_types
-        except Exception:  # it takes care; if that does not help, `_encode` tells why
-            tag, data = self._encode(obj)
+            is_sure = len(data) <= self._unchecked_bytes and re.Pattern not in writer.quick_types
+        except Exception:  # the general encoder takes care, or reports the exact error
+            tag, data = writer.encode(obj)
             is_sure = False
-        return tag, data if is_sure else self._checked(obj, tag, data)
+        return tag, data if is_sure else writer.checked(obj, tag, data)
 
     def wrapped(
         self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
@@ -316,68 +278,6 @@ class OnceSerializer(JsonPlusSerializer):
         """
         return [*self._keys.derived("names of pieces"), b""]
 
-    def _start(self) -> None:
-        """Take the first value to be written for the end of the start of the process."""
-        self._has_started = True
-        self._allowlist.note_start()
-        both: dict[type, Callable[[Any], bytes]] = {dict: quick_encode, list: quick_encode}
-        self._quick_encoders = both if self._codec == "msgpack" else self._encoder.quick
-
-    def _encode(self, obj: Any) -> tuple[Tag, bytes]:
-        if not self._has_started:
-            self._start()
-            with suppress(Exception):  # as those that follow
-                return self._tag, self._quick_encoders[type(obj)](obj)
-        # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
-        if type(obj) in _BYTES or (self._codec == "msgpack" and isinstance(obj, _BYTES)):
-            codec, data = super().dumps_typed(obj)
-            # Upstream hands out the caller's own bytearray, which may change before it is stored.
-            return Tag.parse(codec), bytes(data)
-        if self._codec == "once1":
-            return _ONCE1, self._encode_once1(obj)
-        try:
-            return _MSGPACK, encode_msgpack(obj)
-        except Exception as error:
-            # ormsgpack names the type that stopped it; other messages may quote the value.
-            told = type(error) in (TypeError, PatternTooLargeError)
-            reason = error if told else type(error).__name__
-            raise EncodeError(f"{_name(obj)} cannot be written: {reason}") from error
-
-    def _encode_once1(self, obj: Any) -> bytes:
-        try:
-            return self._encoder.encode(obj)
-        except EncodeError as error:
-            # What a task failed with, which LangGraph stores alone, must not fail its checkpoint.
-            if not isinstance(obj, BaseException):
-                return self._encode_as_stock(obj, error)
-            logger.warning("An exception was stored without some of its parts: %s", error)
-            return encode_error(obj, self._writers, on_unknown=self.config.on_unknown)
-
-    def _encode_as_stock(self, obj: Any, error: EncodeError) -> bytes:
-        """Write what LangGraph's own serializer would: no run fails because of ours."""
-        if self.config.enforcement == "strict" or not is_carried_by_stock(obj):
-            raise error
-        data, left_out = encode_as_stock(obj, self._writers)
-        for name in left_out:
-            self._allowlist.report_unsure(name, f"without some of its parts, as LangGraph: {error}")
-        return data
-
-    def _checked(self, obj: Any, tag: Tag, data: bytes) -> bytes:
-        """Return what can be read under the same configuration: `data`, as a rule."""
-        check = self._checks.get(tag.codec)
-        try:
-            if check is not None:
-                patterns = re.Pattern in self._writers.met or re.Pattern in met_types
-                check(data, tag.text, patterns=patterns)
-        except SerdeError as error:
-            if tag.codec == "once1" and isinstance(obj, BaseException):
-                logger.warning("An exception was stored without some of its parts: %s", error)
-                return encode_error(UnstoredError(_name(obj), str(error)), self._writers)
-            raise EncodeError(
-                f"{_name(obj)} is not written, since reading would refuse it: {error}"
-            ) from error
-        return data
-
     def _undo(self, layer: Layer, payload: bytes, tag: Tag, bound_to: BoundTo) -> bytes:
         match layer:
             case "zstd":
@@ -426,7 +326,3 @@ def _bytes_of(payload: Any, tag: str) -> bytes:
     except TypeError:
         kind = type(payload).__name__
         raise PayloadError(f"a payload of type {kind} where bytes belong", tag=tag) from None
-
-
-def _name(obj: object) -> str:
-    return f"{type(obj).__module__}:{type(obj).__qualname__}"

@@ -27,6 +27,12 @@ def serde() -> SerializerProtocol:
     return JsonPlusSerializer()
 
 
+@pytest.fixture
+def once(path: Path) -> Iterator[OnceSqliteSaver]:
+    with open_sqlite_saver(path) as saver:
+        yield saver
+
+
 _numbers = itertools.count()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypedDict
 
 import psycopg
@@ -12,6 +12,7 @@ import pytest
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
 
@@ -145,3 +146,18 @@ def test_a_delta_channel_is_updated_as_with_upstreams_saver(here: str, durabilit
 def _checkpoint(**values: Any) -> Any:
     versions = dict.fromkeys(values, "1")
     return {**empty_checkpoint(), "channel_values": values, "channel_versions": versions}
+
+
+def test_a_thread_id_that_is_no_unicode_is_the_same_value_error(saver: OnceSaver) -> None:
+    odd: Any = {"configurable": {"thread_id": "\ud800", "checkpoint_ns": ""}}
+    calls: list[Callable[[Any], Any]] = [
+        lambda upon: upon.put(odd, _checkpoint(), {}, {}),
+        lambda upon: upon.get_tuple(odd),
+        lambda upon: upon.delete_thread("\ud800"),
+    ]
+    with SqliteSaver.from_conn_string(":memory:") as stock:
+        for call in calls:
+            for upon in (saver, stock):
+                with pytest.raises(ValueError, match="surrogates not allowed") as caught:
+                    call(upon)
+                assert type(caught.value) is UnicodeEncodeError

@@ -6,7 +6,6 @@ import base64
 import os
 import random
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from pydantic import SecretStr
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
 from langgraph_once.config import SerdeConfig
-from langgraph_once.errors import EncryptionError, PayloadError
+from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 
 ROOT: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
@@ -70,12 +69,6 @@ def size(saver: OnceSqliteSaver) -> int:
     tables = {"checkpoints": "checkpoint", "writes": "value", "once_pieces": "data"}
     sums = (f"SELECT sum(length({column})) FROM {table}" for table, column in tables.items())
     return sum(saver.conn.execute(each).fetchone()[0] or 0 for each in sums)
-
-
-@pytest.fixture
-def once(path: Path) -> Iterator[OnceSqliteSaver]:
-    with open_sqlite_saver(path) as saver:
-        yield saver
 
 
 def grow(saver: OnceSqliteSaver, count: int, step: int = 1) -> list[RunnableConfig]:
@@ -214,36 +207,6 @@ def test_a_long_piece_in_place_of_another_is_noticed(path: Path, options: Any) -
         saver.get_tuple(ROOT)
 
 
-def test_names_under_an_older_key_are_not_gone_on_with(path: Path) -> None:
-    """So that the older key is not needed for ever."""
-    old, new = {"old": key()}, {"new": key()}
-    with open_sqlite_saver(path, serde=serde(encryption_keys=old)) as saver:
-        put(saver, ROOT, messages=talk(200))
-    with open_sqlite_saver(path, serde=serde(encryption_keys=old | new)) as saver:
-        assert values(saver)["messages"] == talk(200)
-        at = put(saver, ROOT, messages=talk(201))
-    with open_sqlite_saver(path, serde=serde(encryption_keys=new)) as saver:
-        assert values(saver, at)["messages"] == talk(201)
-
-
-def test_pieces_that_are_not_encrypted_are_not_gone_on_with_once_there_is_a_key(path: Path) -> None:
-    with open_sqlite_saver(path) as saver:
-        for number in range(99):  # until there are no groups: all pieces are compressed
-            saver.delete_thread("thread")
-            put(saver, ROOT, value=(word := f"{number:02}" * 9000))
-            if set(saver.conn.execute("SELECT type FROM once_pieces")) == {("bytes.zstd",)}:
-                break
-        else:
-            pytest.fail("each has groups")
-    keys = {"k": key()}
-    with open_sqlite_saver(path, serde=serde(encryption_keys=keys)) as saver:
-        assert values(saver)["value"] == word
-        at = put(saver, ROOT, value=word + "more")
-    strict = serde(encryption_keys=keys, require_encryption=True)
-    with open_sqlite_saver(path, serde=strict) as saver:
-        assert values(saver, at)["value"] == word + "more"
-
-
 def test_writes_refer_to_pieces_too(once: OnceSqliteSaver) -> None:
     at = put(once, ROOT, messages=talk(100))
     before = size(once)
@@ -347,39 +310,7 @@ def test_damage_is_told_where_it_is_and_nowhere_else(once: OnceSqliteSaver, dama
         assert values(reader)["messages"] == talk(101)
 
 
-def test_a_sweep_that_cannot_read_all_deletes_nothing(path: Path) -> None:
-    old, new = key(), key()
-    with open_sqlite_saver(path, serde=serde(encryption_keys={"old": old})) as saver:
-        put(saver, ROOT, messages=talk(100))
-        before = pieces(saver)
-    with open_sqlite_saver(path, serde=serde(encryption_keys={"new": new})) as saver:
-        at = put(saver, ROOT, messages=talk(50))
-        saver.delete_for_runs(["unknown"])
-        saver.put_writes({**at, "metadata": {"run_id": "run"}}, [("a", 1)], "task")
-        saver.delete_for_runs(["run"])
-        assert before < pieces(saver)
-        with pytest.raises(EncryptionError, match="'old'"):
-            list(saver.list(ROOT))
-    both = serde(encryption_keys={"old": old, "new": new})
-    with open_sqlite_saver(path, serde=both) as saver:
-        found = [len(each.checkpoint["channel_values"]["messages"]) for each in saver.list(ROOT)]
-        assert found == [50, 100]
-
-
-def test_under_encryption_nothing_is_plain_but_what_the_server_filters_by(path: Path) -> None:
-    with open_sqlite_saver(
-        path, serde=serde(encryption_keys={"k": key()}, require_encryption=True)
-    ) as saver:
-        at = put(saver, ROOT, messages=talk(100), short="a secret word")
-        saver.put_writes(at, [("messages", talk(60))], "task")
-        assert values(saver)["messages"] == talk(100)
-        rows = "".join(saver.conn.iterdump())
-    assert "secret" not in rows
-    assert text(3)[:20] not in rows
-    assert text(3)[:20].encode().hex() not in rows.lower()
-
-
-def test_without_it_rows_are_whole_and_rows_of_both_kinds_are_read(path: Path) -> None:
+def test_without_store_once_rows_are_whole_and_rows_of_both_kinds_are_read(path: Path) -> None:
     with open_sqlite_saver(path, store_once=False) as saver:
         first = put(saver, ROOT, messages=talk(100))
         assert pieces(saver) == set()
@@ -404,40 +335,6 @@ def test_stock_rows_are_read_and_a_stock_saver_is_told(path: Path) -> None:
         assert values(stock, first)["messages"] == talk(100)
     with open_sqlite_saver(path) as saver:
         assert values(saver)["messages"] == talk(101)
-
-
-def test_ledgers_are_kept_with_their_checkpoints(once: OnceSqliteSaver) -> None:
-    from langgraph_once.stream import StreamAddress
-
-    at = put(once, ROOT, messages=talk(3))["configurable"]
-    address = StreamAddress("thread", "", at["checkpoint_id"])
-    assert once.load_stream_state(address) is None
-    for data in (b"short", text(1).encode() * 100):
-        once.save_stream_state(address, data)
-        assert once.load_stream_state(address) == data
-    once.copy_thread("thread", "copy")
-    assert once.load_stream_state(address._replace(thread_id="copy")) == data
-    later = put(once, {"configurable": at}, messages=talk(4))
-    once.prune(["thread"])
-    assert once.load_stream_state(address) is None
-    assert pieces(once) == set()
-    assert values(once, later)["messages"] == talk(4)
-
-
-def test_a_ledger_of_no_checkpoint_is_pruned_unless_its_checkpoint_may_be_on_its_way(
-    once: OnceSqliteSaver,
-) -> None:
-    """A process that is killed may have stored the one and not the other."""
-    from langgraph_once.stream import StreamAddress
-
-    first = put(once, ROOT, messages=talk(1))["configurable"]
-    last = put(once, {"configurable": first}, messages=talk(2))["configurable"]
-    alone, coming = first["checkpoint_id"] + "0", last["checkpoint_id"] + "0"
-    addresses = [StreamAddress("thread", "", at) for at in (alone, last["checkpoint_id"], coming)]
-    for address in addresses:
-        once.save_stream_state(address, text(1).encode() * 100)
-    once.prune(["thread"], keep_last=2)
-    assert [once.load_stream_state(each) is None for each in addresses] == [True, False, False]
 
 
 def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
