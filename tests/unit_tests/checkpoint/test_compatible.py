@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.types import Command
 
 from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
@@ -48,6 +54,69 @@ def test_each_goes_on_with_what_the_other_wrote(here: str) -> None:
                 assert [*saver.list(None)]
         tables = once.threads.tables
         assert not once.engine.run(tables.is_any_ours(), writes=False)
+
+
+def put(saver: Any, after: Any, values: dict[str, list[int]], *changed: str, id_: str = "") -> Any:
+    checkpoint: Any = {**empty_checkpoint(), "v": 4, "channel_values": values}
+    checkpoint["id"] = id_ or checkpoint["id"]
+    checkpoint["channel_versions"] = {name: f"{len(value)}" for name, value in values.items()}
+    news = {name: checkpoint["channel_versions"][name] for name in changed}
+    return saver.put(after, checkpoint, {"source": "loop", "step": 1, "parents": {}}, news)
+
+
+def interrupted(program: Program[None], count: int, call: Callable[[], None]) -> Program[bool]:
+    """The program; something is called after so many of its statements, if it has as many."""
+    rows: Any = None
+    for number in itertools.count(1):
+        try:
+            asked: Ask = next(program) if rows is None else program.send(rows)
+        except StopIteration:
+            break
+        rows = yield asked
+        if number == count:
+            call()
+    return number > count
+
+
+def is_whole_beside(stock: Any, once: OnceSaver, count: int) -> bool:
+    """Let LangGraph's saver store after so many statements of our `prune`; whether it has them."""
+    at = on(f"thread {count}")
+    at["configurable"]["checkpoint_ns"] = ""
+    first = put(stock, at, {"kept": [0], "grown": [1]}, "kept", "grown")
+    head = put(stock, first, {"kept": [0], "grown": [1, 2]}, "grown")
+    first_id = first["configurable"]["checkpoint_id"]
+    lower, coming = f"0{first_id[1:]}", f"2{first_id[1:]}"
+    early: Any = {"configurable": {**at["configurable"], "checkpoint_id": coming}}
+    places = [head]
+
+    def store() -> None:
+        stock.put_writes(early, [("grown", 4)], "task")
+        places.append(put(stock, head, {"kept": [0], "grown": [1, 2, 3]}, "grown"))
+        places.append(put(stock, head, {"kept": [0], "grown": [1] * 4}, "grown", id_=lower))
+        stock.put_writes(places[-1], [("grown", 5)], "task")
+
+    (program,) = once.threads.prune([f"thread {count}"], "keep_latest", 1, None)
+    if not once.engine.run(interrupted(program, count, store), writes=True):
+        return False
+    places.append(put(stock, places[1], {"kept": [0], "grown": [1, 2, 3]}, id_=coming))
+    for saver in (stock, once):
+        found: list[Any] = [saver.get_tuple(place) for place in places]
+        assert [each.checkpoint["channel_values"] for each in found] == [
+            {"kept": [0], "grown": grown} for grown in ([1, 2], [1, 2, 3], [1] * 4, [1, 2, 3])
+        ]
+        written = [[value for _, _, value in each.pending_writes] for each in found]
+        assert written == [[], [], [5], [4]]
+    return True
+
+
+def test_what_langgraphs_saver_stores_while_ours_prunes_is_whole(database: str) -> None:
+    """It takes no lock of ours. In SQLite it waits: a transaction has the file alone."""
+    here = whole.url(database)
+    with whole.stock(here) as stock, ours(here) as once:
+        # What is there before `prune` looks for the first time, by its second statement, it may
+        # delete.
+        tried = [*itertools.takewhile(partial(is_whole_beside, stock, once), itertools.count(2))]
+    assert len(tried) > 10
 
 
 @pytest.mark.parametrize("setting", ["true", "false"])
