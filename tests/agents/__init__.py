@@ -6,10 +6,12 @@ import importlib
 from collections.abc import Callable
 from typing import Final, cast
 
-from tests.agents.provider import Models
+from tests.agents.provider import Models, WireName
 from tests.corpus.scenario import Scenario
 
-__all__ = ["AGENTS", "ROOMS", "agent"]
+__all__ = ["AGENTS", "ROOMS", "WIRES", "agent", "wire_of"]
+
+WIRES: Final[tuple[WireName, ...]] = ("chat", "anthropic", "responses")
 
 ROOMS: Final[dict[str, tuple[str, ...]]] = {
     "middleware": ("fallback", "human", "pii", "summary", "todo", "tool_retry"),
@@ -41,6 +43,11 @@ ROOMS: Final[dict[str, tuple[str, ...]]] = {
 """The agents by file. What these import takes seconds, which not every worker shall wait."""
 
 AGENTS: Final = {name: room for room, names in ROOMS.items() for name in names}
+
+
+def wire_of(name: str) -> WireName:
+    """The wire on which an agent runs where it does not run on all three."""
+    return "anthropic" if name == "web_search" else WIRES[list(AGENTS).index(name) % 3]
 
 
 def agent(name: str, models: Models) -> Scenario:

@@ -7,7 +7,7 @@ import importlib
 import pytest
 from langchain_core.messages import BaseMessage
 
-from tests.agents import AGENTS, ROOMS, agent
+from tests.agents import AGENTS, ROOMS, WIRES, agent, wire_of
 from tests.agents.fold import folded, is_same
 from tests.agents.provider import Models, Provider, WireName
 from tests.corpus.play import Event
@@ -20,8 +20,6 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore:.*:langgraph.warnings.LangGraphDeprecatedSinceV10"),
 ]
-
-WIRES: tuple[WireName, ...] = ("chat", "anthropic", "responses")
 
 PLAIN = Variant("sync", "v1", ("values",), state="full")
 
@@ -44,10 +42,9 @@ but_for_dicts = pytest.mark.parametrize(
 )
 
 
-def some(name: str, wire: WireName) -> list[Variant]:
-    """A third of the variants and two more, so that each agent meets all of them on one of the
-    wires, and v3 and whole states on each."""
-    at = list(AGENTS).index(name) + WIRES.index(wire)
+def some(name: str) -> list[Variant]:
+    """A third of the variants, so that three agents meet all of them, and v3 and a whole state."""
+    at = list(AGENTS).index(name)
     v3 = [variant for variant in VARIANTS if variant.is_v3]
     whole = [variant for variant in VARIANTS if variant.state == "full"]
     others = [variant for variant in VARIANTS if variant not in (*v3, *whole)]
@@ -81,12 +78,9 @@ def test_each_agent_is_listed(room: str) -> None:
     assert ROOMS[room] == tuple(importlib.import_module(f"tests.agents.{room}").__all__)
 
 
-@every_wire
 @but_for_dicts
-def test_the_fold_is_the_state_and_each_text_comes_once(
-    name: str, wire: WireName, provider: Provider
-) -> None:
-    assert wrong(provider, name, wire, some(name, wire)) == []
+def test_the_fold_is_the_state_and_each_text_comes_once(name: str, provider: Provider) -> None:
+    assert wrong(provider, name, wire_of(name), some(name)) == []
 
 
 @pytest.mark.product
@@ -99,7 +93,6 @@ def test_the_full_product(name: str, wire: WireName, provider: Provider) -> None
 @every_agent
 def test_the_oracle_is_what_the_final_state_holds(name: str, provider: Provider) -> None:
     """LangGraph itself is the judge."""
-    wire = WIRES[list(AGENTS).index(name) % 3]
-    scenario = agent(name, Models(provider, wire))
+    scenario = agent(name, Models(provider, wire_of(name)))
     told = [str(v) for v in score(scenario, PLAIN, "plain") if v.outcome is not Outcome.RIGHT]
     assert told == []

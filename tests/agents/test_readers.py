@@ -13,7 +13,7 @@ import pytest
 from langchain_core.messages import BaseMessage
 
 from langgraph_once.stream.part.annotation import annotation_of
-from tests.agents import AGENTS, ROOMS, agent
+from tests.agents import AGENTS, ROOMS, WIRES, agent, wire_of
 from tests.agents.fold import folded
 from tests.agents.judge import FEW, ONE_EACH, VARIANTS, judged, streamed
 from tests.agents.provider import Models, Provider, WireName
@@ -25,8 +25,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:langgraph.warnings.LangGraphDeprecatedSinceV10"),
 ]
 
-WIRES: tuple[WireName, ...] = ("chat", "anthropic", "responses")
-
 RETRYING = (*ROOMS["assistants"], *ROOMS["workflows"])
 """The agents whose nodes are tried again."""
 
@@ -34,10 +32,6 @@ CASES = [
     *(pytest.param(name, False, id=name) for name in AGENTS),
     *(pytest.param(name, True, id=f"{name}-retried") for name in RETRYING),
 ]
-
-
-def wire_of(name: str) -> WireName:
-    return "anthropic" if name == "web_search" else WIRES[list(AGENTS).index(name) % 3]
 
 
 every_case = pytest.mark.parametrize(("name", "fails_once"), CASES)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
@@ -93,6 +94,7 @@ def answers(folder: Path, env: dict[str, str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_every_graph_answers_as_before(tmp_path: Path) -> None:
     package = tmp_path / "src" / "agent"
     package.mkdir(parents=True)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langgraph_sdk import get_sync_client
 
 from demo.dev_server import DevServer
@@ -81,6 +82,7 @@ def settings() -> dict[str, str]:
     return {"ONCE_CHECKPOINT__PATH": "threads.sqlite"}
 
 
+@pytest.mark.slow
 def test_a_plain_server_resumes_what_ours_began(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP)
     (tmp_path / "stock.py").write_text(STOCK)

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
 from tests.command import run_once
 
@@ -192,6 +194,7 @@ def test_the_store_is_wired_where_that_is_asked_for(tmp_path: Path) -> None:
     assert file.read_text() == TEMPLATE, "both are undone"
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_store_stays(tmp_path: Path) -> None:
     file = template(tmp_path)
     installed = {"PYTHONPATH": str(tmp_path / "src")}
@@ -277,6 +280,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(tmp_path: Path) -> None:
     assert "--database is for a project without" in told("--database", "threads.sqlite")
 
 
+@pytest.mark.slow
 def test_what_looks_like_a_graph_and_is_none_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(GRAPH)
     run = init(tmp_path, "--yes", "--graph", "agent=./agent.py:grph")
