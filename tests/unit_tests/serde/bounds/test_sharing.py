@@ -72,6 +72,15 @@ def test_what_would_never_end_is_not_written(name: str) -> None:
     assert within(time.process_time() - started, 0.1)
 
 
+def test_a_long_value_that_expands_too_far_is_not_written_either() -> None:
+    """It takes so many bytes that nothing else about it has to be tried out."""
+    shared: list[Any] = [set() for _ in range(5_700)]
+    serde = OnceSerializer(SerdeConfig(max_decoded_objects=200_000, compression="none"))
+    assert len(serde.loads_typed(serde.dumps_typed([shared] * 5))) == 5
+    with pytest.raises(EncodeError, match="shared parts written out"):
+        serde.dumps_typed([shared] * 7)
+
+
 def test_a_message_that_is_shared_is_written_once() -> None:
     value = nested(16, WRAPS["list"], AIMessage("a" * 500, additional_kwargs={"a": {"b": 1}}))
     assert len(OnceSerializer(SerdeConfig(compression="none")).dumps_typed(value)[1]) < 2_000

@@ -15,7 +15,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, PayloadError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Opaque
-from langgraph_once.serde.codecs.once1.format.layout import pack
+from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from tests.unit_tests.serde.bounds.attacks_small import (
     doubled,
     ext,
@@ -91,13 +91,18 @@ def test_a_higher_limit_reads_what_was_refused() -> None:
 TEXT = "a|" * 450_000
 
 
+def beside_zeros(part: bytes) -> bytes:
+    """Return a value that is so long that more is allowed for it, unless it is compressed."""
+    return b"\x92" + part + pack(bytes(2_000_000))
+
+
 @pytest.mark.parametrize(
     ("tag", "row"),
     [
         ("once1", pattern(TEXT)),
         ("msgpack", upstream_pattern(TEXT)),
-        ("once1.zstd", zstd.compress(pattern(TEXT * 2), 1)),
-        ("msgpack.zstd", zstd.compress(upstream_pattern(TEXT * 2), 1)),
+        ("once1.zstd", zstd.compress(beside_zeros(pattern(TEXT)), 1)),
+        ("msgpack.zstd", zstd.compress(beside_zeros(upstream_pattern(TEXT)), 1)),
     ],
     ids=["once1", "msgpack", "once1, compressed", "msgpack, compressed"],
 )
@@ -122,6 +127,8 @@ def test_what_a_table_has_many_entries_of_is_refused_before_they_are_read() -> N
     row = zstd.compress(doubled(2_000, one, same), 1)
     with pytest.raises(SizeLimitError, match="a compressed row"):
         serde.loads_typed(("once1.zstd", row))
+    with pytest.raises(SizeLimitError, match="max_decoded_objects"):
+        serde.loads_typed(("once1", ext(Ext.TABLE, b"\xc4\x01\x01" * 2_000)))
 
 
 @pytest.mark.parametrize("codec", ["once1", "msgpack", "json"])
@@ -163,7 +170,7 @@ def test_what_a_small_row_may_become_is_less_than_what_others_may() -> None:
         SERDE.loads_typed(("bytes.zstd", zstd.compress(zeros, 1)))
 
 
-@pytest.mark.parametrize("module", ["a" * 300, "x." + "a" * 300, "x." * 300 + "a"])
+@pytest.mark.parametrize("module", ["a" * 260, "x." + "a" * 260, "a" * 300, "x." * 300 + "a"])
 def test_an_overlong_name_is_one_opaque_and_no_error_of_the_whole(module: str) -> None:
     named = ormsgpack.packb([module, "N", {"t": 1}])
     row = ormsgpack.packb([1, ormsgpack.Ext(2, named)])

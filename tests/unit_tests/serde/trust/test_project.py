@@ -16,6 +16,8 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Opaque
 from langgraph_once.serde.trust.project import Project
+from langgraph_once.serde.trust.source_file import SourceFile, SourceFiles
+from tests.unit_tests.serde.cpu import least_seconds, within
 
 SOURCE = """
 import sys
@@ -211,14 +213,44 @@ def test_a_file_is_parsed_once_for_each_version(
         return real(source)
 
     real = ast.parse
-    monkeypatch.setattr(ast, "parse", parse)
     project = Project([str(folder), str(folder / "own_notes.py")])
-    for number in range(50):
-        assert project.find("own_notes", (f"Missing{number}",)) is None
-    assert len(parsed) == 1
-    (folder / "own_notes.py").write_text("class Missing7: pass")
-    assert project.find("own_notes", ("Missing7",)) is not None
-    assert len(parsed) == 2
+    with monkeypatch.context() as patch:  # pytest parses, too, to tell what failed
+        patch.setattr(ast, "parse", parse)
+        found = [project.find("own_notes", (f"Missing{number}",)) for number in range(50)]
+        before = len(parsed)
+        (folder / "own_notes.py").write_text("class Missing7: pass")
+        late = project.find("own_notes", ("Missing7",))
+    assert {*found} == {None}
+    assert late is not None
+    assert (before, len(parsed)) == (1, 2)
+
+
+def test_of_a_file_of_data_no_expression_is_looked_at(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "own_notes.py").write_text("import own_pkg\nDATA = [[1], [2]]\nclass Note: pass")
+    with monkeypatch.context() as patch:
+        patch.setattr(ast, "walk", None)
+        found = SourceFiles().read(folder / "own_notes.py")
+    assert found == SourceFile(((0, "own_pkg"),), frozenset({"Note"}))
+
+
+def test_a_file_of_more_than_two_megabytes_is_not_parsed(folder: Path) -> None:
+    file = folder / "own_notes.py"
+    for size, classes in ((1 << 20, {"Note"}), (1 << 21, set())):
+        file.write_text("class Note: pass\n#" + "a" * size)
+        assert SourceFiles().read(file).classes == classes
+
+
+def test_names_made_of_paths_cost_no_look_at_all_modules_each(folder: Path) -> None:
+    project = Project([str(folder)])
+    project.find("__first__name", ("Note",))
+
+    def find_many() -> None:
+        for number in range(1000):
+            assert project.find(f"__missing__own_notes{number}", ("Note",)) is None
+
+    assert within(least_seconds(find_many, 0.5), 0.5)
 
 
 def test_source_that_fails_or_is_no_python_has_no_classes(folder: Path) -> None:
