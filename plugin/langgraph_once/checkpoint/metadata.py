@@ -18,8 +18,10 @@ from langgraph_once.checkpoint.stored import Naming, Place, bound
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["SEALED", "is_kept", "moved", "opened", "resealed", "sealed"]
+__all__ = ["COUNTERS", "SEALED", "is_kept", "moved", "opened", "resealed", "sealed"]
 
+COUNTERS: Final = "counters_since_delta_snapshot"
+"""Where LangGraph counts, by channel, updates and steps since a delta channel was stored whole."""
 SEALED: Final = "__once_sealed"
 """The key of what is encrypted: its tag, and its bytes in base64."""
 

@@ -9,16 +9,15 @@ from typing import Final
 
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, batches, each
-from langgraph_once.checkpoint.metadata import opened
+from langgraph_once.checkpoint.metadata import COUNTERS, opened
 from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["COUNTERS", "keep_last", "settled_before", "sweep"]
+__all__ = ["keep_last", "settled_before", "sweep"]
 
 logger = logging.getLogger(__name__)
 
-COUNTERS: Final = "counters_since_delta_snapshot"
 _SETTLED: Final = timedelta(minutes=5)
 """A checkpoint that is not stored this long after it was made will not be."""
 _MOST_METADATA: Final = 200

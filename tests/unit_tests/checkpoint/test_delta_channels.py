@@ -142,6 +142,22 @@ async def test_prune_when_another_graph_ran_last(saver: OnceSqliteSaver) -> None
     assert await values(graph, "thread") == before
 
 
+@pytest.mark.parametrize("prunes", [1, 2])
+async def test_prune_when_another_graph_ran_after_a_snapshot(
+    saver: OnceSqliteSaver, prunes: int
+) -> None:
+    graph = build(saver, snapshot_frequency=1)
+    await graph.aupdate_state(on("thread"), say("a"), as_node="note 0")
+    await without_the_channel(saver).ainvoke({"topic": "b"}, on("thread"))
+    before = await values(graph, "thread")
+    assert before["log"] == ["asked a"]
+    for _ in range(prunes):
+        await saver.aprune(["thread"])
+        assert await values(graph, "thread") == before
+    await graph.ainvoke(say("c"), on("thread"))
+    assert (await values(graph, "thread"))["log"] == ["asked a", "asked c", "noted c"]
+
+
 async def test_prune_of_a_fork_follows_its_own_branch(saver: OnceSqliteSaver) -> None:
     graph = build(saver, snapshot_frequency=1000)
     for turn in range(3):

@@ -13,7 +13,7 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 
 from langgraph_once.checkpoint.database import Program, batches
-from langgraph_once.checkpoint.metadata import opened
+from langgraph_once.checkpoint.metadata import COUNTERS, opened
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
     Progress,
@@ -26,7 +26,7 @@ from langgraph_once.checkpoint.moving.cells import (
 from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.pruning import COUNTERS, settled_before
+from langgraph_once.checkpoint.pruning import settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint
 from langgraph_once.checkpoint.threads import Threads

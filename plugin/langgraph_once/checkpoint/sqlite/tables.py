@@ -7,8 +7,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
 from langgraph_once.checkpoint.database import Ask, Program, Row
-from langgraph_once.checkpoint.metadata import SEALED, opened, sealed
+from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.sqlite.filters import conditions, matches
@@ -195,7 +197,7 @@ class SqliteTables(Tables):
         head = {key: value for key, value in new.checkpoint.items() if key != "channel_values"}
         at = bound("checkpoint", new.place.thread_id, new.place[1:])
         cell = self.values.channels(head, new.checkpoint["channel_values"], cuts, at)
-        known = sealed(self.values, new.place, new.metadata)
+        known = sealed(self.values, new.place, _with_snapshots(new))
         # Always said, if only that there is none: for what is not, indexes parse the metadata.
         row = [*new.place, new.parent_id, *cell, json_text(known), new.run_id or ""]
         return [Ask(_PUT, row, has_rows=False)]
@@ -262,6 +264,19 @@ class SqliteTables(Tables):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))
         known = opened(self.values, place, self.read_metadata(metadata))
         return StoredCheckpoint(place, parent_id, checkpoint, values, known, writes)
+
+
+def _with_snapshots(new: NewCheckpoint) -> Mapping[str, Any]:
+    """Metadata that count zero steps since each snapshot of a delta channel that is stored.
+
+    LangGraph leaves out such counts. By them pruning knows the channel where a graph without it
+    ran since, whose checkpoints do not have its value.
+    """
+    values = new.checkpoint["channel_values"]
+    zero = {name: (0, 0) for name, value in values.items() if isinstance(value, _DeltaSnapshot)}
+    if not zero:
+        return new.metadata
+    return {**new.metadata, COUNTERS: {**zero, **new.metadata.get(COUNTERS, {})}}
 
 
 def _run_of(metadata: bytes) -> str | None:
