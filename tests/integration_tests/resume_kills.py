@@ -173,11 +173,7 @@ async def killed_amid_resume(
         await asyncio.to_thread(server.kill)
         await asyncio.to_thread(server.start)
         started.set()
-        interrupted = await asyncio.gather(*resumed)
-        return [
-            await _judged(client, reader, cut)
-            for reader, cut in zip(readers, interrupted, strict=True)
-        ]
+        return await asyncio.gather(*resumed)
 
 
 async def _before_noting(server: DevServer, early_s: float) -> None:
@@ -189,11 +185,11 @@ async def _before_noting(server: DevServer, early_s: float) -> None:
     await asyncio.sleep(NOTED_S - early_s)
 
 
-async def _resumed(client: LangGraphClient, reader: Reader, started: asyncio.Event) -> int:
+async def _resumed(client: LangGraphClient, reader: Reader, started: asyncio.Event) -> Killed:
     """Resume, and go on as the guide says, until there is nothing to do.
 
-    Returns:
-        How often the server had lost the run.
+    What the thread has is asked for then: a server that noted the first run as running may run
+    it once more on the thread that is done, when this reader has left.
     """
     given, interrupted = ANSWER, 0
     for _ in range(6):
@@ -213,11 +209,6 @@ async def _resumed(client: LangGraphClient, reader: Reader, started: asyncio.Eve
             break
         waits = any(task["interrupts"] and not task.get("result") for task in state["tasks"])
         given = ANSWER if waits else None
-    return interrupted
-
-
-async def _judged(client: LangGraphClient, reader: Reader, interrupted: int) -> Killed:
-    state = await client.threads.get_state(reader.thread_id)
     has, wanted = reader.folded(), texts(state)
     folds = has == wanted and not state["next"]
     difference = "" if folds else f"{has} for {wanted}, next {state['next']}"
