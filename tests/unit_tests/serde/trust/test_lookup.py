@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.serde.trust.lookup import declared, find, find_class, names_of, nested_classes
+from langgraph_once.serde.trust.lookup import (
+    declared,
+    find,
+    find_class,
+    is_module_name,
+    names_of,
+    nested_classes,
+)
 
 RAN: list[str] = []
 
@@ -110,3 +117,13 @@ def test_names_and_declarations_are_read_past_a_metaclass() -> None:
     assert type(declared(Watched, "work")) is staticmethod
     assert declared(Watched, "missing", 1) == 1
     assert RAN == []
+
+
+@pytest.mark.parametrize("name", ["a", "a.b", "__src__agent", "a" * 252, f"a.{'b' * 252}"])
+def test_a_module_can_be_called_so(name: str) -> None:
+    assert is_module_name(name)
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", "a..b", "a/b", "a" * 253, f"a.{'ä' * 127}"])
+def test_no_module_can_be_called_so(name: str) -> None:
+    assert not is_module_name(name)
