@@ -19,7 +19,7 @@ from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
 from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
 from langgraph_once.serde.layers.tag import Layer, Tag, may_be_bound
-from langgraph_once.serde.small_rows import SmallRows
+from langgraph_once.serde.small_rows import SMALL_BYTES, SmallRows
 from langgraph_once.serde.trust.allowlist import Allowlist
 from langgraph_once.serde.writer import Writer
 
@@ -269,6 +269,21 @@ class OnceSerializer(JsonPlusSerializer):
         if "zstd" in tag.layers:
             self._small_rows.check(tag, payload, len(data[1]))
         return tag, payload
+
+    def check_joined(self, tag: Tag, data: bytes, sizes: Iterable[int]) -> None:
+        """Look at a value that stands in pieces; of how many bytes each, is asked if it matters.
+
+        Raises:
+            SizeLimitError: It is more than so few bytes may hold.
+        """
+        if self._small_rows.may_hold(tag, data, 0, joined=True):
+            return
+        stored = 0
+        for size in sizes:
+            stored += size
+            if stored >= SMALL_BYTES:
+                return
+        self._small_rows.check(tag, data, stored, joined=True)
 
     @property
     def piece_keys(self) -> list[bytes]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1 import Decoder
     from langgraph_once.serde.layers.tag import Tag
 
-__all__ = ["SmallRows"]
+__all__ = ["SMALL_BYTES", "SmallRows"]
 
 _SHARE: Final = 56
 """Of the units that a value may take, a small row may take one in so many: of 2**28, as many texts
@@ -33,7 +33,7 @@ of one sign as fill 450 MB."""
 _JSON_SHARE: Final = 16
 """JSON counts its signs, in texts too, and takes less for each."""
 
-_SMALL_BYTES: Final = 1024 * 1024
+SMALL_BYTES: Final = 1024 * 1024
 _MOST_UNITS_OF_A_BYTE: Final = 13
 """Of an extension of three bytes, in both codecs."""
 
@@ -54,17 +54,23 @@ class SmallRows:
         self._once1, self._msgpack = decoders(self._units)
         self._free_bytes = self._units // _MOST_UNITS_OF_A_BYTE
 
-    def check(self, tag: Tag, data: bytes, stored_bytes: int) -> None:
+    def check(self, tag: Tag, data: bytes, stored_bytes: int, *, joined: bool = False) -> None:
         """Look at what came out of a compressed row.
+
+        Args:
+            tag: Of the value.
+            data: The value.
+            stored_bytes: What it was in the database.
+            joined: Whether it stands there in pieces. Then nothing is read to see what it takes.
 
         Raises:
             SizeLimitError: It is more than a row of so few bytes may hold.
         """
-        if stored_bytes >= _SMALL_BYTES or len(data) <= self._free_bytes:
+        if stored_bytes >= SMALL_BYTES or len(data) <= self._free_bytes:
             return
         try:
             with suppress(ValueError, TypeError, AttributeError):  # damaged, as reading will tell
-                self._check(tag.codec, data, tag.text)
+                self._check(tag.codec, data, tag.text, joined=joined)
         except SizeLimitError as error:
             raise SizeLimitError(
                 f"a compressed row of {stored_bytes:,} bytes holds a value of {len(data):,} bytes "
@@ -74,7 +80,7 @@ class SmallRows:
                 tag=tag.text,
             ) from error
 
-    def _check(self, codec: str, data: bytes, tag: str) -> None:
+    def _check(self, codec: str, data: bytes, tag: str, *, joined: bool) -> None:
         is_long = len(data) * _MOST_LEVELS > self._most_bytes
         if is_long and most_open_bytes(data, self._most_bytes) > self._most_bytes:
             raise SizeLimitError("it is large and nested", tag=tag)
@@ -85,22 +91,24 @@ class SmallRows:
             for name, part in (head, *channels.values()):
                 by_codec.setdefault(name, []).append(part)
         check_weight(b",".join(by_codec.get("json", ())), tag, limit=self._limit // _JSON_SHARE)
-        for part in (parts := by_codec.get("msgpack", [])):
-            self._msgpack.check(part, tag, patterns=True)
-        self._check_sum(MSGPACK_WEIGHTS, parts, tag)
-        for part in (parts := by_codec.get("once1", [])):
-            self._once1.check(part, tag, patterns=True)
-        self._check_sum(WEIGHTS, [entry for part in parts for entry in split(part)], tag)
+        msgpack, once1 = by_codec.get("msgpack", []), by_codec.get("once1", [])
+        self._check_sum(MSGPACK_WEIGHTS, msgpack, tag)
+        self._check_sum(WEIGHTS, [entry for part in once1 for entry in split(part)], tag)
+        if not joined:
+            for part in msgpack:
+                self._msgpack.check(part, tag, patterns=True)
+            for part in once1:
+                self._once1.check(part, tag, patterns=True)
 
     def _check_sum(self, weights: Weights, parts: Sequence[bytes | memoryview], tag: str) -> None:
         """Check what the channels of one row take together."""
-        if len(parts) > 1 and weights.exceed(parts, self._units):
-            raise SizeLimitError("its channels take too much together", tag=tag)
+        if weights.exceed(parts, self._units):
+            raise SizeLimitError("it takes too much", tag=tag)
 
-    def may_hold(self, tag: Tag, data: bytes, stored_bytes: int) -> bool:
+    def may_hold(self, tag: Tag, data: bytes, stored_bytes: int, *, joined: bool = False) -> bool:
         """Whether `data` is read when it is stored in so many bytes."""
         try:
-            self.check(tag, data, stored_bytes)
+            self.check(tag, data, stored_bytes, joined=joined)
         except SizeLimitError:
             return False
         return True

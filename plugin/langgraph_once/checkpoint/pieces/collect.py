@@ -89,6 +89,7 @@ class Assembly:
         self._least_level = 1 if groups_only else 0
         self._sealed: dict[bytes, Cell] = {}
         self._pieces: dict[bytes, bytes] = {}
+        self._sizes: dict[bytes, int] = {}
         self._known: set[tuple[int, bytes]] = set()
         self._lacking: set[tuple[int, bytes]] = set()
         self._levels: set[tuple[int, bytes]] = set()
@@ -142,16 +143,24 @@ class Assembly:
         """
         self._named(digest, sealed)
 
-    def joined(self, manifest: Manifest) -> bytes:
+    def joined(
+        self, manifest: Manifest, check: Callable[[bytes, Iterable[int]], None] = lambda *_: None
+    ) -> bytes:
         """The bytes of a value.
 
+        Args:
+            manifest: Says of what it consists.
+            check: Looks at them, and at the sizes of the stored pieces, before they are remembered.
+
         Raises:
-            SerdeError: A piece is missing, or is not the one that its digest names.
+            SerdeError: A piece is missing, or is not the one that its digest names, or `check`
+                refuses the value.
         """
         whole = self._wholes.get(manifest)
         if whole is None:
             cut = self._cut(manifest)
             whole = cut.data
+            check(whole, (self._sizes[digest] for _, digest in self._walk([manifest])))
             # Beside names under an older key, what is stored next is named anew.
             if self.remember is not None and not self._has_old_names:
                 self.remember(manifest, cut)
@@ -226,6 +235,7 @@ class Assembly:
             is_sure = self._is_guarded(sealed)
             piece = self._opened(sealed) if is_sure else self._named(digest, sealed)
             self._pieces[digest] = piece
+            self._sizes[digest] = len(sealed.data)
             del self._sealed[digest]
         return piece
 

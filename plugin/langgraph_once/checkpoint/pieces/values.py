@@ -292,7 +292,8 @@ class Values:
         if manifest.size > self._max_bytes:
             allowed = f"`max_decoded_bytes` allows {self._max_bytes}"
             raise SizeLimitError(f"it has {manifest.size} bytes; {allowed}", tag=opened.tag)
-        return self._decoded(manifest.codec, assembly.joined(manifest))
+        check = partial(self._serde.check_joined, self._tag(manifest.codec))
+        return self._decoded(manifest.codec, assembly.joined(manifest, check))
 
     def _decoded(self, codec: str, data: bytes) -> Any:
         return self._serde.decoded(self._tag(codec), data)
@@ -304,6 +305,12 @@ class Values:
         lead = lead_bytes(data) if tag.codec == "once1" else 0
         thread_id = bound_to[1]
         cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)
+        # Half of each, as those that are stored already may be shorter than they would be now.
+        sizes = (len(self.piece(piece).data) // 2 for piece in cut.pieces.values())
+        try:
+            self._serde.check_joined(tag, data, sizes)
+        except SizeLimitError:  # so few bytes would not be read
+            return tag, data
         cuts.append(cut)
         return _PIECES, cut.manifest.to_bytes()
 

@@ -1,0 +1,49 @@
+"""Pieces of a few bytes make up no value that takes much more than that to read."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langgraph_once.checkpoint import open_sqlite_saver
+from langgraph_once.errors import SizeLimitError
+from tests.unit_tests.checkpoint.test_stored_once import ROOT, pieces, put, serde, talk, values
+
+DENSE = [0] * 60_000
+LIMIT: Any = {"max_decoded_objects": 2_000_000}
+"""A 56th of it is less than `DENSE` takes."""
+
+
+def test_what_pieces_of_few_bytes_make_up_is_refused_again_and_again(path: Path) -> None:
+    with open_sqlite_saver(path) as saver:
+        put(saver, ROOT, dense=DENSE)
+        assert pieces(saver)
+        assert values(saver)["dense"] == DENSE
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        for _ in range(2):
+            with pytest.raises(SizeLimitError, match="a compressed row"):
+                saver.get_tuple(ROOT)
+
+
+def test_what_would_be_refused_in_pieces_is_stored_whole(path: Path) -> None:
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        at = put(saver, ROOT, dense=DENSE, messages=talk(100))
+        found = pieces(saver)
+        assert values(saver) == {"dense": DENSE, "messages": talk(100)}
+        at = put(saver, at, dense=[*DENSE, 1], messages=talk(101))
+        assert len(pieces(saver) - found) < 30
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        assert values(saver, at) == {"dense": [*DENSE, 1], "messages": talk(101)}
+
+
+def test_what_is_long_in_pieces_is_stored_in_pieces_however_much_it_takes(path: Path) -> None:
+    chance = random.Random(1)
+    value = [chance.randbytes(60) for _ in range(40_000)]
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        put(saver, ROOT, value=value)
+        assert len(pieces(saver)) > 20
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        assert values(saver)["value"] == value
