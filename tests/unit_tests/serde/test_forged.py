@@ -18,8 +18,19 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext, pack
-from tests.unit_tests.serde.bounds.attacks_small import doubled, ext, two
+from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext, array, pack
+from tests.unit_tests.serde.bounds.attacks_small import (
+    aliases,
+    copies,
+    doubled,
+    ext,
+    integers,
+    pattern,
+    ref,
+    tied,
+    two,
+    upstream_pattern,
+)
 from tests.unit_tests.serde.codecs.once1.table import REFUSED, ROWS, once1
 
 from .cpu import least_seconds, within
@@ -72,12 +83,15 @@ COSTLY: dict[str, list[bytes]] = {
     "once1": [
         *(doubled(levels, two_of, two_of) for two_of in (two, listed) for levels in (8, 20, 60)),
         *(ext(Ext.FAMILY, pack("dataclass"), pack(name), pack({"a": 1})) for name in _NAMES),
+        *(pattern("[\u0100-\u2000]|a" * 1000), integers(20, 1000), copies(50), aliases(40)),
+        tied(pack(1), array([ref(0)] * 3000)),
     ],
     "msgpack": [
         ormsgpack.packb(ormsgpack.Ext(code, ormsgpack.packb([*name.split(":"), {"a": 1}])))
         for name in _NAMES
         for code in (0, 2, 3, 5)
-    ],
+    ]
+    + [upstream_pattern("[\u0100-\u2000]|a" * 1000)],
 }
 """Rows that ran a module of the project, or cost more than they said."""
 

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import struct
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
+import polars as pl
+
+from langgraph_once.config import SerdeConfig
+from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.layout import Ext, array, pack
 from tests.unit_tests.serde.bounds.attacks_small import (
     alias,
@@ -43,6 +48,13 @@ def aliased(parameters: int) -> bytes:
     return tied(of, alias("genericalias", "builtins:tuple", *[ref(0)] * parameters))
 
 
+def frames(units: int, *objects: Any) -> bytes:
+    """Return as many of these as a small row may hold, if each takes so many units."""
+    row = OnceSerializer(SerdeConfig(compression="none")).dumps_typed([*objects, 0])[1]
+    count = _UNITS // units
+    return b"\xdd" + struct.pack(">I", count) + row[1:-1] * count
+
+
 def listed(item: bytes, count: int) -> bytes:
     return b"[" + item * count + b"0]"
 
@@ -67,6 +79,10 @@ UNDER_LIMITS: Final[dict[str, Made]] = {
     "95,000 tuples of one tuple each, in a set": ("once1", partial(doubled, 95_000, one, in_set)),
     "95,000 slices of one slice each": ("once1", partial(doubled, 95_000, sliced, same)),
     "40,000 tuples with one integer of 100 KB": ("once1", partial(integers, 40_000, 100_000)),
+    "polars frames": ("once1", lambda: frames(1050, pl.DataFrame({"a": [1]}))),
+    "indexes of pandas": (
+        "once1", lambda: frames(1150, pd.date_range("2026-01-01", periods=2, freq="D")),
+    ),
     "a pattern of 750,000 signs": ("once1", partial(pattern, _WORDS)),
     "a pattern of 2 MB": ("once1", lambda: pattern("a|" * 1_000_000)),
     "msgpack: a pattern of 750,000 signs": ("msgpack", partial(upstream_pattern, _WORDS)),

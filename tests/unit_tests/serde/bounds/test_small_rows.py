@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import ormsgpack
+import polars as pl
 import pytest
 
 from langgraph_once.config import SerdeConfig
@@ -129,6 +130,15 @@ def test_what_a_table_has_many_entries_of_is_refused_before_they_are_read() -> N
         serde.loads_typed(("once1.zstd", row))
     with pytest.raises(SizeLimitError, match="max_decoded_objects"):
         serde.loads_typed(("once1", ext(Ext.TABLE, b"\xc4\x01\x01" * 2_000)))
+
+
+def test_frames_of_libraries_take_more_than_their_bytes_say() -> None:
+    serde = OnceSerializer(SerdeConfig(max_decoded_objects=2_000_000))
+    row = serde.dumps_typed([pl.Series([number]) for number in range(200)])
+    assert row[0] == "once1", "compressed, it would be refused"
+    assert len(serde.loads_typed(row)) == 200
+    with pytest.raises(SizeLimitError, match="a compressed row"):
+        serde.loads_typed(("once1.zstd", zstd.compress(row[1], 1)))
 
 
 @pytest.mark.parametrize("codec", ["once1", "msgpack", "json"])

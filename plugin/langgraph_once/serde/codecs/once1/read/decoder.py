@@ -14,13 +14,11 @@ from ormsgpack import unpackb
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import release
-from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS
 from langgraph_once.serde.codecs.once1.format.layout import (
     MARKED,
     MAX_LEVELS,
     MAX_OBJECTS,
     Ext,
-    pack,
     unpack,
     unpack_one,
 )
@@ -40,7 +38,11 @@ from langgraph_once.serde.codecs.once1.format.scan import (
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.read.entries import Table
 from langgraph_once.serde.codecs.once1.read.error_path import locate
-from langgraph_once.serde.codecs.once1.read.extension_values import Rebuilder, is_kept
+from langgraph_once.serde.codecs.once1.read.extension_values import (
+    Rebuilder,
+    is_kept,
+    most_named_units,
+)
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
@@ -70,13 +72,10 @@ _CODE_AT: Final = {**dict.fromkeys(range(0xD4, 0xD9), 1), 0xC7: 2, 0xC8: 3, 0xC9
 """Where an extension has its code, by its first byte."""
 _MOST_MEMBER_BYTES: Final = 256
 
-_PATTERN: Final = bytes([Ext.ADAPTER]) + pack("pattern")
-
 _WORK_OF_A_KIND: Final = 50
 """Units of a `Budget`; what was met before takes none."""
 
-_WORK_OF_A_FORM: Final = 4
-"""For each byte."""
+_WORK_OF_A_FORM: Final = 4  # for each byte
 
 _WORK_OF_AN_ENTRY: Final = 48
 """As much as four bytes may take, see `budget`: it has as many, and more that refer to it."""
@@ -176,9 +175,8 @@ class Decoder:
             raise Budget(self.max_objects, tag).exceeded()
         if linked and expands_beyond(data, entries, self.max_objects):
             raise Budget(self.max_objects, tag).exceeded("with its shared parts written out ")
-        if (linked and may_outgrow(data, entries, allowed)) or (
-            patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > allowed
-        ):
+        named = most_named_units(data, patterns=patterns)
+        if named > allowed or (linked and may_outgrow(data, entries, allowed)):
             self.decode(data, tag)
 
     def _read_known(self, data: bytes) -> Any:

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.bounds.hashing import Hashing
 from langgraph_once.serde.bounds.ip_networks import hold, is_network
-from langgraph_once.serde.bounds.patterns import take_units
-from langgraph_once.serde.codecs.once1.format.layout import Ext
+from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
+from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 from langgraph_once.serde.codecs.once1.format.scan import text_at
@@ -31,7 +31,7 @@ from langgraph_once.serde.codecs.once1.types.models.pydantic_models import Model
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
 from langgraph_once.serde.codecs.once1.types.python.containers import ContainerFamily
 
-__all__ = ["Rebuilder", "is_kept"]
+__all__ = ["Rebuilder", "is_kept", "most_named_units"]
 
 
 _OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
@@ -39,6 +39,12 @@ _KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.
 """The families whose objects hold what they are made of, and no copy."""
 
 _WORK_OF_A_KIND: Final = 50
+_WORK_OF_A_FRAME: Final = 1000
+"""What making an object of `_FRAMES` takes, or three units for each byte, if that is less: no row
+is refused for it that is as long as what is in it."""
+
+_FRAMES: Final = frozenset({"arrow", "pandas", "polars"})
+_FRAMES_PACKED: Final = [*map(pack, _FRAMES)]
 _MANY_BYTES: Final = 128
 """Longer integers take their time to hash."""
 
@@ -46,6 +52,7 @@ _HASHING: Final = frozenset({"generic", "genericalias", "numpy", "pandas"})
 """Adapters and families that hash what they are given, or hand it to who does."""
 
 _PATTERN: Final = "pattern"
+_PATTERN_PACKED: Final = bytes([Ext.ADAPTER]) + pack(_PATTERN)
 
 _SIMPLE: Final[dict[int, Callable[[bytes], Any]]] = {
     Ext.INT: lambda content: int.from_bytes(content, "big", signed=True),
@@ -133,6 +140,8 @@ class Rebuilder:
             return self._table.opaque(code, content, class_name, index, self._shown(code, items))
         try:
             family, cls, version = self._loader.family(name, class_name, tag=self._tag)
+            if name in _FRAMES:
+                self._budget.take(min(_WORK_OF_A_FRAME, 3 * len(content)))
             try:
                 data = items[-2]  # the last is the mark of the frame
                 if code == Ext.RECORD:
@@ -235,6 +244,12 @@ class Rebuilder:
         told = isinstance(error, UnreadableError)
         reason = f": {error}" if told else f" ({type(error).__name__})"
         return PayloadError(f"{what} could not be rebuilt{reason}", tag=self._tag)
+
+
+def most_named_units(data: bytes, *, patterns: bool) -> int:
+    """Return what frames, and `patterns`, may take of a `Budget`, going by their names alone."""
+    frames = _WORK_OF_A_FRAME * sum(map(data.count, _FRAMES_PACKED))
+    return frames + (MAX_PATTERN_UNITS * data.count(_PATTERN_PACKED) if patterns else 0)
 
 
 def is_kept(code: int, name: Any) -> bool:
