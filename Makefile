@@ -32,7 +32,7 @@ python: ## Which Python the environment is made of; PYTHON=python3.12 chooses an
 
 dev: $(READY) ## Serve the sample graphs with `langgraph dev` (PORT=2024, DATABASE=postgres)
 	@$(BIN)/langgraph-once check --port $(PORT)
-	$(if $(filter postgres,$(DATABASE)),$(BIN)/python -m demo.embedded_postgres) \
+	@$(if $(filter postgres,$(DATABASE)),$(BIN)/python -m demo.embedded_postgres) \
 		$(BIN)/langgraph dev --no-browser --n-jobs-per-worker 10 --port $(PORT)
 
 test: style ## Lint, import directions, types and all tests but the slow proofs
