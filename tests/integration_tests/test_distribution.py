@@ -76,6 +76,7 @@ def test_the_wheel_holds_our_package_and_nothing_else(wheel: Path) -> None:
     assert "langgraph_once/platform/graphs.py" in names
 
 
+@pytest.mark.slow
 def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
     wheel: Path, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ from tests.integration_tests.npm import NEEDS_NPM, check_lock, installed
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "front-ends"
 
-pytestmark = NEEDS_NPM
+pytestmark = [NEEDS_NPM, pytest.mark.slow]  # five pages are built
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from demo.dev_server import DevServer
 from tests.docs.snippets import snippets
 
@@ -30,6 +32,7 @@ def once(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_who_does_what_the_page_says_sees_what_it_says(tmp_path: Path) -> None:
     assert [each.text.strip() for each in snippets(PAGE, "sh")] == COMMANDS
     agent, ask = (each.text for each in snippets(PAGE, "python"))

@@ -23,6 +23,8 @@ from langgraph_sdk import get_sync_client
 from demo.dev_server import DevServer
 from tests.integration_tests.survive_project.shop import kinds
 
+pytestmark = pytest.mark.slow  # servers start three times
+
 PROJECT = Path(__file__).with_name("survive_project")
 GRAPHS = tuple(json.loads((PROJECT / "langgraph.json").read_text())["graphs"])
 FOLDERS = ("same folder", "moved folder")

@@ -290,6 +290,7 @@ def test_a_busy_port_names_the_options(tmp_path: Path) -> None:
     assert "`langgraph dev --port " in line
 
 
+@pytest.mark.slow
 def test_packages_that_are_not_installed_are_named_with_their_extra(tmp_path: Path) -> None:
     absent = ("starlette", "brotli", "langgraph_api", "psycopg")
     installed = tmp_path / "installed"
