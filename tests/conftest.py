@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import re
+import ssl
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ USUAL = settings(deadline=None, max_examples=25 * FACTOR)
 settings.register_profile("langgraph-once", USUAL)
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.max_examples)
 settings.load_profile("langgraph-once")
+
+# Servers of tests speak plain HTTP, yet each client of httpx reads all certificates, for 20 ms.
+# From a folder they are read when they are wanted.
+if (certificates := ssl.get_default_verify_paths().capath) is not None:
+    os.environ.setdefault("SSL_CERT_DIR", certificates)
 
 WAITING = {"clients", "integration_tests", "page", "platform", "samples", "typing"}
 """The folders of tests that wait: for servers, browsers, processes, type checkers."""

@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from tests.corpus.wires import Wire, openai
 
@@ -23,7 +23,7 @@ class BrokenConnectionError(RuntimeError):
 class WireModel(BaseChatModel):
     """Its n-th call gives its n-th answer, in the chunks of `wire`."""
 
-    replies: Sequence[AIMessage]
+    replies: Sequence[AIMessage] = Field(repr=False)  # LangChain asks for it with each call
     """The answers in order; the last is given again."""
 
     wire: Wire = openai

@@ -11,6 +11,7 @@ that was loaded from it, under whatever name.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from collections.abc import Iterable
@@ -52,7 +53,7 @@ class Project:
         owned = self._owned.get(module)
         if owned is None:
             file = file_of(module)
-            owned = file is not None and self._is_own(Path(file).resolve())
+            owned = file is not None and self._is_own(_resolved(file))
             if module in sys.modules:
                 self._owned[module] = owned
         return owned
@@ -64,9 +65,7 @@ class Project:
         if not self.owns(module):
             return False
         self._note_loaded()
-        return self._imports.reaches(
-            files_run_by(module) or [Path(file_of(module) or "").resolve()]
-        )
+        return self._imports.reaches(files_run_by(module) or [_resolved(file_of(module) or "")])
 
     def find(self, module: str, path: tuple[str, ...]) -> Any:
         """Return the class of the project that has this name; None if there is none.
@@ -115,7 +114,7 @@ class Project:
             if file is None or not self.owns(name):
                 continue
             if not self._graphs:
-                self._imports.start_from([Path(file).resolve()])
+                self._imports.start_from([_resolved(file)])
             if name == "__main__":
                 continue
             names = self._loaded.setdefault(_made_up(file).rpartition(_SEPARATOR)[2], {})
@@ -136,6 +135,18 @@ class Project:
             if length == best:
                 names.append(name)
         return names[0] if best and len(names) == 1 else None
+
+
+@functools.lru_cache(8192)
+def _resolved(file: str) -> Path:
+    """Return `Path(file).resolve()`, in half the time: a process has thousands of modules."""
+    path = Path(file)
+    return path.resolve() if path.is_symlink() else _resolved_folder(path.parent) / path.name
+
+
+@functools.lru_cache(4096)
+def _resolved_folder(folder: Path) -> Path:
+    return folder.resolve()
 
 
 def _made_up(file: str) -> str:
