@@ -299,21 +299,24 @@ class Tables(AllRows):
     def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Ask]:
         """Delete writes and ledgers of checkpoints that were never stored, or are not any more.
 
-        A run stores both beside its checkpoint, so a killed process may leave them alone. Above
-        the newest checkpoint they may be of one that is stored right now, and stay, unless their
-        id is smaller than `settled_before`.
+        A run stores both beside its checkpoint, so a killed process may leave them alone. Others
+        are of a checkpoint that is stored right now, even below the newest one: another run may
+        have stored that meanwhile. So what is not smaller than `settled_before` stays.
         """
         for table in (self.writes_table, "once_stream_states"):
-            of_same = (
-                f"SELECT 1 FROM checkpoints c WHERE c.thread_id = {table}.thread_id "
-                f"AND c.checkpoint_ns = {table}.checkpoint_ns "
-                f"AND c.checkpoint_id {{}} {table}.checkpoint_id"
-            )
-            sql = (
-                f"DELETE FROM {table} WHERE thread_id = ? AND NOT EXISTS ({of_same.format('=')}) "
-                f"AND (checkpoint_id < ? OR EXISTS ({of_same.format('>')}))"
-            )
+            sql = f"DELETE FROM {table} WHERE {_is_orphan(table)}"
             yield Ask(sql, [thread_id, settled_before], has_rows=False)
+
+    def orphaned_writes(self, thread_id: str, settled_before: str) -> Program[list[Row]]:
+        """Where writes are that `drop_orphans` deletes: namespace, checkpoint, one channel."""
+        table = self.writes_table
+        return (
+            yield Ask(
+                f"SELECT checkpoint_ns, checkpoint_id, min(channel) FROM {table} "
+                f"WHERE {_is_orphan(table)} GROUP BY 1, 2 ORDER BY 1, 2",
+                [thread_id, settled_before],
+            )
+        )
 
     def path(
         self,
@@ -361,3 +364,12 @@ class Tables(AllRows):
             sql = f"SELECT {columns} FROM once_pieces WHERE thread_id = ? AND digest {condition}"
             found += yield Ask(sql, [thread_id, *values])
         return found
+
+
+def _is_orphan(table: str) -> str:
+    """A condition that a row is of a checkpoint that is not stored, and has a smaller id."""
+    return (
+        f"thread_id = ? AND checkpoint_id < ? AND NOT EXISTS (SELECT 1 FROM checkpoints c "
+        f"WHERE c.thread_id = {table}.thread_id AND c.checkpoint_ns = {table}.checkpoint_ns "
+        f"AND c.checkpoint_id = {table}.checkpoint_id)"
+    )

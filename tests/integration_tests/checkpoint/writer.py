@@ -1,17 +1,21 @@
 """Writes to a thread until it is killed, and says what was stored.
 
-`python writer.py URL NAME [STEP]`: before the checkpoint of that step it waits for being killed.
+`python writer.py URL NAME [STEP [HOURS]]`: before the checkpoint of that step it waits for being
+killed. Its checkpoints are so many hours old, or one: a checkpoint that it did not store is missing
+for good.
 """
 
 from __future__ import annotations
 
 import random
 import sys
+from datetime import timedelta
 from typing import Any
 
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint.checkpoint_ids import first_id_at, moment_of
 from langgraph_once.config import CheckpointConfig
 
 __all__ = ["THREAD", "lines_of"]
@@ -25,7 +29,7 @@ def lines_of(name: str, count: int) -> list[str]:
     return [f"{name} {n} {words.randbytes(500).hex()}" for n in range(count)]
 
 
-def main(url: str, name: str, waits_at: str = "") -> None:
+def main(url: str, name: str, waits_at: str = "", hours: str = "1") -> None:
     """Put writes, checkpoints and prunes; each line is what was acknowledged.
 
     LangGraph stores a checkpoint in the background, so writes on it may come first.
@@ -35,6 +39,8 @@ def main(url: str, name: str, waits_at: str = "") -> None:
         at: Any = {"configurable": {"thread_id": THREAD, "checkpoint_ns": name}}
         for step in range(1, 1000):
             checkpoint = empty_checkpoint()
+            made = moment_of(checkpoint["id"]) - timedelta(hours=int(hours))
+            checkpoint["id"] = f"{first_id_at(made)}{checkpoint['id'][18:]}"
             checkpoint["channel_values"] = {"lines": lines[:step]}
             version = f"{step:032}.0"
             checkpoint["channel_versions"] = {"lines": version}

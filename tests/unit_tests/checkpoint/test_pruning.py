@@ -153,11 +153,12 @@ def test_writes_on_what_was_never_stored_go_once_it_cannot_come_any_more(
         about: Any = {**at, "metadata": {"run_id": run_id}}
         return saver.put(about, empty_checkpoint(), {"source": "loop", "step": step}, {})
 
-    orphan(saver, timedelta(seconds=2))  # a newer one is stored below
+    orphan(saver, timedelta(minutes=6))
+    coming = {orphan(saver, timedelta(seconds=2))}  # of another run, which stores it right now
     at = put(ROOT, "r", 1)
     kept = put(at, "k", 2)
     saver.put_writes(kept, [("a", 1)], "task")
-    coming = orphan(saver, timedelta(seconds=-2))  # above the newest: it may be stored right now
+    coming.add(orphan(saver, timedelta(seconds=-2)))  # above the newest
     orphan(saver, timedelta(hours=2), "gone")  # of a thread without checkpoints
     serde: Any = saver.serde
     with whole.to_read(here, serde) as reader:
@@ -171,10 +172,21 @@ def test_writes_on_what_was_never_stored_go_once_it_cannot_come_any_more(
     else:
         saver.delete_for_runs(["r"])
         repair(saver, ["gone"])
-    assert on(saver) == {kept["configurable"]["checkpoint_id"], coming}
+    assert on(saver) == {kept["configurable"]["checkpoint_id"], *coming}
     assert len(ask(saver, "SELECT DISTINCT thread_id FROM once_pieces")) == 1
     with whole.to_read(here, serde) as reader:
         assert verify(reader, serde).troubles == []
+
+
+def test_two_runs_that_share_a_namespace_keep_their_early_writes(saver: OnceSaver) -> None:
+    """One has written on a checkpoint that it stores after a newer one of the other was pruned."""
+    id_ = orphan(saver, timedelta(seconds=2))
+    saver.put(ROOT, empty_checkpoint(), {"source": "loop", "step": 1}, {})
+    saver.prune(["t"])
+    at = saver.put(ROOT, {**empty_checkpoint(), "id": id_}, {"source": "loop", "step": 1}, {})
+    found = saver.get_tuple(at)
+    assert found
+    assert [value for _, _, value in found.pending_writes or ()] == ["x" * 100_000]
 
 
 def test_writes_that_outlive_a_foreign_delete_go_when_they_are_old(saver: OnceSaver) -> None:

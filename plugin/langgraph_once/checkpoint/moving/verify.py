@@ -6,7 +6,7 @@ LangGraph makes it, and every write is on a checkpoint. What is damaged is named
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CellTable, Place, StoredCheckpoint
+from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
@@ -160,9 +160,11 @@ class _Check:
             for id_ in ids[::-1]:  # parents come first
                 self._verdict.checkpoints += 1
                 yield from self._checkpoint(Place(self._id, checkpoint_ns, id_), paths)
-        for table in self._tables.cell_tables:
-            if table.holds == "write":
-                yield from self._orphans(table, known)
+        for *place, channel in (
+            yield from self._tables.orphaned_writes(self._id, settled_before())
+        ):
+            self._verdict.orphaned.add(self._id)
+            self._add(*place, channel, "it was written on a checkpoint that is not there")
 
     def _checkpoint(self, place: Place, paths: _Paths) -> Program[None]:
         paths.meet(place.checkpoint_id)
@@ -190,22 +192,6 @@ class _Check:
                 opened(self._threads.values, place, found)
             except SerdeError as error:
                 self._add(*place[1:], None, f"metadata: {why(error)}")
-
-    def _orphans(self, table: CellTable, known: Mapping[str, list[str]]) -> Program[None]:
-        """Writes on checkpoints that are not there, and will not be: those that a sweep deletes."""
-        settled = settled_before()
-        there = {(ns, id_) for ns, ids in known.items() for id_ in ids}
-        newest = {ns: max(ids, default="") for ns, ids in known.items()}
-        seen = set()
-        for at in (yield from self._tables.cells_at(table, self._id)):
-            checkpoint_ns, id_ = place = at.key[:2]
-            if place in there or place in seen:
-                continue
-            if id_ >= settled and id_ >= newest.get(checkpoint_ns, ""):
-                continue
-            seen.add(place)
-            self._verdict.orphaned.add(self._id)
-            self._add(*place, at.channel, "it was written on a checkpoint that is not there")
 
     def cells(self) -> Program[None]:
         """All that stands in rows: it is decoded."""
