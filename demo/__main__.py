@@ -77,7 +77,7 @@ def comparison(found: Mapping[str, Readers]) -> Table:
     shown = Table(title="Texts in `messages`, against the states of the run")
     shown.add_column("sample")
     for client in ("LangGraph", "once"):
-        for count in ("came again", "never came", "not taken back"):
+        for count in ("repeated", "missing", "not kept"):
             shown.add_column(f"{client}\n{count}", justify="right")
     for name, readers in found.items():
         stock = readers.stock.verdict().counts if readers.stock else ("-", "-", "-")

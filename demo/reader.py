@@ -35,18 +35,18 @@ class Piece(NamedTuple):
 class Verdict(NamedTuple):
     """What is wrong with what the reader has."""
 
-    again: list[Piece]
+    repeated: list[Piece]
     """Said more often than in the states, or the beginning of what is said besides."""
-    never: list[Piece]
+    missing: list[Piece]
     """In a state, and not with the reader."""
-    kept: list[Piece]
-    """With the reader, and in no state: it was not taken back."""
+    not_kept: list[Piece]
+    """With the reader, who is not told that it is in no state."""
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """How many texts there are of each; tool calls share the fate of their message."""
-        again, never, kept = (sum(p.kind == "text" for p in pieces) for pieces in self)
-        return again, never, kept
+        repeated, missing, not_kept = (sum(p.kind == "text" for p in ps) for ps in self)
+        return repeated, missing, not_kept
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Reader:
         verdict = Verdict([], [*(said - has - drafts).elements()], [])
         known = {*said, *asked}
         for piece in (has - said).elements():
-            (verdict.again if _repeats(piece, known) else verdict.kept).append(piece)
+            (verdict.repeated if _repeats(piece, known) else verdict.not_kept).append(piece)
             known.add(piece)
         return verdict
 

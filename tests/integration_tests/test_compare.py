@@ -29,7 +29,7 @@ async def test_a_wrapped_graph_is_seen_as_stock_and_as_once(server: DevServer) -
     assert [it.text for it in stock.items if it.kind == "message"] == [HELLO, HELLO]
     assert [it.text for it in plain.items if it.kind == "message"] == [HELLO, HELLO]
     assert [it.text for it in once.items if it.kind == "message"] == [HELLO]
-    assert (stock.counts.again, plain.counts.again, once.counts.again) == (1, 1, 0)
+    assert (stock.counts.repeated, plain.counts.repeated, once.counts.repeated) == (1, 1, 0)
     assert 0 < once.counts.bytes < stock.counts.bytes
     assert (stock.counts.annotated, once.counts.annotated > 0) == (0, True)
 
@@ -37,8 +37,8 @@ async def test_a_wrapped_graph_is_seen_as_stock_and_as_once(server: DevServer) -
 async def test_of_a_plain_graph_the_client_cuts_what_is_repeated(server: DevServer) -> None:
     once = await seen(server, "once", "copying_plain")
     marks = [piece.mark for item in once.items for piece in item.pieces]
-    assert marks == ["kept", "cut"]
-    assert (once.counts.again, once.counts.cut, once.counts.annotated) == (0, 1, 0)
+    assert marks == ["kept", "repeated"]
+    assert (once.counts.repeated, once.counts.left_out, once.counts.annotated) == (0, 1, 0)
 
 
 async def test_a_run_is_joined_from_its_beginning(server: DevServer) -> None:
@@ -66,7 +66,7 @@ async def test_an_interrupt_is_answered(server: DevServer) -> None:
         start={"resume": "approve"},
     )
     assert (done.status, done.waiting) == ("finished", [])
-    assert (done.counts.again, done.counts.lost) == (0, 0)
+    assert (done.counts.repeated, done.counts.missing) == (0, 0)
 
 
 async def test_the_example_of_the_page_runs(server: DevServer) -> None:

@@ -29,7 +29,7 @@ def test_a_run_is_told_in_lines(server: DevServer) -> None:
     lines = done.stdout.splitlines()
     assert f"main answer: ai {ANSWER}" in lines
     assert lines[-1].startswith("finished: ")
-    assert " 0 again, 0 never streamed" in lines[-1]
+    assert " 0 repeated, 0 missing" in lines[-1]
 
 
 def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None:
@@ -37,7 +37,7 @@ def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None
     ends = [line for line in done.stdout.splitlines() if "finished: " in line]
     assert {line.partition("]")[0] for line in ends} == {"[stock", "[once"}
     (stock,) = (line for line in ends if line.startswith("[stock]"))
-    assert " 0 again" not in stock
+    assert " 0 repeated" not in stock
 
 
 def test_its_events_are_json(server: DevServer) -> None:

@@ -78,12 +78,12 @@ await step("shows both streams, and counts what is wrong with one", async () => 
   await said(page, "waits for your answer");
   const stock = await counts(page, "stock");
   const once = await counts(page, "once");
-  assert.deepEqual([stock.again, stock.lost], ["1", "1"]);
-  assert.deepEqual([once.again, once.lost, once.taken_back], ["0", "0", "1"]);
+  assert.deepEqual([stock.repeated, stock.missing], ["1", "1"]);
+  assert.deepEqual([once.repeated, once.missing, once.retracted], ["0", "0", "1"]);
   assert.notEqual(stock.bytes, "0 B");
-  assert.match((await marked(page, "stock", "cut"))[0].text, /said again.*I look it up, then I ask you/);
-  assert.match((await marked(page, "stock", "lost"))[0].text, /never said.*The desk hands over/);
-  assert.match((await marked(page, "once", "taken_back"))[0].text, /I look it up, then I ask you/);
+  assert.match((await marked(page, "stock", "repeated"))[0].text, /repeated.*I look it up, then I ask you/);
+  assert.match((await marked(page, "stock", "missing"))[0].text, /missing.*The desk hands over/);
+  assert.match((await marked(page, "once", "retracted"))[0].text, /I look it up, then I ask you/);
 });
 
 await step("shows calls with their arguments, artifacts, states, lanes", async () => {
@@ -148,7 +148,7 @@ await step("goes on after a reload in the middle of a run", async () => {
     const words = (await items(page, side)).find((item) => item.kind === "message").text.match(/word\d+/g);
     assert.deepEqual(words, Array.from({ length: 80 }, (_, n) => `word${n}`));
   }
-  assert.equal((await counts(page, "stock")).again, "0");
+  assert.equal((await counts(page, "stock")).repeated, "0");
 });
 
 await step("can be stopped", async () => {

@@ -13,7 +13,7 @@ from demo.dev_server import DevServer, free_port
 from langgraph_once.cli import commands
 from langgraph_once.errors import OnceError
 
-WRONG = ("again", "lost", "drafts", "taken_back")
+WRONG = ("repeated", "missing", "not_kept", "retracted")
 
 
 def run(*args: str) -> Result:
@@ -33,7 +33,7 @@ def test_it_counts_what_each_has(server: DevServer, graph: str) -> None:
 def test_it_answers_and_says_which_texts(server: DevServer, client: SyncLangGraphClient) -> None:
     threads = client.threads.count()
     done = run(server.url, "research", "--answer", "approve")
-    assert "LangGraph: came again: I look up who wrote about offset tracking" in done.stdout
+    assert "LangGraph: repeated: I look up who wrote about offset tracking" in done.stdout
     assert "once:" not in done.stdout
     assert done.stderr == ""
     assert client.threads.count() == threads

@@ -24,7 +24,7 @@ STOCK = {
     "swarm": (0, 2, 0),
     "tools": (1, 1, 2),
 }
-"""Of a stock client on the plain graph: said again, never, and not taken back."""
+"""Of a stock client on the plain graph: repeated, missing, and not kept."""
 
 
 @pytest.mark.parametrize("name", STOCK)

@@ -14,20 +14,21 @@ from rich.table import Table
 from langgraph_once.compare import Asked, all_followed, counting_client
 from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
-from langgraph_once.watch import Item, Side, SideView, View
+from langgraph_once.terminal.lines import word_for
+from langgraph_once.watch import Item, Mark, Side, SideView, View
 
 __all__ = ["as_json", "compared", "faults", "table"]
 
 SIDES: Final[tuple[Side, ...]] = ("stock", "once")
 ROWS: Final = {
     "texts": "texts that came",
-    "again": "came again",
-    "lost": "never came",
-    "drafts": "came, and no state has it",
-    "taken_back": "taken back",
+    "repeated": "repeated",
+    "missing": "missing",
+    "not_kept": "not kept",
+    "retracted": "retracted",
     "bytes": "bytes of the event stream",
 }
-FAULTS: Final = {"cut": "came again", "lost": "never came", "draft": "no state has it"}
+FAULTS: Final = ("repeated", "missing", "not_kept")
 
 
 async def compared(
@@ -84,8 +85,8 @@ def faults(view: View) -> Iterator[str]:
     """What is wrong with what each side has, a line for each text."""
     for side, name in zip(SIDES, ("LangGraph", "once"), strict=True):
         for item in view.sides[side].items:
-            if item.kind == "message" and (what := FAULTS.get(_mark(item))):
-                yield f"{name}: {what}: {item.text}"
+            if item.kind == "message" and (mark := _mark(item)) in FAULTS:
+                yield f"{name}: {word_for(mark)}: {item.text}"
 
 
 def as_json(view: View) -> dict[str, Any]:
@@ -96,7 +97,7 @@ def as_json(view: View) -> dict[str, Any]:
     }
 
 
-def _mark(item: Item) -> str:
+def _mark(item: Item) -> Mark:
     """The mark of an item, or that of all its pieces."""
     marks = {piece.mark for piece in item.pieces}
     return marks.pop() if item.mark == "kept" and len(marks) == 1 else item.mark

@@ -6,18 +6,19 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from langgraph_once.watch import Began, Ended, Item, Opened, SideView, TextAppended, View, ViewEvent
+from langgraph_once.watch import (
+    Began,
+    Ended,
+    Item,
+    ItemOpened,
+    Mark,
+    SideView,
+    TextAppended,
+    View,
+    ViewEvent,
+)
 
-__all__ = ["Lines", "held", "plain", "summary"]
-
-WORDS = {
-    "cut": "again",
-    "taken_back": "taken back",
-    "draft": "draft",
-    "repaired": "repaired",
-    "lost": "never streamed",
-}
-"""What a mark is called; what is kept needs no word."""
+__all__ = ["Lines", "held", "plain", "summary", "word_for"]
 
 
 class Lines:
@@ -37,7 +38,7 @@ class Lines:
         """The lines that an event completes."""
         self._view.apply(event)
         match event:
-            case Opened():
+            case ItemOpened():
                 yield from self._tell(event.side, lane=event.lane)
                 self._waiting[event.side, event.item] = None
             case TextAppended():
@@ -71,12 +72,17 @@ def plain(text: str) -> str:
     return "".join(each if each.isprintable() else " " for each in text)
 
 
+def word_for(mark: Mark) -> str:
+    """What the user reads for a mark; what is kept needs no word."""
+    return "" if mark == "kept" else mark.replace("_", " ")
+
+
 def summary(side: SideView) -> str:
     """What one consumer was sent, in a few words."""
     counts = side.counts
-    told = [f"{counts.texts} texts", f"{counts.again} again", f"{counts.lost} never streamed"]
-    told += [f"{counts.taken_back} taken back"] * bool(counts.taken_back)
-    told += [f"{counts.drafts} in no state"] * bool(counts.drafts)
+    told = [f"{counts.texts} texts", f"{counts.repeated} repeated", f"{counts.missing} missing"]
+    told += [f"{counts.retracted} retracted"] * bool(counts.retracted)
+    told += [f"{counts.not_kept} not kept"] * bool(counts.not_kept)
     told += [f"{counts.repaired} repaired"] * bool(counts.repaired)
     return ", ".join([*told, f"{counts.bytes:,} bytes"])
 
@@ -100,9 +106,8 @@ def _where(side: SideView, item: Item) -> str:
 
 
 def _what(item: Item, begin: int) -> str:
-    word = WORDS.get(item.mark) or " and ".join(
-        WORDS[mark] for mark in dict.fromkeys(piece.mark for piece in item.pieces) if mark in WORDS
-    )
+    words = dict.fromkeys(word_for(piece.mark) for piece in item.pieces)
+    word = word_for(item.mark) or " and ".join(filter(None, words))
     told = item.text[begin:] + (held(item) if begin == 0 else "")
     named = f"{item.kind} {item.name}".strip() if item.kind != "message" else item.name
     status = f" -> {item.status}" if item.status else ""

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from langgraph_once.terminal.lines import held, plain, summary
+from langgraph_once.terminal.lines import held, plain, summary, word_for
 from langgraph_once.watch import Item, SideView, View, ViewEvent
 
 __all__ = ["Screen", "shown_live"]
@@ -23,11 +23,11 @@ MAX_VALUE: Final = 500
 
 STYLES: Final = {
     "kept": "",
-    "cut": "red strike",
-    "taken_back": "dim strike",
-    "draft": "dim italic",
+    "repeated": "red strike",
+    "retracted": "dim strike",
+    "not_kept": "dim italic",
     "repaired": "green",
-    "lost": "bold red",
+    "missing": "bold red",
 }
 """How a text looks of which that was decided."""
 
@@ -113,8 +113,8 @@ def _item(side: SideView, item: Item) -> Text:
         drawn.append(f" {plain(item.node)}", style="dim")
     named = item.name if item.kind == "message" else f"{item.kind.replace('_', ' ')} {item.name}"
     drawn.append(f" {plain(named)} ", style="dim")
-    if item.mark != "kept":
-        drawn.append(f"({item.mark.replace('_', ' ')}) ", style=STYLES[item.mark])
+    if word := word_for(item.mark):
+        drawn.append(f"({word}) ", style=STYLES[item.mark])
     for piece in item.pieces:
         style = STYLES[piece.mark if item.mark == "kept" else item.mark]
         drawn.append(

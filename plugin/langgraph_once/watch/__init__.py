@@ -3,7 +3,7 @@
 vocabulary.py  the view events, and their JSON: `to_dict`
 follower.py    `Follower`: the parts of one consumer's runs to view events
 messages.py    messages, with what was decided of each piece
-judge.py       what the states prove: shown twice, in no state, never told
+judge.py       what the states prove: repeated, not kept, missing
 states.py      keys that changed, artifacts
 items.py       lanes and items, numbered
 preview.py     values as JSON that a screen can hold
@@ -16,7 +16,7 @@ A `Follower` for each side, stock and once, takes the parts of its stream and te
     item     side, item, kind, lane, node, name, value, mark   a message, tool call, artifact, …
     said     side, item, text, mark, kind                 its text goes on
     changed  side, item, mark | value | status            what became of it
-    counted  side, counts                                 again, lost, bytes, …
+    counted  side, counts                                 repeated, missing, bytes, …
     ended    side, status, error                          finished, interrupted, failed
 
 Items and lanes are numbered from 0 on each side, in the order of delivery. Nothing is deleted, so
@@ -28,21 +28,21 @@ the view at any moment is the fold of the events up to there. Decisions are thos
     for part in parts:                       # `MODES`, subgraphs, undecided: as they came
         for event in follower.feed(part): view.apply(event)
     for event in follower.end(): view.apply(event)
-    view.sides["once"].counts.again          # 0
+    view.sides["once"].counts.repeated          # 0
 """
 
 from langgraph_once.watch.follower import MODES, Follower
 from langgraph_once.watch.view import Item, Lane, Piece, SideView, View
 from langgraph_once.watch.vocabulary import (
     Began,
-    Changed,
-    Counted,
     Counts,
+    CountsChanged,
     Ended,
+    ItemChanged,
+    ItemOpened,
     Kind,
-    Laned,
+    LaneOpened,
     Mark,
-    Opened,
     Side,
     Status,
     TextAppended,
@@ -53,17 +53,17 @@ from langgraph_once.watch.vocabulary import (
 __all__ = [
     "MODES",
     "Began",
-    "Changed",
-    "Counted",
     "Counts",
+    "CountsChanged",
     "Ended",
     "Follower",
     "Item",
+    "ItemChanged",
+    "ItemOpened",
     "Kind",
     "Lane",
-    "Laned",
+    "LaneOpened",
     "Mark",
-    "Opened",
     "Piece",
     "Side",
     "SideView",

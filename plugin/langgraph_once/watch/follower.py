@@ -31,10 +31,10 @@ from langgraph_once.watch.preview import preview
 from langgraph_once.watch.states import StateItems
 from langgraph_once.watch.vocabulary import (
     Began,
-    Changed,
-    Counted,
     Counts,
+    CountsChanged,
     Ended,
+    ItemChanged,
     Kind,
     Side,
     TextAppended,
@@ -88,7 +88,7 @@ class Follower:
         self._start()
         yield Began(side=self._side, thread_id=thread_id, run_id=run_id)
         for item in self._interrupts:
-            yield Changed(side=self._side, item=item, status="answered")
+            yield ItemChanged(side=self._side, item=item, status="answered")
         self._interrupts.clear()
         yield from self._items.lane(())
 
@@ -135,7 +135,7 @@ class Follower:
     def _counted(self) -> Iterator[ViewEvent]:
         if self._counts != self._told:
             self._told = replace(self._counts)
-            yield Counted(side=self._side, counts=self._told)
+            yield CountsChanged(side=self._side, counts=self._told)
 
     def _event(self, event: Event) -> Iterator[ViewEvent]:
         """Messages and states are told on their own; this is the rest."""
@@ -190,15 +190,17 @@ class Follower:
                 yield TextAppended(side=self._side, item=item, text=event.args_delta)
             case ToolCallCompletedEvent():
                 args = preview(event.parsed_args)
-                yield Changed(side=self._side, item=item, status="completed", value={"args": args})
+                yield ItemChanged(
+                    side=self._side, item=item, status="completed", value={"args": args}
+                )
             case ToolCallFailedEvent():
-                yield Changed(side=self._side, item=item, status="failed")
+                yield ItemChanged(side=self._side, item=item, status="failed")
 
     def _result(self, event: ToolResultEvent) -> Iterator[ViewEvent]:
         item = self._calls.get(event.tool_call_id)
         if item is not None:
             result = {"result": preview(event.content)}
-            yield Changed(side=self._side, item=item, status=event.status, value=result)
+            yield ItemChanged(side=self._side, item=item, status=event.status, value=result)
         if event.artifact is not None:
             yield from self._open(event, "artifact", event.name or "", event.artifact)[1]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from langgraph_once.stream.part.where import node_names
-from langgraph_once.watch.vocabulary import Kind, Laned, Mark, Opened, Side, ViewEvent
+from langgraph_once.watch.vocabulary import ItemOpened, Kind, LaneOpened, Mark, Side, ViewEvent
 
 __all__ = ["Items", "Namespace"]
 
@@ -47,7 +47,7 @@ class Items:
         item = self._next()
         lane = self._lanes[namespace]
         told.append(
-            Opened(
+            ItemOpened(
                 side=self.side,
                 item=item,
                 kind=kind,
@@ -60,11 +60,11 @@ class Items:
         )
         return item, told
 
-    def lane(self, namespace: Namespace) -> Iterator[Laned]:
+    def lane(self, namespace: Namespace) -> Iterator[LaneOpened]:
         """Tell the lane of a graph, unless it is known."""
         if namespace in self._lanes:
             return
         path = node_names(namespace)
         self._paths[path] += 1
         lane = self._lanes[namespace] = len(self._lanes)
-        yield Laned(side=self.side, lane=lane, path=path, number=self._paths[path])
+        yield LaneOpened(side=self.side, lane=lane, path=path, number=self._paths[path])

@@ -21,11 +21,11 @@ __all__ = ["Judge"]
 
 
 class Judge:
-    """Finds what is in no state, what was shown twice, and what was never told.
+    """Finds what is not kept, what was repeated, and what is missing.
 
     Args:
         messages: What the consumer was shown.
-        items: Numbers what was never told.
+        items: Numbers what is missing.
         counts: Counts it.
     """
 
@@ -46,7 +46,7 @@ class Judge:
         self._has_gap = False
 
     def gap(self) -> None:
-        """Something of the run may not have come here; nobody can say who lost it."""
+        """Something of the run may not have come here; nobody can say what is missing."""
         self._has_gap = True
 
     def wrote(self, namespace: Namespace, data: Any) -> None:
@@ -73,7 +73,7 @@ class Judge:
         yield from self._void(namespace)
         yield from self._void(namespace)  # what is void may show that its graph has died
         yield from self._rewritten(namespace)
-        yield from self._lost(namespace, messages)
+        yield from self._missing(namespace, messages)
 
     def _take(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> None:
         known = self._states.setdefault(namespace, {})
@@ -93,7 +93,7 @@ class Judge:
             shown.is_judged = True
             if not (shown.is_void or self._is_in_state(shown, named)):
                 repeats = any(_repeats(shown, other) for other in everything)
-                yield from self._messages.mark(shown, "cut" if repeats else "draft")
+                yield from self._messages.mark(shown, "repeated" if repeats else "not_kept")
 
     def _drop_abandoned(self, namespace: Namespace) -> None:
         """Forget the states of graphs that a failed attempt ran, and that its task ran anew.
@@ -115,7 +115,9 @@ class Judge:
         asked = {call["id"] for m in messages if isinstance(m, AIMessage) for call in m.tool_calls}
         answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
         said = [shown for shown in self._messages.shown if shown.namespace == namespace]
-        return bool(asked - answered) or any(shown.mark in ("cut", "draft") for shown in said)
+        return bool(asked - answered) or any(
+            shown.mark in ("repeated", "not_kept") for shown in said
+        )
 
     def _rewritten(self, namespace: Namespace) -> Iterator[ViewEvent]:
         """What stands under the id of a message that says something else by now."""
@@ -123,7 +125,7 @@ class Judge:
         for shown in self._messages.shown:
             text = held.get(str(shown.id)) if shown.is_judged and not shown.is_void else None
             if text and text not in shown.text:
-                yield from self._messages.mark(shown, "draft")
+                yield from self._messages.mark(shown, "not_kept")
 
     def _is_in_state(self, shown: Shown, named: set[str | None]) -> bool:
         """Whether a state holds it, under its id or another that no other message bears."""
@@ -141,17 +143,19 @@ class Judge:
         near = (held for ns, held in self._states.items() if akin(ns, shown.namespace))
         return {id: text for held in near for id, text in held.items()}
 
-    def _lost(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> Iterator[ViewEvent]:
-        told = {shown.text.strip() for shown in self._messages.shown if shown.mark != "taken_back"}
+    def _missing(
+        self, namespace: Namespace, messages: Iterable[BaseMessage]
+    ) -> Iterator[ViewEvent]:
+        told = {shown.text.strip() for shown in self._messages.shown if shown.mark != "retracted"}
         for message in messages:
             text = _text(message)
             if not text or text in told or text in self._known:
                 continue
             self._known.add(text)
-            self._counts.lost += 1
-            item, opened = self._items.open(namespace, "message", name=message.type, mark="lost")
+            self._counts.missing += 1
+            item, opened = self._items.open(namespace, "message", name=message.type, mark="missing")
             yield from opened
-            yield TextAppended(side=self._items.side, item=item, text=text, mark="lost")
+            yield TextAppended(side=self._items.side, item=item, text=text, mark="missing")
 
 
 def _task(namespace: Namespace) -> Namespace:

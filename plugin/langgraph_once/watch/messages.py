@@ -15,11 +15,11 @@ from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.stream import Part, annotation_of
 from langgraph_once.stream.part.where import where_of
 from langgraph_once.watch.items import Items, Namespace
-from langgraph_once.watch.vocabulary import Changed, Counts, Mark, TextAppended, ViewEvent
+from langgraph_once.watch.vocabulary import Counts, ItemChanged, Mark, TextAppended, ViewEvent
 
 __all__ = ["MessageItems", "Shown"]
 
-VOID = frozenset({"cut", "draft", "taken_back"})
+VOID = frozenset({"repeated", "not_kept", "retracted"})
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ class Shown:
     @property
     def is_void(self) -> bool:
         """Whether it repeats another, is in no state, or was taken back."""
-        return self.mark in VOID or self.marks == {"cut"}
+        return self.mark in VOID or self.marks == {"repeated"}
 
 
 class MessageItems:
@@ -87,7 +87,7 @@ class MessageItems:
         ]
         is_whole = any(each.data is part.data for each in news)
         if not news:
-            yield from self._say(part, part.data, "cut")
+            yield from self._say(part, part.data, "repeated")
             return
         for new in news:
             note: Mapping[str, Any] = annotation_of(new.meta) or {}
@@ -102,11 +102,11 @@ class MessageItems:
         """What a part repeats before it goes on with what is new."""
         before = _words(part.data).removesuffix(_words(new.data))
         if before:
-            yield from self._said(self._shown(new), before, "cut")
+            yield from self._said(self._shown(new), before, "repeated")
 
     def _say(self, part: Part, message: BaseMessage, mark: Mark) -> Iterator[ViewEvent]:
         said = list(sayings(message))
-        if mark == "cut" and not said:
+        if mark == "repeated" and not said:
             said = [Saying("text", 0, text) for text in _calls(message)]
         if not said:
             return
@@ -134,27 +134,27 @@ class MessageItems:
 
     def _count(self, mark: Mark) -> None:
         match mark:
-            case "cut" if self._obeys:
-                self._counts.cut += 1
-            case "cut":
-                self._counts.again += 1
+            case "repeated" if self._obeys:
+                self._counts.left_out += 1
+            case "repeated":
+                self._counts.repeated += 1
             case "repaired":
                 self._counts.repaired += 1
-            case "draft":
-                self._counts.drafts += 1
-            case "taken_back":
-                self._counts.taken_back += 1
+            case "not_kept":
+                self._counts.not_kept += 1
+            case "retracted":
+                self._counts.retracted += 1
 
     def mark(self, shown: Shown, mark: Mark) -> Iterator[ViewEvent]:
         """Decide of a message as a whole; once, since what is void stays so."""
         if shown.mark == "kept":
             shown.mark = mark
-            if mark == "cut":
-                self._counts.again += "cut" not in shown.marks or self._obeys
+            if mark == "repeated":
+                self._counts.repeated += "repeated" not in shown.marks or self._obeys
             else:
                 self._count(mark)
-            yield Changed(side=self._items.side, item=shown.item, mark=mark)
-            if mark == "cut":
+            yield ItemChanged(side=self._items.side, item=shown.item, mark=mark)
+            if mark == "repeated":
                 yield from self._mark_calls(shown.namespace, shown.id, mark)
 
     def add_call(self, namespace: Namespace, message_id: str | None, item: int) -> None:
@@ -165,19 +165,19 @@ class MessageItems:
         self, namespace: Namespace, message_id: str | None, mark: Mark
     ) -> Iterator[ViewEvent]:
         for item in self._calls.pop((namespace, message_id), ()):
-            yield Changed(side=self._items.side, item=item, mark=mark)
+            yield ItemChanged(side=self._items.side, item=item, mark=mark)
 
     def _revive_calls(self, shown: Shown) -> Iterator[ViewEvent]:
         """A message that takes the place of one under its id makes its calls, as an edit does."""
         at = (shown.namespace, shown.id)
         for item in self._void_calls.pop(at, ()):
             self.add_call(*at, item)
-            yield Changed(side=self._items.side, item=item, mark="kept")
+            yield ItemChanged(side=self._items.side, item=item, mark="kept")
 
     def _drafted(self, part: Part) -> Iterator[ViewEvent]:
         known = self._open.get(_key(part))
         if known is not None and known.item >= 0:
-            yield from self.mark(known, "draft")
+            yield from self.mark(known, "not_kept")
 
     def _take_back(self, part: Part) -> Iterator[ViewEvent]:
         """Mark what a removal names; it may be said again, as another message."""
@@ -186,12 +186,12 @@ class MessageItems:
             if is_named and akin(known.namespace, part.ns):
                 del self._open[key]
                 if known.item >= 0:
-                    yield from self.mark(known, "taken_back")
+                    yield from self.mark(known, "retracted")
         for namespace, message_id in list(self._calls):
             is_named = part.data.id in (REMOVE_ALL_MESSAGES, message_id)
             if is_named and akin(namespace, part.ns):
                 self._void_calls[namespace, message_id] = self._calls[namespace, message_id]
-                yield from self._mark_calls(namespace, message_id, "taken_back")
+                yield from self._mark_calls(namespace, message_id, "retracted")
 
     def _shown(self, part: Part) -> Shown:
         key = _key(part)

@@ -8,14 +8,14 @@ from typing import Any, assert_never
 
 from langgraph_once.watch.vocabulary import (
     Began,
-    Changed,
-    Counted,
     Counts,
+    CountsChanged,
     Ended,
+    ItemChanged,
+    ItemOpened,
     Kind,
-    Laned,
+    LaneOpened,
     Mark,
-    Opened,
     Status,
     TextAppended,
     ViewEvent,
@@ -109,17 +109,17 @@ class View:
                 side.thread_id = event.thread_id or side.thread_id
                 if event.run_id:
                     side.run_ids.append(event.run_id)
-            case Laned():
+            case LaneOpened():
                 side.lanes.append(Lane(event.path, event.number))
-            case Opened():
+            case ItemOpened():
                 side.items.append(
                     Item(event.kind, event.lane, event.node, event.name, event.mark, event.value)
                 )
             case TextAppended():
                 _say(side.items[event.item], event)
-            case Changed():
+            case ItemChanged():
                 _change(side.items[event.item], event)
-            case Counted():
+            case CountsChanged():
                 side.counts = event.counts
             case Ended():
                 side.status, side.error = event.status, event.error
@@ -135,7 +135,7 @@ def _say(item: Item, event: TextAppended) -> None:
         item.pieces.append(Piece(event.text, event.mark, event.kind))
 
 
-def _change(item: Item, event: Changed) -> None:
+def _change(item: Item, event: ItemChanged) -> None:
     item.mark = event.mark or item.mark
     item.status = event.status or item.status
     if isinstance(item.value, dict) and isinstance(event.value, dict):

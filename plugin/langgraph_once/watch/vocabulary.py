@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 __all__ = [
     "Began",
-    "Changed",
-    "Counted",
     "Counts",
+    "CountsChanged",
     "Ended",
+    "ItemChanged",
+    "ItemOpened",
     "Kind",
-    "Laned",
+    "LaneOpened",
     "Mark",
-    "Opened",
     "Side",
     "Status",
     "TextAppended",
@@ -30,15 +30,15 @@ __all__ = [
 Side: TypeAlias = Literal["stock", "once"]
 """Whose consumer it is: that of LangGraph's own stream, or of ours."""
 
-Mark: TypeAlias = Literal["kept", "cut", "repaired", "draft", "taken_back", "lost"]
+Mark: TypeAlias = Literal["kept", "repeated", "repaired", "not_kept", "retracted", "missing"]
 """What was decided of a text, or of an item as a whole.
 
 kept        It is new, and it stays.
-cut         The consumer has it. `once` leaves it out; a stock consumer is shown it again.
+repeated    The consumer has it. `once` leaves it out; a stock consumer is shown it again.
 repaired    It was missing, and is filled in.
-draft       It was said, and is in no state. `once` tells; a stock consumer keeps it unawares.
-taken_back  The consumer was told to drop it.
-lost        It is in the state, and was never told in `messages`.
+not_kept    It was streamed, and is in no state. Only a consumer of `once` is told.
+retracted   The consumer was told to drop it.
+missing     It is in the state, and was never streamed in `messages`.
 """
 
 Kind: TypeAlias = Literal[
@@ -68,7 +68,7 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laned:
+class LaneOpened:
     """A graph speaks for the first time: its items are in a lane of their own."""
 
     op: ClassVar[str] = "lane"
@@ -83,7 +83,7 @@ class Laned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class ItemOpened:
     """An item begins, at the end of all that came."""
 
     op: ClassVar[str] = "item"
@@ -116,7 +116,7 @@ class TextAppended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ItemChanged:
     """An item has other fields now. `None` leaves a field as it is."""
 
     op: ClassVar[str] = "changed"
@@ -138,17 +138,17 @@ class Counts:
     annotated: int = 0
     """Of those, what the server's `once` has annotated; 0 where the graph is not wrapped."""
     texts: int = 0
-    """Messages that were told in `messages`."""
-    again: int = 0
+    """Messages that were streamed in `messages`."""
+    repeated: int = 0
     """Texts that the consumer was shown again."""
-    lost: int = 0
-    """Texts of the state that were never told in `messages`."""
-    cut: int = 0
+    missing: int = 0
+    """Texts of the state that were never streamed in `messages`."""
+    left_out: int = 0
     """Repetitions that were left out for this consumer, here; a server's are not even sent."""
-    taken_back: int = 0
+    retracted: int = 0
     """Texts that the consumer was told to drop."""
-    drafts: int = 0
-    """Texts that are in no state."""
+    not_kept: int = 0
+    """Texts that were streamed, and are in no state."""
     repaired: int = 0
     """Texts of which something missing was filled in."""
     bytes: int = 0
@@ -156,7 +156,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class CountsChanged:
     """The counts are others now."""
 
     op: ClassVar[str] = "counted"
@@ -176,7 +176,9 @@ class Ended:
     error: str | None = None
 
 
-ViewEvent: TypeAlias = Began | Laned | Opened | TextAppended | Changed | Counted | Ended
+ViewEvent: TypeAlias = (
+    Began | LaneOpened | ItemOpened | TextAppended | ItemChanged | CountsChanged | Ended
+)
 
 
 def to_dict(event: ViewEvent) -> dict[str, Any]:

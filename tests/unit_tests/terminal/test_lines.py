@@ -7,12 +7,12 @@ from typing import Any
 from langgraph_once.terminal.lines import Lines
 from langgraph_once.watch import (
     Began,
-    Changed,
-    Counted,
     Counts,
+    CountsChanged,
     Ended,
-    Laned,
-    Opened,
+    ItemChanged,
+    ItemOpened,
+    LaneOpened,
     TextAppended,
     ViewEvent,
 )
@@ -26,16 +26,16 @@ def told(*events: ViewEvent, names_sides: bool = False) -> list[str]:
 
 
 def message(item: int, *texts: str, lane: int = 0) -> list[ViewEvent]:
-    opened = Opened(item=item, kind="message", lane=lane, node="write", name="ai", **ONCE)
+    opened = ItemOpened(item=item, kind="message", lane=lane, node="write", name="ai", **ONCE)
     return [opened, *(TextAppended(item=item, text=text, **ONCE) for text in texts)]
 
 
 LANES: list[ViewEvent] = [
-    Laned(lane=0, path=(), number=1, **ONCE),
-    Laned(lane=1, path=("a",), number=2, **ONCE),
+    LaneOpened(lane=0, path=(), number=1, **ONCE),
+    LaneOpened(lane=1, path=("a",), number=2, **ONCE),
 ]
 ENDED: list[ViewEvent] = [
-    Counted(counts=Counts(texts=2, again=1, bytes=1234), **ONCE),
+    CountsChanged(counts=Counts(texts=2, repeated=1, bytes=1234), **ONCE),
     Ended(status="finished", **ONCE),
 ]
 
@@ -52,7 +52,7 @@ def test_an_item_is_told_when_the_next_of_its_lane_begins() -> None:
         "main write: ai one two",
         "a 2 write: ai aside",
         "main write: ai three",
-        "finished: 2 texts, 1 again, 0 never streamed, 1,234 bytes",
+        "finished: 2 texts, 1 repeated, 0 missing, 1,234 bytes",
     ]
 
 
@@ -63,17 +63,19 @@ def test_what_is_said_after_all_is_told_too() -> None:
 
 
 def test_marks_values_and_results_are_told() -> None:
-    call = Opened(item=0, kind="tool_call", lane=0, name="look", **ONCE)
-    done = Changed(item=0, status="success", value={"args": {"a": 1}, "result": "found"}, **ONCE)
-    cut: list[ViewEvent] = [
-        Opened(item=1, kind="message", lane=0, name="ai", **ONCE),
-        TextAppended(item=1, text="said", mark="cut", **ONCE),
-        Opened(item=2, kind="state", lane=0, value={"topics": ["a"]}, **ONCE),
+    call = ItemOpened(item=0, kind="tool_call", lane=0, name="look", **ONCE)
+    done = ItemChanged(
+        item=0, status="success", value={"args": {"a": 1}, "result": "found"}, **ONCE
+    )
+    repeated: list[ViewEvent] = [
+        ItemOpened(item=1, kind="message", lane=0, name="ai", **ONCE),
+        TextAppended(item=1, text="said", mark="repeated", **ONCE),
+        ItemOpened(item=2, kind="state", lane=0, value={"topics": ["a"]}, **ONCE),
     ]
     said = TextAppended(item=0, text='{"a": 1}', **ONCE)
-    assert told(*LANES, call, said, done, *cut, *ENDED)[:3] == [
+    assert told(*LANES, call, said, done, *repeated, *ENDED)[:3] == [
         'main: tool_call look {"a": 1} = found -> success',
-        "main: ai (again) said",
+        "main: ai (repeated) said",
         'main: state {"topics": ["a"]}',
     ]
 

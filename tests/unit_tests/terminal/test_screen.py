@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from langgraph_once.terminal.screen import Screen
-from langgraph_once.watch import Laned, Opened, Side, TextAppended, View, ViewEvent
+from langgraph_once.watch import ItemOpened, LaneOpened, Side, TextAppended, View, ViewEvent
 
 
 def drawn(view: View, *, height: int | None = None) -> str:
@@ -18,9 +18,9 @@ def drawn(view: View, *, height: int | None = None) -> str:
 
 
 def said(side: Side, *texts: str) -> list[ViewEvent]:
-    events: list[ViewEvent] = [Laned(side=side, lane=0, path=(), number=1)]
+    events: list[ViewEvent] = [LaneOpened(side=side, lane=0, path=(), number=1)]
     for item, text in enumerate(texts):
-        events.append(Opened(side=side, item=item, kind="message", lane=0, node="n", name="ai"))
+        events.append(ItemOpened(side=side, item=item, kind="message", lane=0, node="n", name="ai"))
         events.append(TextAppended(side=side, item=item, text=text))
     return events
 

@@ -68,10 +68,10 @@ class TestMessages:
             seen = followed(side, *chunks("Hello you"), copy)
             assert marks(seen) == [
                 ("Hello you ", "kept", ["kept"]),
-                ("Hello you ", "kept", ["cut"]),
+                ("Hello you ", "kept", ["repeated"]),
             ]
             shown_again, left_out = (1, 0) if side == "stock" else (0, 1)
-            assert (seen.counts.again, seen.counts.cut) == (shown_again, left_out)
+            assert (seen.counts.repeated, seen.counts.left_out) == (shown_again, left_out)
 
     def test_what_was_missing_is_repaired(self) -> None:
         begun = [said(AIMessageChunk(content="Hello ", id="m1"))]
@@ -83,21 +83,21 @@ class TestMessages:
         pieces = [AIMessageChunk(content=word, id="m1") for word in ("Hello ", "you")]
         last = AIMessageChunk(content="Hello you", id="m1", chunk_position="last")
         seen = followed("stock", *map(said, [*pieces, last]))
-        assert marks(seen) == [("Hello youHello you", "kept", ["kept", "cut"])]
-        assert seen.counts.again == 1
+        assert marks(seen) == [("Hello youHello you", "kept", ["kept", "repeated"])]
+        assert seen.counts.repeated == 1
 
     def test_what_is_taken_back_is_marked_and_may_be_said_again(self) -> None:
         meta = annotated(META, NOTE)
         removal = said(RemoveMessage("m1"), annotated(META, {**NOTE, "source": "retry"}))
         seen = followed("once", *chunks("A try", meta=meta), removal, *chunks("Better", "m2", meta))
-        assert marks(seen) == [("A try ", "taken_back", ["kept"]), ("Better ", "kept", ["kept"])]
-        assert seen.counts.taken_back == 1
+        assert marks(seen) == [("A try ", "retracted", ["kept"]), ("Better ", "kept", ["kept"])]
+        assert seen.counts.retracted == 1
 
     def test_a_draft_is_marked(self) -> None:
         meta = annotated(META, NOTE)
         end = said(AIMessageChunk(content="", id="m1"), annotated(META, {**NOTE, "draft": True}))
         seen = followed("once", *chunks("Only a thought", meta=meta), end)
-        assert marks(seen) == [("Only a thought ", "draft", ["kept"])]
+        assert marks(seen) == [("Only a thought ", "not_kept", ["kept"])]
 
     def test_reasoning_is_told_apart_from_text(self) -> None:
         block: Any = [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "Yes."}]
@@ -121,16 +121,16 @@ class TestJudge:
             values(self.asked, whole),
         )
         assert [(text, mark) for text, mark, _ in marks(seen)] == [
-            ("One two ", "cut"),
+            ("One two ", "repeated"),
             ("One two three ", "kept"),
         ]
-        assert seen.counts.again == 1
+        assert seen.counts.repeated == 1
 
     def test_what_is_in_no_state_and_repeats_nothing_is_a_draft(self) -> None:
         kept = AIMessage("Yes ", id="m2")
         parts = [*chunks("Hm", "m1"), *chunks("Yes", "m2")]
         seen = followed("stock", values(self.asked), *parts, values(self.asked, kept))
-        assert [mark for _, mark, _ in marks(seen)] == ["draft", "kept"]
+        assert [mark for _, mark, _ in marks(seen)] == ["not_kept", "kept"]
 
     @pytest.mark.parametrize("side", ["stock", "once"])
     def test_what_was_rewritten_stands_with_who_was_not_told(self, side: Side) -> None:
@@ -138,7 +138,7 @@ class TestJudge:
         if side == "once":
             parts += [said(RemoveMessage("m1")), said(AIMessage("a bit off", id="m1"))]
         seen = followed(side, values(), *parts, values(AIMessage("a bit off", id="m1")))
-        told = {"stock": ("draft", "lost"), "once": ("taken_back", "kept")}
+        told = {"stock": ("not_kept", "missing"), "once": ("retracted", "kept")}
         assert tuple(mark for _, mark, _ in marks(seen)) == told[side]
 
     def test_a_step_that_waits_is_not_over(self) -> None:
@@ -149,8 +149,8 @@ class TestJudge:
     def test_what_only_the_state_has_was_lost(self) -> None:
         handed = AIMessage("Over to you.", id="m2")
         seen = followed("stock", values(self.asked), *chunks("Hi"), values(self.asked, handed))
-        assert marks(seen)[-1] == ("Over to you.", "lost", ["lost"])
-        assert seen.counts.lost == 1
+        assert marks(seen)[-1] == ("Over to you.", "missing", ["missing"])
+        assert seen.counts.missing == 1
 
     @pytest.mark.parametrize("has_died", [True, False])
     def test_a_graph_that_died_and_ran_anew_was_shown_again(self, has_died: bool) -> None:
@@ -177,27 +177,27 @@ class TestJudge:
         )
         items = [item for item in seen.items if item.lane == 1 and item.name != "tool"]
         found = [(item.kind, item.mark) for item in items if item.kind != "state"]
-        mark = "cut" if has_died else "kept"
+        mark = "repeated" if has_died else "kept"
         assert found == [("message", mark), ("tool_call", mark)]
-        assert seen.counts.again == has_died
+        assert seen.counts.repeated == has_died
 
     def test_what_an_edit_replaced_stays_with_who_is_not_told(self) -> None:
         edited = AIMessage("Better words.", id="m1")
         seen = followed("stock", values(self.asked), *chunks("Bad"), values(self.asked, edited))
         assert [(text, mark) for text, mark, _ in marks(seen)] == [
-            ("Bad ", "draft"),
-            ("Better words.", "lost"),
+            ("Bad ", "not_kept"),
+            ("Better words.", "missing"),
         ]
 
     def test_what_the_run_was_given_is_not_lost(self) -> None:
         old = AIMessage("From before.", id="old")
         seen = followed("stock", values(old, self.asked), values(old, self.asked))
-        assert seen.counts.lost == 0
+        assert seen.counts.missing == 0
 
     def test_after_a_gap_nobody_is_blamed(self) -> None:
         gap = Part((), "gap", "the server no longer has all events of the run")
         seen = followed("stock", gap, values(), values(self.asked, AIMessage("Hi", id="m1")))
-        assert seen.counts.lost == 0
+        assert seen.counts.missing == 0
         assert [item.kind for item in seen.items] == ["gap", "state"]
 
     def test_states_without_the_told_messages_prove_nothing(self) -> None:
@@ -226,7 +226,7 @@ class TestTheRest:
             ("artifact", "search", [1, 2]),
         ]
 
-    @pytest.mark.parametrize(("id", "mark"), [("m1", "kept"), ("m2", "taken_back")])
+    @pytest.mark.parametrize(("id", "mark"), [("m1", "kept"), ("m2", "retracted")])
     def test_a_call_is_void_with_its_message_unless_that_is_said_anew(
         self, id: str, mark: str
     ) -> None:
@@ -285,7 +285,7 @@ class TestTheRest:
         for part in ([*chunks("Hello")], [said(answer)]):
             for event in [*follower.begin(), *(e for p in part for e in follower.feed(p))]:
                 view.apply(event)
-        assert view.sides["stock"].counts.again == 1
+        assert view.sides["stock"].counts.repeated == 1
 
 
 def test_events_are_json_and_long_values_are_cut_off() -> None:

@@ -147,7 +147,7 @@ function status() {
   else if (SIDES.some((side) => view[side].status === "interrupted")) said = "The graph waits for your answer.";
   else if (replay.events.length) said = "Done.";
   if (said && !aborts) {
-    const count = ({ counts }) => `${counts.again ?? 0} said again, ${counts.lost ?? 0} never said`;
+    const count = ({ counts }) => `${counts.repeated ?? 0} repeated, ${counts.missing ?? 0} missing`;
     said += ` LangGraph: ${count(stock)}. With once: ${count(once)}.`;
   }
   if (byId("status").textContent !== said) byId("status").textContent = said;

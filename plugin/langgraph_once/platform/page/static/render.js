@@ -5,32 +5,23 @@ import { laneName, textOf } from "./view.js";
 
 const LANES = 6; // colours
 
-const BADGES = {
-  stock: {
-    cut: "said again", draft: "in no state", lost: "never said", taken_back: "taken back",
-    repaired: "repaired",
-  },
-  once: {
-    cut: "cut", draft: "draft", lost: "never said", taken_back: "taken back", repaired: "repaired",
-  },
-};
-
 const STATES = {
   running: "running", finished: "finished", interrupted: "waits for an answer", failed: "failed",
 };
 
 const COUNTS = [
-  ["again", "said again", "Texts that the reader was shown again, or that a failed attempt left behind"],
-  ["lost", "never said", "Texts of the state that no event of `messages` told"],
+  ["repeated", "repeated", "Texts that the reader was shown again, or that a failed attempt left behind"],
+  ["missing", "missing", "Texts of the state that were never streamed in `messages`"],
   ["bytes", "on the wire", "Bytes of the event stream. LangGraph does not compress it; our app does"],
 ];
 
-const MARKS = { again: "cut", lost: "lost" };
-
 const SMALL = [
-  ["drafts", "in no state"], ["taken_back", "taken back"], ["cut", "cut here"],
+  ["not_kept", "not kept"], ["retracted", "retracted"], ["left_out", "repeated, left out"],
   ["repaired", "repaired"], ["parts", "events"],
 ];
+
+// What the user reads for a mark; what is kept needs no word.
+const wordFor = (mark) => (mark === "kept" ? null : mark.replace("_", " "));
 
 export class SideRenderer {
   constructor(section) {
@@ -89,7 +80,7 @@ export class SideRenderer {
   // A button that shows the next item that is counted.
   jump(name, shown, label) {
     const next = () => {
-      const found = [...this.list.querySelectorAll(`.item[data-mark="${MARKS[name]}"], .item:has(.piece.${MARKS[name]})`)];
+      const found = [...this.list.querySelectorAll(`.item[data-mark="${name}"], .item:has(.piece.${name})`)];
       const node = found[this.jumps++ % found.length];
       node?.scrollIntoView({ block: "center" });
       node?.setAttribute("tabindex", "-1");
@@ -105,7 +96,7 @@ export class SideRenderer {
     const before = side.items[at - 1];
     const speaks = !before || before.lane !== item.lane;
     const mark = markOf(item);
-    const badge = BADGES[this.name][mark];
+    const badge = wordFor(mark);
     const where = [laneName(lane), item.node].filter(Boolean).join(" › ");
     const head = element("div", { class: "item-head" },
       element("span", { class: "where", text: speaks || item.node ? where : laneName(lane) }),
@@ -135,9 +126,10 @@ export class SideRenderer {
   words(item) {
     const text = element("p", { class: "text" });
     for (const piece of item.pieces) {
-      const label = piece.mark === "kept" || piece.mark === item.mark ? null : BADGES[this.name][piece.mark];
+      const word = wordFor(piece.mark);
+      const label = piece.mark === item.mark ? null : word;
       text.append(element("span", {
-        class: `piece ${piece.mark} ${piece.kind}`, title: BADGES[this.name][piece.mark],
+        class: `piece ${piece.mark} ${piece.kind}`, title: word,
       }, label ? element("span", { class: "unseen", text: `${label}: ` }) : null, piece.text));
     }
     return text;
