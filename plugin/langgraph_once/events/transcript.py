@@ -21,21 +21,14 @@ from langgraph_once.events.vocabulary.event import (
     GapPossibleEvent,
     InterruptEvent,
     MessageCompletedEvent,
-    MessageRemovedEvent,
     MessageReplacedEvent,
-    MessageSupersededEvent,
-    StreamEndedEvent,
     StreamErrorEvent,
-    TaskFinishedEvent,
-    TaskStartedEvent,
-    TokenStreamEvent,
     ToolCallCompletedEvent,
     ToolCallFailedEvent,
     ToolCallProgressEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
     UIEvent,
-    UsageEvent,
 )
 from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.where import Where
@@ -161,41 +154,45 @@ class Transcript:
         """Take one event."""
         if self.is_ended:
             self._begin()
-        match event:
-            case TokenStreamEvent():
+        self.is_ended = event.type == "stream_ended"
+        match event.type:
+            case "token":
                 line = self._line(event.message_id, event.where)
                 line.said[event.kind].append(event.content_delta)
-            case MessageCompletedEvent():
+            case "message_completed":
                 self._complete(event)
-            case MessageReplacedEvent():
+            case "message_replaced":
                 self._replace(event)
-            case MessageRemovedEvent():
+            case "message_removed":
                 self._remove(event.message_id, event.where)
-            case MessageSupersededEvent():
+            case "message_superseded":
                 self._remove(event.old_id, event.where)
             case (
-                ToolCallStartedEvent()
-                | ToolCallProgressEvent()
-                | ToolCallCompletedEvent()
-                | ToolCallFailedEvent()
+                "tool_call_started"
+                | "tool_call_progress"
+                | "tool_call_completed"
+                | "tool_call_failed"
             ):
                 self._apply_call(event)
-            case ToolResultEvent():
+            case "tool_result":
                 self._answer(event)
-            case ChannelValueEvent() | ChannelUpdateEvent() | ArtifactEvent():
+            case "channel_value" | "channel_update" | "artifact" | "ui" | "interrupt":
                 self._apply_state(event)
-            case UIEvent() | CustomEvent() | InterruptEvent() | UsageEvent():
-                self._apply_aside(event)
-            case TaskStartedEvent() | TaskFinishedEvent():
+            case "custom":
+                self.custom.append(event)
+            case "gap_possible":
+                self.gaps.append(event)
+            case "stream_error":
+                self.errors.append(event)
+            case "usage":
+                self.usage = add_usage(self._spent, event.total)
+            case "task_started" | "task_finished" | "stream_ended":
                 pass
-            case GapPossibleEvent() | StreamErrorEvent() | StreamEndedEvent():
-                self._apply_end(event)
             case _:
                 assert_never(event)
 
     def _begin(self) -> None:
         """Begin another stream: its interrupts were answered, or will be told again."""
-        self.is_ended = False
         self.interrupts = {}
         self._spent = self.usage
 
@@ -206,22 +203,37 @@ class Transcript:
         | ToolCallCompletedEvent
         | ToolCallFailedEvent,
     ) -> None:
-        key = (event.where, event.message_id, event.index)
-        call = self._call_by_key.get(key)
-        if call is None or isinstance(event, ToolCallStartedEvent):
+        call = self._call_by_key.get((event.where, event.message_id, event.index))
+        if call is None or event.type == "tool_call_started":
             call = ToolCallRecord(event.tool_call_id, event.name, event.message_id, event.where)
             self._add_call(event.index, call)
-        match event:
-            case ToolCallStartedEvent():
-                pass
-            case ToolCallProgressEvent():
-                call.so_far = event.so_far
-            case ToolCallCompletedEvent():
-                call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
-            case ToolCallFailedEvent():
-                call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
-            case _:
-                assert_never(event)
+        if event.type == "tool_call_progress":
+            call.so_far = event.so_far
+        elif event.type == "tool_call_completed":
+            call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
+        elif event.type == "tool_call_failed":
+            call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
+
+    def _apply_state(
+        self,
+        event: ChannelValueEvent | ChannelUpdateEvent | ArtifactEvent | UIEvent | InterruptEvent,
+    ) -> None:
+        match event.type:
+            case "channel_value":
+                self._channels[event.namespace, event.key] = event.value
+            case "channel_update":
+                written = self._updates.setdefault((event.namespace, event.key), [])
+                written.append((event.node, event.update))
+            case "artifact":
+                at = event.namespace, event.key, event.artifact_id
+                self._artifacts.pop(at, None)  # the one told last comes last
+                self._artifacts[at] = event
+            case "ui" if event.action == "remove":
+                self.ui.pop(event.ui_id, None)
+            case "ui":
+                self.ui[event.ui_id] = event
+            case "interrupt":
+                self.interrupts[event.interrupt_id] = event
 
     def _answer(self, event: ToolResultEvent) -> None:
         """Put a result to the call that it answers."""
@@ -236,46 +248,6 @@ class Transcript:
         found = same_task or [call for call in calls if not call.results] or calls
         if found:
             found[-1].results.append(event)
-
-    def _apply_state(self, event: ChannelValueEvent | ChannelUpdateEvent | ArtifactEvent) -> None:
-        match event:
-            case ChannelValueEvent():
-                self._channels[event.namespace, event.key] = event.value
-            case ChannelUpdateEvent():
-                written = self._updates.setdefault((event.namespace, event.key), [])
-                written.append((event.node, event.update))
-            case ArtifactEvent():
-                at = event.namespace, event.key, event.artifact_id
-                self._artifacts.pop(at, None)  # the one told last comes last
-                self._artifacts[at] = event
-            case _:
-                assert_never(event)
-
-    def _apply_aside(self, event: UIEvent | CustomEvent | InterruptEvent | UsageEvent) -> None:
-        match event:
-            case UIEvent(action="remove"):
-                self.ui.pop(event.ui_id, None)
-            case UIEvent():
-                self.ui[event.ui_id] = event
-            case CustomEvent():
-                self.custom.append(event)
-            case InterruptEvent():
-                self.interrupts[event.interrupt_id] = event
-            case UsageEvent():
-                self.usage = add_usage(self._spent, event.total)
-            case _:
-                assert_never(event)
-
-    def _apply_end(self, event: GapPossibleEvent | StreamErrorEvent | StreamEndedEvent) -> None:
-        match event:
-            case GapPossibleEvent():
-                self.gaps.append(event)
-            case StreamErrorEvent():
-                self.errors.append(event)
-            case StreamEndedEvent():
-                self.is_ended = True
-            case _:
-                assert_never(event)
 
     def _line(self, message_id: str | None, where: Where) -> _Line:
         line = self._by_key.get((where, message_id)) if message_id is not None else None

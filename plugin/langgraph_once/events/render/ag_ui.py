@@ -18,16 +18,11 @@ from langgraph_once.events.vocabulary.event import (
     Event,
     InterruptEvent,
     MessageCompletedEvent,
-    MessageReplacedEvent,
-    MessageSupersededEvent,
-    StreamEndedEvent,
-    StreamErrorEvent,
     TaskFinishedEvent,
     TaskStartedEvent,
     TokenStreamEvent,
     ToolCallCompletedEvent,
     ToolCallFailedEvent,
-    ToolCallProgressEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
 )
@@ -61,13 +56,7 @@ def to_ag_ui(
 
 
 class AgUiRenderer:
-    """`to_ag_ui`, an event at a time.
-
-    Args:
-        thread_id: As the client asked.
-        run_id: As the client asked.
-        expose_errors: Whether the client is told the message of an error.
-    """
+    """`to_ag_ui`, an event at a time; the arguments are the same."""
 
     def __init__(self, *, thread_id: str, run_id: str, expose_errors: bool = False) -> None:
         try:
@@ -79,7 +68,7 @@ class AgUiRenderer:
         self._expose_errors = expose_errors
         self._is_started = False
         self._has_failed = False
-        self._open: dict[tuple[Where, str], str] = {}
+        self._open: dict[tuple[Where, str, str | None], str] = {}
         self._calls: dict[tuple[Where, str | None, int], str] = {}
         self._steps: dict[str, None] = {}
         self._interrupts: list[InterruptEvent] = []
@@ -90,75 +79,69 @@ class AgUiRenderer:
         if not self._is_started:
             self._is_started = True
             yield core.RunStartedEvent(**self._ids)
-        match event:
-            case TokenStreamEvent():
+        match event.type:
+            case "token":
                 yield from self._token(event)
-            case MessageCompletedEvent():
+            case "message_completed":
                 yield from self._completed(event)
-            case MessageReplacedEvent():
+            case "message_replaced":
                 yield from self._close(event.where, event.message_id)
                 yield self._custom(event)
-            case MessageSupersededEvent():
+            case "message_superseded":
                 yield from self._close(event.where, event.old_id)
                 yield self._custom(event)
-            case ToolCallStartedEvent():
+            case "tool_call_started":
                 yield from self._close(event.where, event.message_id)
                 yield self._call_start(event)
-            case ToolCallProgressEvent():
+            case "tool_call_progress":
                 yield core.ToolCallArgsEvent(
                     tool_call_id=self._call_id(event), delta=event.args_delta
                 )
-            case ToolCallCompletedEvent() | ToolCallFailedEvent():
+            case "tool_call_completed" | "tool_call_failed":
                 yield from self._call_end(event)
-            case ToolResultEvent():
+            case "tool_result":
                 yield self._result(event)
-            case TaskStartedEvent() | TaskFinishedEvent():
+            case "task_started" | "task_finished":
                 yield from self._task(event)
-            case ChannelValueEvent(namespace=()):
+            case "channel_value" if event.namespace == ():
                 yield self._state(event)
-            case InterruptEvent():
+            case "interrupt":
                 self._interrupts.append(event)
-            case StreamErrorEvent():
+            case "stream_error":
                 self._has_failed = True
                 message = event.message if self._expose_errors else HIDDEN_ERROR
                 yield core.RunErrorEvent(message=message, code=event.error_type)
-            case StreamEndedEvent():
+            case "stream_ended":
                 if not self._has_failed:
                     yield from self._finished()
             case _:
                 yield self._custom(event)
 
     def _token(self, event: TokenStreamEvent) -> Iterator[BaseEvent]:
-        core, other = self._core, "text" if event.kind == "reasoning" else "reasoning"
+        core, is_thought = self._core, event.kind == "reasoning"  # AG-UI knows no refusal
+        kind, other = ("reasoning", "text") if is_thought else ("text", "reasoning")
         yield from self._close(event.where, event.message_id, other)
-        kind = "reasoning" if event.kind == "reasoning" else "text"  # AG-UI knows no refusal
-        key = event.where, f"{kind}:{event.message_id}"
+        key = event.where, kind, event.message_id
         wire_id = self._open.get(key)
         if wire_id is None:
-            wire_id = self._open[key] = self._free_id(event)
-            if event.kind == "reasoning":
+            wire_id = f"{event.message_id}:reasoning" if is_thought else event.message_id
+            if wire_id in self._open.values():  # parallel tasks may use equal ids at a time
+                wire_id += f":{event.task_id}"
+            self._open[key] = wire_id
+            if is_thought:
                 yield core.ReasoningStartEvent(message_id=wire_id)
                 yield core.ReasoningMessageStartEvent(message_id=wire_id, role="reasoning")
             else:
                 yield core.TextMessageStartEvent(message_id=wire_id, role="assistant")
-        content = (
-            core.ReasoningMessageContentEvent
-            if event.kind == "reasoning"
-            else core.TextMessageContentEvent
-        )
-        yield content(message_id=wire_id, delta=event.content_delta)
-
-    def _free_id(self, event: TokenStreamEvent) -> str:
-        """The id on the wire; parallel tasks may use equal ids at a time."""
-        wire_id = event.message_id
-        if event.kind == "reasoning":
-            wire_id += ":reasoning"
-        return wire_id if wire_id not in self._open.values() else f"{wire_id}:{event.task_id}"
+        if is_thought:
+            yield core.ReasoningMessageContentEvent(message_id=wire_id, delta=event.content_delta)
+        else:
+            yield core.TextMessageContentEvent(message_id=wire_id, delta=event.content_delta)
 
     def _close(self, where: Where, message_id: str | None, *kinds: str) -> Iterator[BaseEvent]:
         core = self._core
         for kind in kinds or ("reasoning", "text"):
-            wire_id = self._open.pop((where, f"{kind}:{message_id}"), None)
+            wire_id = self._open.pop((where, kind, message_id), None)
             if wire_id is None:
                 continue
             if kind == "text":

@@ -3,33 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from langgraph_once.events.vocabulary.event import (
-    ArtifactEvent,
-    ChannelUpdateEvent,
-    ChannelValueEvent,
-    CustomEvent,
-    Event,
-    GapPossibleEvent,
-    InterruptEvent,
-    MessageCompletedEvent,
-    MessageRemovedEvent,
-    MessageReplacedEvent,
-    MessageSupersededEvent,
-    StreamEndedEvent,
-    StreamErrorEvent,
-    TaskFinishedEvent,
-    TaskStartedEvent,
-    TokenStreamEvent,
-    ToolCallCompletedEvent,
-    ToolCallFailedEvent,
-    ToolCallProgressEvent,
-    ToolCallStartedEvent,
-    ToolResultEvent,
-    UIEvent,
-    UsageEvent,
-)
+from langgraph_once.events.vocabulary.event import Event
 
 __all__ = ["to_console"]
 
@@ -42,71 +19,35 @@ def to_console(event: Event) -> str:
 
     Control characters are left out.
     """
-    return CONTROLS.sub("", _text(event))
+    return CONTROLS.sub("", TEXTS[event.type](event))
 
 
-def _text(event: Event) -> str:  # noqa: C901  # one match, checked for completeness
-    match event:
-        case TokenStreamEvent():
-            return event.content_delta
-        case MessageCompletedEvent():
-            return "\n"
-        case MessageReplacedEvent():
-            return f"\n[replaced] {event.message.text}\n"
-        case MessageRemovedEvent():
-            return _line("removed", event.message_id)
-        case MessageSupersededEvent():
-            return _line(event.reason, "what was said is void")
-        case ToolCallStartedEvent() | ToolCallProgressEvent():
-            return ""
-        case ToolCallCompletedEvent():
-            return _line("call", f"{event.name}({event.final_args})")
-        case ToolCallFailedEvent():
-            return _line("call failed", f"{event.name}: {event.error}")
-        case ToolResultEvent():
-            return _line(event.status, f"{event.name or event.tool_call_id}: {event.content}")
-        case InterruptEvent():
-            return _line("waiting", str(event.value))
-        case CustomEvent():
-            return _line("custom", str(event.data))
-        case _:
-            return _state_text(event)
-
-
-def _state_text(
-    event: ChannelValueEvent
-    | ChannelUpdateEvent
-    | ArtifactEvent
-    | UIEvent
-    | TaskStartedEvent
-    | TaskFinishedEvent
-    | UsageEvent
-    | GapPossibleEvent
-    | StreamErrorEvent
-    | StreamEndedEvent,
-) -> str:
-    match event:
-        case ChannelValueEvent() | ChannelUpdateEvent():
-            return _line("state", event.key)
-        case ArtifactEvent():
-            return _line(event.artifact_type, event.artifact_id)
-        case UIEvent():
-            return _line("ui", f"{event.action} {event.name or event.ui_id}")
-        case TaskStartedEvent():
-            return _line("start", str(event.node))
-        case TaskFinishedEvent():
-            return _line("end", str(event.node))
-        case UsageEvent():
-            return ""
-        case GapPossibleEvent():
-            return _line("gap", event.reason)
-        case StreamErrorEvent():
-            return _line(event.error_type, event.message)
-        case StreamEndedEvent():
-            return _line(event.status, "")
-        case _:
-            assert_never(event)
-
-
-def _line(label: str, text: str) -> str:
+def _line(label: str, text: object = "") -> str:
     return f"[{label}] {text}".rstrip() + "\n"
+
+
+TEXTS: Mapping[str, Callable[[Any], str]] = {
+    "token": lambda e: e.content_delta,
+    "message_completed": lambda _: "\n",
+    "message_replaced": lambda e: f"\n[replaced] {e.message.text}\n",
+    "message_removed": lambda e: _line("removed", e.message_id),
+    "message_superseded": lambda e: _line(e.reason, "what was said is void"),
+    "tool_call_started": lambda _: "",
+    "tool_call_progress": lambda _: "",
+    "tool_call_completed": lambda e: _line("call", f"{e.name}({e.final_args})"),
+    "tool_call_failed": lambda e: _line("call failed", f"{e.name}: {e.error}"),
+    "tool_result": lambda e: _line(e.status, f"{e.name or e.tool_call_id}: {e.content}"),
+    "channel_value": lambda e: _line("state", e.key),
+    "channel_update": lambda e: _line("state", e.key),
+    "artifact": lambda e: _line(e.artifact_type, e.artifact_id),
+    "ui": lambda e: _line("ui", f"{e.action} {e.name or e.ui_id}"),
+    "custom": lambda e: _line("custom", e.data),
+    "interrupt": lambda e: _line("waiting", e.value),
+    "task_started": lambda e: _line("start", e.node),
+    "task_finished": lambda e: _line("end", e.node),
+    "usage": lambda _: "",
+    "gap_possible": lambda e: _line("gap", e.reason),
+    "stream_error": lambda e: _line(e.error_type, e.message),
+    "stream_ended": lambda e: _line(e.status),
+}
+"""One row for each type of event."""
