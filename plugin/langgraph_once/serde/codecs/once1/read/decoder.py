@@ -41,7 +41,7 @@ from langgraph_once.serde.codecs.once1.read.error_path import locate
 from langgraph_once.serde.codecs.once1.read.extension_values import (
     Rebuilder,
     is_kept,
-    most_named_units,
+    may_exceed,
 )
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
@@ -175,8 +175,8 @@ class Decoder:
             raise Budget(self.max_objects, tag).exceeded()
         if linked and expands_beyond(data, entries, self.max_objects):
             raise Budget(self.max_objects, tag).exceeded("with its shared parts written out ")
-        named = most_named_units(data, patterns=patterns)
-        if named > allowed or (linked and may_outgrow(data, entries, allowed)):
+        is_named = may_exceed(data, allowed, patterns=patterns)
+        if is_named or (linked and may_outgrow(data, entries, allowed)):
             self.decode(data, tag)
 
     def _read_known(self, data: bytes) -> Any:
