@@ -19,8 +19,8 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 
 from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.forms.stock import as_stock_reads
 from langgraph_once.stream.dedup.hide import Hiding
-from langgraph_once.stream.dedup.stock import as_stock_reads
 from langgraph_once.stream.part.annotation import (
     SCHEMA_VERSION,
     Annotation,

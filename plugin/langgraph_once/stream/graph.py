@@ -24,10 +24,10 @@ from langgraph_once.stream.callback_events import told_once
 from langgraph_once.stream.chunk_filter import Expand, alone, chunk_filter
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import cuts_states
+from langgraph_once.stream.dedup.forms.stock import as_stock_reads
 from langgraph_once.stream.dedup.hide import Hiding
-from langgraph_once.stream.dedup.messages.message_matcher import space_of
+from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.dedup.stock import as_stock_reads
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import (
     InMemoryStreamStateStore,

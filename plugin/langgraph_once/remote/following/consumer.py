@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessageChunk
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.after_gap import alias_messages_after_gap
-from langgraph_once.stream.part.annotation import repairing
+from langgraph_once.stream.part.annotation import flagged
 
 __all__ = ["Consumer", "for_events", "new_ledger"]
 
@@ -49,7 +49,9 @@ class Consumer:
         elif self._has_gap and part.mode == "values":
             alias_messages_after_gap(self.ledger, part.data)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
-            part = part._replace(meta=repairing(part.meta))  # the ledger holds it for finished
+            part = part._replace(
+                meta=flagged(part.meta, "repairs")
+            )  # the ledger holds it for finished
         return self._dedup.feed(part)
 
     def close(self) -> Iterable[Part]:

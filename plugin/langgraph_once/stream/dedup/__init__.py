@@ -1,10 +1,11 @@
 """Parts in, the parts that the consumer lacks out.
 
 deduplicator    Which rule a part goes to; start here.
-messages        What of a message is new.
+messages        What becomes of a message: facts in, operations out.
+operations      What was decided, with its reason.
+forms           Operations as one kind of reader is sent them.
 states          What of a state or an update is new.
 cached_answers  Which messages a node said that a cache answered for.
 hidden, hide    What the consumer must not see, and who says that.
-stock           What a client must not get that did not announce itself.
 stats           What was decided, counted.
 """

@@ -9,13 +9,15 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     BaseMessageChunk,
-    RemoveMessage,
 )
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.stream.dedup.hidden import HiddenParts
-from langgraph_once.stream.dedup.messages.decide import MessageParts
+from langgraph_once.stream.dedup.forms.exact import exact
+from langgraph_once.stream.dedup.forms.stock import StockForm
+from langgraph_once.stream.dedup.hidden import HiddenMessages
+from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, StateParts, is_default_key
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import listed
@@ -26,7 +28,6 @@ from langgraph_once.stream.dedup.states.unchanged import (
     is_unchanged,
 )
 from langgraph_once.stream.dedup.stats import DedupStats
-from langgraph_once.stream.dedup.stock import StockForm
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.pending_ids import with_id
 from langgraph_once.stream.ledger.undelivered import keep_undelivered
@@ -58,7 +59,7 @@ class Deduplicator:
         hints: What is known of the run beside its parts.
         is_message_key: Which keys of a graph hold messages, for values that are none yet.
         for_stock: Whether the consumer is a stock client, `StockForm`.
-        takes_back: As `MessageParts`; a stock client does not.
+        takes_back: As `Lifecycle`; a stock client does not.
 
     Raises:
         ConfigError: `config` is none.
@@ -87,7 +88,7 @@ class Deduplicator:
             ledger.begin()
         self.ledger: Ledger = ledger
         self.stats: DedupStats = DedupStats()
-        self._messages = MessageParts(
+        self._messages = Lifecycle(
             ledger,
             self.config,
             self.stats,
@@ -97,14 +98,15 @@ class Deduplicator:
             goes_on=not (for_stock and STATE_MODES & set(modes)),
         )
         self._states = StateParts(ledger, hints, is_message_key, self.stats)
-        self._hidden = HiddenParts.of(ledger, self.config)
+        self._hidden = HiddenMessages.of(ledger, self.config)
         self._open_entry = ledger.open_entries
-        self._held_retries = self._messages.held_retries
+        self._held_retries = self._messages.reexecution.held
         self._concurrent = self._messages.concurrent.open
         self._last_meta: Any = None
         self._last_id: str | None = None
         self._last_said: Any = None
-        self._stock = StockForm() if for_stock else None
+        self._for_stock = for_stock
+        self._form = StockForm().sent if for_stock else exact
         self._cuts_states = cuts_states(self.config, modes)
         self._tells_messages = not modes or "messages" in modes
         self._tells_states = not modes or "values" in modes
@@ -135,20 +137,22 @@ class Deduplicator:
 
     def feed(self, part: Part) -> Iterator[Part]:
         """What the consumer lacks of `part`, in order; `part` itself is not changed."""
-        mode = part.mode
-        if mode == "messages":
+        if part.mode == "messages" and self.passes(part.data, part.meta):
+            return iter((part,))
+        return self._form(self.decide(part))
+
+    def decide(self, part: Part) -> Iterator[Operation]:
+        """What is to become of `part`, in order: what `feed` writes in the form of its reader."""
+        if part.mode == "messages":
             if self.passes(part.data, part.meta):
-                return iter((part,))
+                return iter((Operation(Kind.APPEND, Because.NEXT, part),))
             self._last_meta = None
-            if self.hides(part):
-                return iter(())
-            out = self._message(part)
-            return out if self._stock is None else self._stock.sent(out)
-        if mode in STATE_MODES:
+            return iter(()) if self.hides(part) else self._message(part)
+        if part.mode in STATE_MODES:
             return self._after_named(part)
-        if mode not in OTHER_MODES:
-            self.stats.unknown[mode] += 1
-        return iter((part,))
+        if part.mode not in OTHER_MODES:
+            self.stats.unknown[part.mode] += 1
+        return iter((Operation(Kind.PASS, Because.OTHER, part),))
 
     def named(self, part: Part) -> Iterator[Part]:
         """The messages that waited for an id that a state or an update shows, to be fed again.
@@ -170,15 +174,15 @@ class Deduplicator:
                 if found is not None and found.part is not None:
                     yield with_id(found.part, message.id)
 
-    def _after_named(self, state: Part) -> Iterator[Part]:
+    def _after_named(self, state: Part) -> Iterator[Operation]:
         """What is new of a state, after the messages that it shows the ids of."""
         for named in self.named(state):
-            yield from self.feed(named)
+            yield from self.decide(named)
         yield from self._state(state)
 
     def hides(self, part: Part) -> bool:
         """Whether a part of mode `messages` is hidden, as `DedupConfig(hide=…)` says."""
-        if self._hidden is None or not self._hidden.takes(part):
+        if self._hidden is None or not self._hidden.consume(part):
             return False
         self.stats.hidden += 1
         return True
@@ -199,7 +203,7 @@ class Deduplicator:
             if entry is None or not entry.is_of(annotation_of(meta)):
                 return False
             if entry.metadata is meta:
-                self._messages.matcher.shares_metadata = True
+                self._messages.identity.shares_metadata = True
             if self._held_retries or self._concurrent:
                 return False
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
@@ -222,11 +226,11 @@ class Deduplicator:
         """
         if error is None:
             self.ledger.end()
-            yield from self._never_named()
-            if self._stock is None:
-                yield from self._messages.close()
+            yield from self._form(self._never_named())
+            if not self._for_stock:
+                yield from exact(self._counted(self._messages.reexecution.close()))
 
-    def _never_named(self) -> Iterator[Part]:
+    def _never_named(self) -> Iterator[Operation]:
         """What waits for an id in vain, under one of ours: no state that was read holds it.
 
         After an interrupt it waits on, for the state at the end of the step. What waits since an
@@ -234,7 +238,7 @@ class Deduplicator:
         """
         if self._is_interrupted:
             return
-        self._messages.awaits_ids = False
+        self._messages.cases.awaits_ids = False
         for known in list(self.ledger.pending_ids):
             if known.part is not None and known.epoch == self.ledger.epoch:
                 yield from self._message(known.part)
@@ -248,39 +252,42 @@ class Deduplicator:
         if self.config.state == "full":
             self.ledger.states.clear()
 
-    def _message(self, part: Part) -> Iterator[Part]:
+    def _message(self, part: Part) -> Iterator[Operation]:
         self._outdate()
         message = part.data
-        if not isinstance(message, BaseMessage) or message.id is None:
-            return iter((part,))
-        if isinstance(message, BaseMessageChunk):
-            return iter(self._messages.chunk(part))
-        if not message.id:
-            return iter((part,))
-        if isinstance(message, RemoveMessage):
-            return iter(self._messages.removal(part))
-        return iter(self._messages.whole(part))
+        is_chunk = isinstance(message, BaseMessageChunk)
+        if not isinstance(message, BaseMessage) or not (
+            message.id or (is_chunk and message.id == "")
+        ):
+            return iter((Operation(Kind.PASS, Because.OTHER, part),))
+        return self._counted(self._messages.feed(part))
 
-    def _state(self, part: Part) -> tuple[Part, ...]:
+    def _counted(self, operations: Iterable[Operation]) -> Iterator[Operation]:
+        for operation in operations:
+            self.stats.count(operation)
+            yield operation
+
+    def _state(self, part: Part) -> Iterator[Operation]:
         is_values = part.mode == "values"
         if is_values and not self._tells_states:
-            return ()  # it was read for the ids that it shows
+            return  # it was read for the ids that it shows
         self._last_meta = None
-        if is_values and not part.ns and self._stock is not None:
-            self._messages.state_passes()
+        if is_values and not part.ns and self._for_stock:
+            self._messages.reexecution.state_passes()
         if not is_values and is_repeated_update(part, self.ledger):
             self.stats.suppressed += 1
-            return ()
+            return
         if self._cuts_states:
             data = self._states.values(part) if is_values else self._states.update(part)
-        elif is_values and self._stock is None and is_unchanged(part, self.ledger):
+        elif is_values and not self._for_stock and is_unchanged(part, self.ledger):
             self.stats.suppressed += 1
-            return ()
+            return
         elif is_values and self.config.state == "changed":
             data = changed_keys(part, self.ledger)
         else:
             data = part.data
-        return (part if data is part.data else part._replace(data=data),)
+        cut = part if data is part.data else part._replace(data=data)
+        yield Operation(Kind.STATE, Because.NEW, cut)
 
 
 def cuts_states(config: DedupConfig, modes: Collection[str]) -> bool:

@@ -8,31 +8,26 @@ ledger of the consumer, by which states are cut, never knows of them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Self
 
-from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage, ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.hide import Hiding
-from langgraph_once.stream.dedup.messages.decide import MessageParts
-from langgraph_once.stream.dedup.messages.message_part import MessagePart
+from langgraph_once.stream.dedup.messages.fact import MessageFact
+from langgraph_once.stream.dedup.messages.identity import COPIES_NOTHING
+from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage
 
-__all__ = ["HiddenParts"]
-
-OF_OTHERS = frozenset({"model", "push", "history"})
-"""Sources of messages that copy nothing."""
+__all__ = ["HiddenMessages"]
 
 
-class HiddenParts(MessageParts):
-    """Decides which parts are hidden, and knows those that were.
+class HiddenMessages(Lifecycle):
+    """Decides which messages are hidden, and knows those that were.
 
     A message is hidden by who says it first, wherever it comes again. One that the consumer has
     already is not: what becomes of it is told, whoever does it.
@@ -47,7 +42,7 @@ class HiddenParts(MessageParts):
         if ledger.hidden is None:
             ledger.hidden = Ledger.within(config)
         super().__init__(ledger.hidden, config, DedupStats())
-        self.awaits_ids = False  # nobody is sent it, and no state is read here
+        self.cases.awaits_ids = False  # nobody is sent it, and no state is read here
         self._hiding = hiding
         self._delivered = ledger
 
@@ -57,42 +52,42 @@ class HiddenParts(MessageParts):
         hiding = Hiding.of(config)
         return None if hiding is None else cls(hiding, ledger, config)
 
-    def takes(self, part: Part) -> bool:
+    def consume(self, part: Part) -> bool:
         """Whether a part is hidden, which is noted."""
         message = part.data
         if not isinstance(message, BaseMessage) or not message.id:
             return self._hiding.hides(part)
-        note: Mapping[str, Any] = annotation_of(part.meta) or {}
-        if isinstance(message, RemoveMessage):
-            return self._takes_removal(part, message.id, note)
-        is_chunk = isinstance(message, BaseMessageChunk)
-        if not note.get("hidden"):
-            is_hidden = self._hides_chunk if is_chunk else self._hides_whole
-            if not is_hidden(part, message.id, note):
-                return False
-        _drained(self.chunk(part) if is_chunk else self.whole(part))
+        fact = MessageFact(part)
+        if fact.is_streamed and fact.note is not None:
+            fact.note["streamed"] = True  # another is to read it after this
+        if fact.is_removal:
+            return self._hides_removal(fact)
+        is_hidden = self._hides_chunk if fact.is_chunk else self._hides_whole
+        if not (fact.says("hidden") or is_hidden(fact)):
+            return False
+        self._note(part)
         return True
 
-    def _hides_chunk(self, part: Part, message_id: str, note: Mapping[str, Any]) -> bool:
-        if self._hiding.hides(part):
-            return True
-        return bool(note.get("repairs")) and self._knows(message_id, note)
+    def _note(self, part: Part) -> None:
+        deque(self.feed(part), maxlen=0)
 
-    def _hides_whole(self, part: Part, message_id: str, note: Mapping[str, Any]) -> bool:
-        said, content = _said(part), content_of(part.data)
-        if self.matcher.of_whole(said, content) is not None:
+    def _hides_chunk(self, fact: MessageFact) -> bool:
+        return self._hiding.hides(fact.part) or (fact.says("repairs") and self._knows(fact))
+
+    def _hides_whole(self, fact: MessageFact) -> bool:
+        if self.identity.of_whole(fact) is not None:
             return True
-        known = self._delivered.entries(message_id)
-        if any(said.follows(entry, self._delivered.epoch) for entry in known):
+        known = self._delivered.entries(fact.id)
+        if any(fact.follows(entry, self._delivered.epoch) for entry in known):
             return False
-        if self._hiding.hides(part):
-            return not (note.get("given") or said.source == "history")
-        if said.source in OF_OTHERS:
+        if self._hiding.hides(fact.part):
+            return not (fact.says("given") or fact.source == "history")
+        if fact.source in COPIES_NOTHING:
             return False
-        space = self.matcher.space
-        if self._delivered.match_copy(said.task, content, space=space) is not None:
+        space = self.identity.space
+        if self._delivered.match_copy(fact.task, fact.content, space=space) is not None:
             return False
-        return self.matcher.of_copy(said, content) is not None or self._answers(part.data)
+        return self.identity.of_copy(fact) is not None or self._answers(fact.message)
 
     def _answers(self, message: BaseMessage) -> bool:
         """Whether it is the result of a tool that a hidden message calls."""
@@ -102,31 +97,20 @@ class HiddenParts(MessageParts):
             for call_id, *_ in entry.content.calls
         )
 
-    def _takes_removal(self, part: Part, message_id: str, note: Mapping[str, Any]) -> bool:
-        if message_id == REMOVE_ALL_MESSAGES:
+    def _hides_removal(self, fact: MessageFact) -> bool:
+        if fact.id == REMOVE_ALL_MESSAGES:
             return False  # what is kept comes again, and what was hidden stays so
-        is_hidden = self._knows(message_id, note)
-        if note.get("source") == "retry":
-            for entry in self._ledger.entries(message_id):
+        is_hidden = self._knows(fact)
+        if fact.source == "retry":
+            for entry in self._ledger.entries(fact.id):
                 for task in lineage(entry.task):  # it stands for no copy, and stays hidden
                     self._ledger.claim(entry, task)
         elif is_hidden:
-            _drained(self.removal(part))
-        elif note.get("source") == "resume":
-            return self._hiding.hides(part)
-        return is_hidden and not any(e.task for e in self._delivered.entries(message_id))
+            self._note(fact.part)
+        elif fact.source == "resume":
+            return self._hiding.hides(fact.part)
+        return is_hidden and not any(e.task for e in self._delivered.entries(fact.id))
 
-    def _knows(self, message_id: str, note: Mapping[str, Any]) -> bool:
-        return any(self._ledger.entries(each) for each in (message_id, note.get("id")) if each)
-
-
-def _said(part: Part) -> MessagePart:
-    """A part as read, which another is to read after this."""
-    said = MessagePart(part)
-    if said.is_streamed and said.note is not None:
-        said.note["streamed"] = True
-    return said
-
-
-def _drained(parts: Iterable[Part]) -> None:
-    deque(parts, maxlen=0)
+    def _knows(self, fact: MessageFact) -> bool:
+        streamed = fact.note and fact.note.get("id")
+        return any(self._ledger.entries(each) for each in (fact.id, streamed) if each)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
+
 __all__ = ["DedupStats"]
 
 
@@ -38,3 +40,21 @@ class DedupStats:
 
     unknown: Counter[str] = field(default_factory=Counter)
     """Parts of modes and types that this version does not know, passed on, by mode."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    """What was decided on messages and why, as `commit D1`; but for tokens that simply go on."""
+
+    def count(self, operation: Operation) -> None:
+        """Count one decision."""
+        kind, because, part = operation
+        self.reasons[f"{kind} {because}"] += 1
+        if kind is Kind.REPLACE:
+            self.replaced += 1
+        elif because is Because.REST:
+            self.repaired += 1
+        elif because in ATTEMPTS and kind is Kind.REMOVE:
+            self.retracted += 1
+        elif because in ATTEMPTS and part is None:
+            self.held += 1
+        elif kind is Kind.COMMIT and part is None:
+            self.suppressed += 1

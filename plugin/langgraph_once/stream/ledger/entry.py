@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.messages import BaseMessageChunk
+from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import Content, Space, StreamedContent
@@ -121,6 +121,14 @@ class Entry:
     def size(self) -> int:
         """How many characters of it the consumer has."""
         return self.said.size if isinstance(self.said, StreamedContent) else len(self.said.text)
+
+    def extend(self, chunk: BaseMessageChunk) -> None:
+        """Add the next chunk of a message that is open."""
+        self.said.extend(chunk)  # type: ignore[union-attr]  # it is open
+
+    def accumulates(self, chunk: AIMessageChunk) -> bool:
+        """As `StreamedContent.accumulates`, of a message that is open."""
+        return self.said.accumulates(chunk)  # type: ignore[union-attr]  # it is open
 
     def says(self, message_id: str, content: Content) -> bool:
         """Whether a message under one of its ids says no more than the consumer has.

@@ -17,13 +17,10 @@ __all__ = [
     "Source",
     "annotated",
     "annotation_of",
-    "drafting",
-    "finding_new",
+    "flagged",
     "is_respaced",
     "naming",
     "note_in",
-    "repairing",
-    "respacing",
 ]
 
 ANNOTATION_KEY: Final = "once"
@@ -33,6 +30,10 @@ Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retr
 """Where a message comes from: a chat model; what a node returned, or raised as a `Command` to
 its parent; `push_message`; an unchanged message of the node's input; the removal of what an
 earlier attempt said, or of what a stream that was cut short may have said."""
+
+
+Flag: TypeAlias = Literal["repairs", "respaced", "new", "draft"]
+"""What a deduplicator or the handler finds out later, and tells whoever reads the message next."""
 
 
 class Annotation(TypedDict):
@@ -130,34 +131,20 @@ def note_in(metadata: dict[str, Any]) -> Annotation:
     return note
 
 
-def repairing(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of `metadata` for a chunk that repairs a message, so that whoever reads it knows."""
-    return annotated(metadata, {**_note_of(metadata), "repairs": True})
-
-
-def respacing(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of `metadata` for a message that differs in white space from what it replaces."""
-    return annotated(metadata, {**_note_of(metadata), "respaced": True})
+def flagged(metadata: Mapping[str, Any], flag: Flag) -> dict[str, Any]:
+    """A copy of `metadata` whose annotation has a flag besides."""
+    note: Any = {**_note_of(metadata), flag: True}
+    return annotated(metadata, note)
 
 
 def is_respaced(metadata: Mapping[str, Any]) -> bool:
-    """Whether `respacing` made these metadata: of such a message, or of the removal before it."""
+    """Whether these metadata are of a message that is `respaced`, or of the removal before it."""
     return "respaced" in (annotation_of(metadata) or ())
-
-
-def finding_new(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of annotated `metadata` for a message that copies no other."""
-    return annotated(metadata, {**_note_of(metadata), "new": True})
 
 
 def naming(metadata: Mapping[str, Any], own_id: str) -> dict[str, Any]:
     """A copy of the metadata of a model's tokens, for one that bears the provider's id."""
     return annotated(metadata, {**_note_of(metadata), "named": own_id})
-
-
-def drafting(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of the metadata of a model's tokens, to say that they made a draft."""
-    return annotated(metadata, {**_note_of(metadata), "draft": True})
 
 
 def _note_of(metadata: Mapping[str, Any]) -> Annotation:

@@ -28,13 +28,13 @@ from langchain_core.outputs import ChatGenerationChunk, LLMResult
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.pregel._messages import StreamMessagesHandler
 
-from langgraph_once.stream.dedup.messages.message_matcher import space_of
+from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.part.annotation import (
     SCHEMA_VERSION,
     Annotation,
     Source,
     annotated,
-    drafting,
+    flagged,
     naming,
     note_in,
 )
@@ -227,7 +227,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         for run in self._tasks.drafts(task):
             ns, metadata = run.meta
             last = AIMessageChunk(content="", id=run.id, chunk_position="last")
-            self.stream((ns, "messages", (last, drafting(metadata))))
+            self.stream((ns, "messages", (last, flagged(metadata, "draft"))))
         self._tasks.finish(task)
 
     def _emit(self, meta: Meta, message: BaseMessage, **_: Any) -> None:

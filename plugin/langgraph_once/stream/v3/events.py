@@ -22,7 +22,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, expanding
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.annotation import annotation_of, repairing
+from langgraph_once.stream.part.annotation import annotation_of, flagged
 from langgraph_once.stream.part.content import as_whole
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import v2_part
@@ -101,7 +101,7 @@ class _Events:
                 yield self._write(out)
             elif out.data.content:  # a missing rest; upstream's projections hear no chunks
                 rest = out._replace(data=as_whole(out.data))
-                yield self._write(rest._replace(meta=repairing(out.meta)))
+                yield self._write(rest._replace(meta=flagged(out.meta, "repairs")))
 
     def undelivered(self) -> Iterator[Any]:
         """What the stream before owes; tokens as whole messages, since here a model says none."""

@@ -24,7 +24,8 @@ from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, adedup, dedup, once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import Part
-from langgraph_once.stream.dedup.stock import StockForm
+from langgraph_once.stream.dedup.forms.stock import StockForm
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.readers import PLAIN_READER, is_for_stock
 
 ASKED: Any = {"messages": [("user", "Go on.")]}
@@ -323,7 +324,8 @@ def test_an_empty_chunk_is_added_to_no_message_that_came_whole(before: Any, is_s
     form = StockForm()
     empty = AIMessageChunk(content="", id="m")
     given = [Part((), "messages", data) for data in (before, empty) if data is not None]
-    assert list(form.sent(given)) == (given if is_sent else given[:-1])
+    sent = form.sent(Operation(Kind.APPEND, Because.NEXT, part) for part in given)
+    assert list(sent) == (given if is_sent else given[:-1])
 
 
 PLAIN: Any = {**SERVED, "configurable": {READER_KEY: PLAIN_READER, "thread_id": "1"}}

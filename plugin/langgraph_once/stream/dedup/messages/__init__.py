@@ -1,8 +1,10 @@
-"""A part of mode `messages` in, what of its message the consumer lacks out.
+"""A part of mode `messages` in, operations out.
 
-decide               New, a copy, an edit, a rest, a repetition: what becomes of each; start here.
-message_part         What the metadata of a part say.
-message_matcher      Which message of the ledger a part speaks of.
-held_retry           What a task says that runs again.
+fact                 What the part says, without judgement.
+identity             Which message of the ledger it speaks of: the matchers.
+cases                How the two stand.
+lifecycle            What follows in each case; start here.
+reexecution          What a task said before it ran again.
+held_retry           A new attempt beside the one before, while it may be repeating that.
 concurrent_messages  Two messages that one task streams at a time.
 """

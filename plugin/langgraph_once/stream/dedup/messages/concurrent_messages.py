@@ -61,7 +61,11 @@ class ConcurrentMessages:
                     del self._withdrawn[next(iter(self._withdrawn))]
                 yield old
 
-    def revived(self, task: str, message_id: str) -> AIMessageChunk | None:
+    def was_withdrawn(self, task: str, message_id: str) -> bool:
+        """Whether a message was taken back, which may go on all the same."""
+        return (task, message_id) in self._withdrawn
+
+    def revived(self, task: str, message_id: str) -> AIMessageChunk:
         """What was taken back of a message that goes on all the same."""
-        content = self._withdrawn.pop((task, message_id), None)
-        return None if content is None else AIMessageChunk(content=content.text, id=message_id)
+        content = self._withdrawn.pop((task, message_id))
+        return AIMessageChunk(content=content.text, id=message_id)

@@ -1,4 +1,4 @@
-"""A task that runs again says again what it said.
+"""A new attempt beside the one before, while it may be repeating that.
 
 The consumer has what the earlier attempt said. Under the policy "hold" the new attempt is held
 back while it repeats those words. Where it differs, the earlier attempt is taken back.
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk, BaseMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
+from langgraph_once.stream.dedup.messages.fact import MessageFact
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import StreamedContent
@@ -25,6 +27,7 @@ class HeldRetry:
     Args:
         ledger: What the consumer has.
         old: What it has of the attempt before.
+        because: How the attempt before was recognized.
         goes_on: Whether what the new attempt says beyond the old one comes under the old one's id.
             Else the new attempt comes as a whole then.
 
@@ -32,10 +35,11 @@ class HeldRetry:
         is_over: It is decided; the rest of the new message needs no comparison.
     """
 
-    def __init__(self, ledger: Ledger, old: Entry, *, goes_on: bool) -> None:
+    def __init__(self, ledger: Ledger, old: Entry, because: Because, *, goes_on: bool) -> None:
         self._ledger = ledger
         self._old = old
         self._old_content = old.content
+        self._because = because
         self._held: list[Part] = []
         self._said: Any = None
         self._may_go_on = goes_on
@@ -43,52 +47,49 @@ class HeldRetry:
         self._is_gone = False
         self.is_over = False
 
-    def feed(self, part: Part, chunk: BaseMessageChunk) -> Iterator[Part]:
+    def feed(self, fact: MessageFact) -> Iterator[Operation]:
         """What the consumer gets of a chunk of the new message."""
         if self._continues:
-            self.is_over = _is_last(chunk)
-            yield self._as_old(part, chunk)
+            self.is_over = fact.is_last
+            yield Operation(Kind.APPEND, Because.NEXT, self._as_old(fact.part, fact.message))
             return
         if self._said is None:
-            self._said = StreamedContent(chunk)
+            self._said = StreamedContent(fact.message)
         else:
-            self._said.extend(chunk)
-        yield from self._held_back(part, chunk)
+            self._said.extend(fact.message)
+        yield from self._compared(fact)
 
     def old_is_gone(self) -> None:
         """Note that the consumer has lost what the earlier attempt said."""
         self._is_gone = True
 
-    def _held_back(self, part: Part, chunk: BaseMessageChunk) -> Iterator[Part]:
-        said, old = self._said.content(), self._old_content
-        is_last = _is_last(chunk)
-        if is_last and said == old and not self._is_gone:
+    def _compared(self, fact: MessageFact) -> Iterator[Operation]:
+        said, old, chunk = self._said.content(), self._old_content, fact.message
+        beyond = self._beyond()
+        if fact.is_last and said == old and not self._is_gone:
             self.is_over = True
             silent = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
-            yield self._as_old(part, silent)
-        elif (
-            is_last or self._is_gone or not (old.text.startswith(said.text) or self._goes_beyond())
-        ):
+            yield Operation(Kind.COMMIT, self._because, self._as_old(fact.part, silent))
+        elif fact.is_last or self._is_gone or not (old.text.startswith(said.text) or beyond):
             self.is_over = True
-            yield self._take_back(part)
-            yield from self._held
-            yield part
-        elif self._goes_beyond():
+            self._ledger.drop(self._old)
+            yield removing(fact.part, self._old.id, self._because)
+            for part in (*self._held, fact.part):
+                yield Operation(Kind.BEGIN, Because.NEW, part)
+        elif beyond:
             self._continues = True
-            yield self._as_old(part, _end_of(chunk, len(said.text) - len(old.text)))
+            rest = _end_of(chunk, len(beyond))
+            yield Operation(Kind.APPEND, self._because, self._as_old(fact.part, rest))
         else:
-            self._held.append(part)
+            self._held.append(fact.part)
+            yield Operation(Kind.HOLD, self._because)
 
-    def _goes_beyond(self) -> bool:
-        missing = self._old_content.suffix_of(self._said.content())
-        return self._may_go_on and bool(missing)
+    def _beyond(self) -> str | None:
+        """What the new attempt says beyond the old one, if that may come under the old one's id."""
+        return self._old_content.suffix_of(self._said.content()) if self._may_go_on else None
 
     def _as_old(self, part: Part, chunk: BaseMessageChunk) -> Part:
         return part._replace(data=chunk.model_copy(update={"id": self._old.id}))
-
-    def _take_back(self, part: Part) -> Part:
-        self._ledger.drop(self._old)
-        return part._replace(data=RemoveMessage(id=self._old.id))
 
 
 def _end_of(chunk: BaseMessageChunk, size: int) -> AIMessageChunk:
@@ -100,7 +101,3 @@ def _end_of(chunk: BaseMessageChunk, size: int) -> AIMessageChunk:
     blocks = chunk.content if isinstance(chunk.content, list) else []
     own = next((each for each in reversed(blocks) if isinstance(each, dict) and "text" in each), {})
     return AIMessageChunk(content=[{**own, "text": text}] if own else text)
-
-
-def _is_last(chunk: BaseMessageChunk) -> bool:
-    return getattr(chunk, "chunk_position", None) == "last"

@@ -1,15 +1,18 @@
-"""A part of the `messages` mode, with what its metadata say of its message."""
+"""What a part of the `messages` mode says, without judgement."""
 
 from __future__ import annotations
 
-from langchain_core.messages import BaseMessage, BaseMessageChunk
+from typing import Any
+
+from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.annotation import Annotation, annotation_of
+from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, task_order
 
-__all__ = ["MessagePart", "is_empty"]
+__all__ = ["MessageFact"]
 
 STEP_KEY = "langgraph_step"
 MODEL_KEY = "ls_model_type"
@@ -18,20 +21,39 @@ FOLLOWS = frozenset({"given", "wins", "resumed"})
 """What an annotation has that says of a message: under this id, no other is meant."""
 
 
-class MessagePart:
-    """One part and what its metadata say of its message."""
+class MessageFact:
+    """One part, with what its metadata say of its message.
 
-    __slots__ = ("is_streamed", "message", "note", "part", "steps", "task")
+    Attributes:
+        part: The part.
+        message: Its message: whole, a chunk, or a removal.
+        id: The id of the message, as a text.
+        task: The task that says it; the graph, where no task is named.
+        note: What our handler wrote beside it, if it did.
+        steps: The steps of the task and those around it, as far as they are known.
+        is_streamed: It is what its model run said, though perhaps in another form.
+    """
+
+    __slots__ = ("_content", "id", "is_streamed", "message", "note", "part", "steps", "task")
 
     def __init__(self, part: Part) -> None:
         self.part = part
-        self.message: BaseMessage = part.data
+        self.message: Any = part.data
+        self.id = str(part.data.id)
         task = part.meta.get(TASK_NS_KEY)
         self.task: str = task if task and isinstance(task, str) else NS_SEP.join(part.ns)
         self.note: Annotation | None = annotation_of(part.meta)
-        # Read once: to whoever reads it behind this, tokens may have been lost on the way.
+        # Popped: tokens may be lost on the way to a later deduplicator, which must not trust it.
         self.is_streamed = self.note is not None and self.note.pop("streamed", False)
         self.steps = self._steps()
+        self._content: Content | None = None
+
+    @property
+    def content(self) -> Content:
+        """What the message says."""
+        if self._content is None:
+            self._content = content_of(self.message)
+        return self._content
 
     @property
     def source(self) -> str | None:
@@ -41,14 +63,38 @@ class MessagePart:
         return "model" if MODEL_KEY in self.part.meta else None
 
     @property
+    def is_chunk(self) -> bool:
+        """Whether it is a piece of a message."""
+        return isinstance(self.message, BaseMessageChunk)
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether it takes a message away."""
+        return isinstance(self.message, RemoveMessage)
+
+    @property
     def is_unnamed(self) -> bool:
         """Whether its id is one of ours, and the state will have another."""
-        return self.note is not None and "unnamed" in self.note
+        return self.says("unnamed")
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is the last chunk of its message."""
+        return getattr(self.message, "chunk_position", None) == "last"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is a chunk that says nothing: it may bear the usage alone."""
+        return not self.message.content and not getattr(self.message, "tool_call_chunks", None)
 
     @property
     def order(self) -> tuple[str, ...]:
         """Where its task stands among those of its step."""
         return task_order(self.part.meta)
+
+    def says(self, flag: str) -> bool:
+        """Whether the annotation has this flag."""
+        return self.note is not None and bool(self.note.get(flag))
 
     def follows(self, entry: Entry, epoch: int) -> bool:
         """Whether this comes after that message for good, so that its id means this now.
@@ -68,15 +114,9 @@ class MessagePart:
         return 0 <= entry.steps[apart] < self.steps[apart]
 
     def _steps(self) -> list[int]:
-        """The steps of the task and those around it, as far as they are known."""
         if self.note is not None and "steps" in self.note:
             return self.note["steps"]
         step = self.part.meta.get(STEP_KEY)
         if not isinstance(step, int):
             return []
         return [*[-1] * (len(lineage(self.task)) - 1), step]
-
-
-def is_empty(chunk: BaseMessageChunk) -> bool:
-    """Whether a chunk says nothing: it may bear the usage alone."""
-    return not chunk.content and not getattr(chunk, "tool_call_chunks", None)

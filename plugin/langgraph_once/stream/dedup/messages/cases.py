@@ -1,0 +1,148 @@
+"""How a fact stands to what the consumer has: one case, and the record that it speaks of."""
+
+from __future__ import annotations
+
+from enum import StrEnum, auto
+
+from langchain_core.messages import AIMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentMessages
+from langgraph_once.stream.dedup.messages.fact import MessageFact
+from langgraph_once.stream.dedup.messages.identity import Identity, Match
+from langgraph_once.stream.dedup.messages.reexecution import Reexecution
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.namespace import lineage
+
+__all__ = ["Case", "Cases"]
+
+
+class Case(StrEnum):
+    """How a fact stands to the record that it speaks of."""
+
+    HELD = auto()
+    NEXT = auto()
+    AFTER_END = auto()
+    GOES_ON = auto()
+    FIRST = auto()
+    NOT_KEPT = auto()
+    KEPT_BY_NOW = auto()
+
+    OUTRANKED = auto()
+    OVERRIDES = auto()
+    SAME = auto()
+    LONGER = auto()
+    EDITED = auto()
+    COPY = auto()
+    RESPACED_COPY = auto()
+    NO_ID_YET = auto()
+    NEW = auto()
+
+    ALL_REMOVED = auto()
+    RUNS_AGAIN = auto()
+    CUT_SHORT = auto()
+    OF_OUTER_GRAPH = auto()
+    REMOVED = auto()
+
+
+class Cases:
+    """Tells cases apart.
+
+    Args:
+        ledger: What the consumer has.
+        identity: Finds what a fact speaks of.
+        reexecution: What tasks said that ran again.
+        concurrent: What one task streams at a time, in want of an annotation.
+        takes_back: As `Lifecycle`.
+
+    Attributes:
+        awaits_ids: What a node wrote without an id waits until a state shows it.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        identity: Identity,
+        reexecution: Reexecution,
+        concurrent: ConcurrentMessages,
+        *,
+        takes_back: bool,
+    ) -> None:
+        self._ledger = ledger
+        self._identity = identity
+        self._reexecution = reexecution
+        self._concurrent = concurrent
+        self._takes_back = takes_back
+        self.awaits_ids = True
+
+    def of(self, fact: MessageFact) -> tuple[Case, Match | None]:
+        """The case of a fact, and the record that it speaks of, if there is one."""
+        if fact.is_chunk:
+            return self._of_chunk(fact)
+        return (self._of_removal(fact), None) if fact.is_removal else self._of_whole(fact)
+
+    def _of_chunk(self, fact: MessageFact) -> tuple[Case, Match | None]:
+        if fact.says("draft"):
+            match = self._identity.not_kept(fact)
+            return (Case.KEPT_BY_NOW if match is None else Case.NOT_KEPT), match
+        if (fact.task, fact.id) in self._reexecution.held:
+            return Case.HELD, None
+        match = self._identity.of_chunk(fact)
+        if match is not None:
+            return (Case.AFTER_END if match.entry.is_final else Case.NEXT), match
+        return (
+            Case.GOES_ON if self._concurrent.was_withdrawn(fact.task, fact.id) else Case.FIRST
+        ), None
+
+    def _of_whole(self, fact: MessageFact) -> tuple[Case, Match | None]:
+        self._before_whole(fact)
+        if (match := self._identity.of_whole(fact)) is not None:
+            return self._of_known(fact, match), match
+        match = self._identity.of_copy(fact)
+        says_the_same = match is not None and self._identity.says_the_same(fact, match.entry)
+        if self.awaits_ids and fact.is_unnamed and not says_the_same:
+            return Case.NO_ID_YET, match
+        if match is None:
+            return Case.NEW, None
+        return (Case.RESPACED_COPY if self._takes_back and not says_the_same else Case.COPY), match
+
+    def _before_whole(self, fact: MessageFact) -> None:
+        """Note what an earlier stream that was cut short had of it."""
+        ledger, ns = self._ledger, fact.part.ns
+        waited = fact.is_unnamed and ledger.pending_ids.drop_repeated(
+            fact.part, fact.content, ledger.epoch
+        )
+        if fact.says("resumed") and not waited:
+            ledger.goes_on(fact.id, fact.content, fact.task, ns, unnamed=fact.is_unnamed)
+
+    def _of_known(self, fact: MessageFact, match: Match) -> Case:
+        """How a whole message stands to what the consumer has under its id."""
+        known = match.entry
+        if known.epoch == self._ledger.epoch and known.outranks(fact.task, fact.steps, fact.order):
+            return Case.OUTRANKED  # a stream before had that of its task, which is done
+        if fact.says("wins"):
+            return Case.OVERRIDES
+        if known.says(fact.id, fact.content) or fact.is_streamed or self._stands_for(fact, known):
+            return Case.SAME
+        if isinstance(fact.message, AIMessage) and known.content.suffix_of(fact.content):
+            return Case.LONGER
+        return Case.EDITED
+
+    def _stands_for(self, fact: MessageFact, known: Entry) -> bool:
+        """Whether a consumer that takes nothing back keeps what it has, with its white space."""
+        space = self._identity.space
+        return not self._takes_back and self._identity.says_the_same(fact, known, space=space)
+
+    def _of_removal(self, fact: MessageFact) -> Case:
+        if fact.id == REMOVE_ALL_MESSAGES:
+            return Case.ALL_REMOVED
+        match fact.source:
+            case "retry":
+                return Case.RUNS_AGAIN
+            case "resume":
+                return Case.CUT_SHORT
+        graph = lineage(fact.task)[:-1]
+        known = [entry for entry in self._ledger.entries(fact.id) if entry.task]
+        is_outer = all(lineage(entry.task)[: len(graph)] != graph for entry in known)
+        return Case.OF_OUTER_GRAPH if graph and is_outer else Case.REMOVED

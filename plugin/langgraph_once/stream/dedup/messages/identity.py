@@ -1,0 +1,190 @@
+"""Which message of the ledger a fact speaks of: the matchers, in the order in which they are asked.
+
+A matcher takes a fact and gives a record or None. Here alone texts are compared to tell whether two
+messages are the same; how two texts compare is `Content`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from langchain_core.messages import ToolMessage
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.messages.fact import MessageFact
+from langgraph_once.stream.dedup.operations import Because
+from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.content import Space, is_auto
+
+__all__ = ["COPIES_NOTHING", "Identity", "Match", "space_of"]
+
+MAX_OPEN: Final = 32
+"""How many of the messages that a task streams may be the one that a chunk goes on with under
+another id. Some sources name no last chunk: all messages of a task stay open there."""
+
+COPIES_NOTHING: Final = frozenset({"model", "push", "history"})
+"""Sources of messages that are never a copy of another."""
+
+
+class Match(NamedTuple):
+    """A message that the consumer has, and how it was recognized."""
+
+    entry: Entry
+    because: Because
+
+
+class Identity:
+    """Finds the message that a chunk goes on with, or that a whole message is or repeats.
+
+    Args:
+        ledger: What the consumer has.
+        config: What counts as a repetition.
+        stats: Counts what was inferred, for want of an annotation.
+        space: What white space a copy may differ in.
+
+    Attributes:
+        space: The same.
+        shares_metadata: The chunks of a model run bear one and the same object as metadata, as
+            LangGraph sends them; what came over a network does not.
+    """
+
+    def __init__(
+        self, ledger: Ledger, config: DedupConfig, stats: DedupStats, *, space: Space
+    ) -> None:
+        self.space: Space = space
+        self._ledger = ledger
+        self._config = config
+        self._stats = stats
+        self.shares_metadata = False
+
+    def of_chunk(self, fact: MessageFact) -> Match | None:
+        """The message that a chunk goes on with, under whatever id."""
+        if fact.note is not None:
+            find = self.repaired if fact.says("repairs") else self.same_run
+            return _match(find(fact), Because.NEXT)
+        return _match(self.same_id_in_task(fact), Because.NEXT) or _match(
+            self.other_id_of_run(fact), Because.OTHER_ID_OF_RUN
+        )
+
+    def repaired(self, fact: MessageFact) -> Entry | None:
+        """The message, perhaps finished, that a chunk completes: a deduplicator before this one
+        found that text was missing."""
+        known = self._ledger.entries(fact.id)
+        return next((entry for entry in known if entry.akin(fact.task)), None)
+
+    def same_run(self, fact: MessageFact) -> Entry | None:
+        """The message that the same model run streams under the same id."""
+        entry = self._ledger.open_entries((fact.task, fact.id))
+        run = fact.note and fact.note.get("run")
+        return entry if entry is not None and entry.run == run else None
+
+    def same_id_in_task(self, fact: MessageFact) -> Entry | None:
+        """The message that the task streams under the same id, or has just finished.
+
+        The last, empty chunk may come again, or bear the usage alone.
+        """
+        if (entry := self._ledger.open_entries((fact.task, fact.id))) is not None:
+            return entry
+        for entry in self._ledger.entries(fact.id):
+            is_of_now = entry.task == fact.task and entry.epoch == self._ledger.epoch
+            if is_of_now and (fact.is_empty or not entry.is_final):
+                return entry
+        return None
+
+    def other_id_of_run(self, fact: MessageFact) -> Entry | None:
+        """D9: the last message its task is streaming, if one of the two ids is LangChain's own.
+
+        LangChain puts the id of the run on chunks that have none, so a provider that names
+        only some chunks seems to send two messages.
+        """
+        for entry in islice(self._ledger.open_in(fact.task), MAX_OPEN):
+            is_other_name = len(entry.ids) == 1 and is_auto(fact.id) != is_auto(entry.id)
+            if is_other_name and self._may_be_of(fact.part.meta, entry):
+                self._stats.inferred += 1
+                self._ledger.alias(entry, fact.id)
+                return entry
+        return None
+
+    def _may_be_of(self, metadata: Mapping[str, Any], entry: Entry) -> bool:
+        """Whether metadata may be those of the model run that is saying a message.
+
+        Another model has others: one that answers in place of one that broke off, say.
+        """
+        known = entry.metadata
+        return known is metadata or (not self.shares_metadata and known == metadata)
+
+    def not_kept(self, fact: MessageFact) -> Match | None:
+        """The answer that a mark is of, unless a task has repeated it since."""
+        known = self._ledger.entries(fact.id)
+        entry = next((entry for entry in known if entry.task == fact.task), None)
+        is_kept = entry is None or entry.claimed
+        return None if is_kept else _match(entry, Because.NOT_KEPT)
+
+    def of_whole(self, fact: MessageFact) -> Match | None:
+        """What the consumer has of a whole message, by its id or by that of its model run."""
+        return _match(self.same_id(fact), Because.SAME_ID) or _match(
+            self.nameless_run(fact), Because.OTHER_ID_OF_RUN
+        )
+
+    def same_id(self, fact: MessageFact) -> Entry | None:
+        """D6, D7, L2: what is known under its id, or under the id that it was streamed under."""
+        streamed = fact.note and fact.note.get("id")
+        for message_id in (fact.id, streamed) if streamed else (fact.id,):
+            known = reversed(self._ledger.entries(message_id))
+            before = [entry for entry in known if fact.follows(entry, self._ledger.epoch)]
+            if before:  # its own, if tasks beside it said something under this id, too
+                return max(before, key=lambda entry: entry.akin(fact.task))
+        return None
+
+    def nameless_run(self, fact: MessageFact) -> Entry | None:
+        """D9: what a model streamed whose provider sends `""` as the id of each chunk.
+
+        Upstream does not find that id again and sends the whole message behind its chunks.
+        """
+        if fact.source != "model" or fact.note is not None or not is_auto(fact.id):
+            return None
+        for entry in self._ledger.entries(""):
+            is_of_now = entry.task == fact.task and entry.epoch == self._ledger.epoch
+            if is_of_now and len(entry.ids) == 1 and entry.content == fact.content:
+                self._stats.inferred += 1
+                return entry
+        return None
+
+    def of_copy(self, fact: MessageFact) -> Match | None:
+        """D1, D2: what a whole message with an id of its own repeats."""
+        if fact.source in COPIES_NOTHING or fact.says("new"):
+            return None
+        if isinstance(fact.message, ToolMessage) and self._config.tool_results == "always":
+            return None
+        # Without an annotation nobody knows whether what was streamed is in the state, too.
+        space: Space = "same" if fact.note is None else self.space
+        entry = self._ledger.match_copy(fact.task, fact.content, space=space)
+        if entry is None:
+            return None
+        if fact.note is None:
+            self._stats.inferred += 1
+        is_inner = entry.task != fact.task
+        return Match(entry, Because.COPY_OF_INNER_TASK if is_inner else Because.COPY_IN_TASK)
+
+    def says_the_same(self, fact: MessageFact, entry: Entry, space: Space = "same") -> bool:
+        """Whether a whole message says what a record does, in whatever role, but for `space`."""
+        return fact.content.is_copy_of(entry.content, in_any_role=True, space=space)
+
+
+def _match(entry: Entry | None, because: Because) -> Match | None:
+    return None if entry is None else Match(entry, because)
+
+
+def space_of(config: DedupConfig, *, takes_back: bool) -> Space:
+    """What white space a copy may differ in.
+
+    Who takes nothing back keeps what was streamed in place of the copy, so that their words and
+    what is between them must be the same.
+    """
+    if config.copies == "exact":
+        return "same"
+    return "any" if takes_back else "ends"

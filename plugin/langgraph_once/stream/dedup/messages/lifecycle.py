@@ -1,0 +1,352 @@
+"""What becomes of a message: the operations that a case leads to, and what the record is then.
+
+`Lifecycle.rules` has a rule for each case; `docs/how-it-decides.md` shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final, NamedTuple
+
+from langchain_core.messages import AIMessage, AIMessageChunk
+
+from langgraph_once.config import DedupConfig
+from langgraph_once.stream.dedup.messages.cases import Case, Cases
+from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentMessages
+from langgraph_once.stream.dedup.messages.fact import MessageFact
+from langgraph_once.stream.dedup.messages.identity import Identity, Match, space_of
+from langgraph_once.stream.dedup.messages.reexecution import Reexecution
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
+from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import lineage
+
+__all__ = ["Lifecycle", "Rule"]
+
+
+HELD: Final = (Kind.HOLD, Kind.REMOVE, Kind.BEGIN, Kind.APPEND, Kind.COMMIT)
+NEW: Final = (Kind.BEGIN, Kind.REMOVE, Kind.COMMIT)
+REPLACED: Final = (Kind.REMOVE, Kind.REPLACE)
+OVERRIDES: Final = (*REPLACED, Kind.COMMIT)
+
+
+class Rule(NamedTuple):
+    """What follows in one case."""
+
+    fact: str
+    """What comes."""
+
+    record: str
+    """What the consumer has."""
+
+    becomes: str
+    """What the record is then: open, complete, committed, stale, gone; or it waits for its id."""
+
+    kinds: tuple[Kind, ...]
+    """The operations that may follow."""
+
+    apply: Callable[[Any, MessageFact, Any], Iterator[Operation]]
+
+
+class Lifecycle:
+    """Decides on messages.
+
+    Args:
+        ledger: What the consumer has.
+        config: What counts as a repetition.
+        stats: Counts what was inferred, for want of an annotation.
+        takes_back: Whether the consumer drops what it is told to drop, and takes another text
+            in its place.
+        goes_on: As `HeldRetry`.
+
+    Attributes:
+        reexecution: What tasks said that ran again.
+        concurrent: What one task streams at a time, in want of an annotation.
+        cases: Tells how a fact stands to what the consumer has.
+        identity: Finds what a fact speaks of.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        config: DedupConfig,
+        stats: DedupStats,
+        *,
+        takes_back: bool = True,
+        goes_on: bool = True,
+    ) -> None:
+        self._ledger = ledger
+        self._stats = stats
+        space = space_of(config, takes_back=takes_back)
+        self.identity = Identity(ledger, config, stats, space=space)
+        self.reexecution = Reexecution(ledger, config, stats, goes_on=goes_on)
+        self.concurrent = ConcurrentMessages()
+        self.cases = Cases(
+            ledger, self.identity, self.reexecution, self.concurrent, takes_back=takes_back
+        )
+
+    def feed(self, part: Part) -> Iterator[Operation]:
+        """What becomes of a part of mode `messages` that carries a message with an id.
+
+        One by one: what a consumer that leaves in between did not get is not noted.
+        """
+        fact = MessageFact(part)
+        case, match = self.cases.of(fact)
+        return self.rules[case].apply(self, fact, match)
+
+    # What follows: chunks.
+
+    def _held(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        held = self.reexecution.held[fact.task, fact.id]
+        return self._noted(fact, self.reexecution.chunk(fact, held))
+
+    def _next(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        entry, because = match
+        chunk, part = fact.message, _under(fact, entry)
+        if fact.is_last and entry.accumulates(chunk):
+            silent = {"content": "", "tool_call_chunks": []}
+            chunk, because = chunk.model_copy(update=silent), Because.ACCUMULATED
+            part = part._replace(data=part.data.model_copy(update=silent))
+        entry.extend(chunk)
+        abandoned = list(self.concurrent.abandoned(entry)) if self.concurrent.open else ()
+        self._stats.inferred += len(abandoned)
+        for old in abandoned:
+            yield self.reexecution.take_back(fact.part, old)
+        if fact.is_last:
+            self._ledger.settle(entry)
+            self.concurrent.end(entry)
+        yield Operation(Kind.APPEND, because, part)
+
+    def _after_end(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        if not fact.is_empty:
+            self._ledger.rewrite(match.entry, match.entry.extended(fact.message))
+        yield Operation(Kind.APPEND, match.because, _under(fact, match.entry))
+
+    def _goes_on(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        """A message goes on that was taken back: it comes again from its beginning."""
+        before = fact.part._replace(data=self.concurrent.revived(fact.task, fact.id))
+        begin = Operation(Kind.BEGIN, Because.NEXT, before)
+        return self._noted(fact, iter((begin, Operation(Kind.APPEND, Because.NEXT, fact.part))))
+
+    def _first(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        for entry in self._ledger.entries(fact.id):
+            is_stale = self.reexecution.is_stale(entry)
+            if fact.follows(entry, self._ledger.epoch) and not is_stale:
+                yield self.reexecution.take_back(fact.part, entry)
+        yield from self.reexecution.before_chunk(fact)
+        if (fact.task, fact.id) in self.reexecution.held:
+            yield from self._held(fact, None)
+        else:
+            yield from self._noted(fact, iter((Operation(Kind.BEGIN, Because.NEW, fact.part),)))
+
+    def _noted(self, fact: MessageFact, operations: Iterator[Operation]) -> Iterator[Operation]:
+        """Note the chunks that go out."""
+        for operation in operations:
+            if operation.part is not None and operation.kind is not Kind.REMOVE:
+                self._note_chunk(fact, operation.part.data)
+            yield operation
+
+    def _note_chunk(self, fact: MessageFact, chunk: AIMessageChunk) -> None:
+        entry = self._ledger.open_entries((fact.task, str(chunk.id)))
+        if entry is None:
+            for known in self._ledger.entries(str(chunk.id)):
+                if known.task == fact.task:  # an attempt goes on with what the last one said
+                    self._ledger.rewrite(known, known.extended(chunk))
+                    known.epoch = self._ledger.epoch
+                    self._ledger.alias(known, fact.id)
+                    return
+            entry = self._ledger.stream(fact.task, chunk)
+            entry.note(fact.note, fact.steps)
+            entry.is_model = True
+            if fact.note is None:
+                entry.metadata = fact.part.meta
+                self.concurrent.note(entry, self._ledger.open_in(fact.task))
+        else:
+            entry.extend(chunk)
+        if chunk.chunk_position == "last":
+            self._ledger.settle(entry)
+
+    def _not_kept(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        if not match.entry.is_final:
+            self._ledger.settle(match.entry)
+        yield Operation(Kind.DISCARD, Because.NOT_KEPT, _under(fact, match.entry))
+
+    # What follows: whole messages.
+
+    def _recognized(self, fact: MessageFact, entry: Entry) -> None:
+        """Note that a task has returned what the consumer has: it stands for no other copy."""
+        self._ledger.claim(entry, fact.task)
+        self._ledger.alias(entry, fact.id)
+
+    def _outranked(self, *_: object) -> Iterator[Operation]:
+        yield Operation(Kind.COMMIT, Because.CONCURRENT_WRITE)
+
+    def _overrides(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        """A message for which the list drops those that tasks beside its own have written."""
+        self._stands(fact, match.entry)
+        graph = lineage(fact.task)[:-1]
+        found = self._ledger.entries(fact.id)
+        lost = [each for each in found if lineage(each.task)[:-1] == graph] or [match.entry]
+        if len(lost) == 1 and lost[0].says(fact.id, fact.content):
+            yield self._committed(fact, lost[0], Because.CONCURRENT_WRITE)
+            return
+        for entry in lost[1:]:
+            self._ledger.drop(entry)
+        yield from self._replaced(fact, lost[0], Because.CONCURRENT_WRITE)
+
+    def _stands(self, fact: MessageFact, entry: Entry) -> None:
+        self._recognized(fact, entry)
+        entry.epoch = self._ledger.epoch
+
+    def _same(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        self._stands(fact, match.entry)
+        is_same = match.entry.says(fact.id, fact.content)
+        commit = self._committed(fact, match.entry, match.because)
+        if not is_same:  # in another form, or with other white space, which the state has now
+            self._ledger.rewrite(match.entry, fact.content)
+        yield commit
+
+    def _longer(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        """The rest of a message, which ends it."""
+        known = match.entry
+        self._stands(fact, known)
+        missing, had_id = known.content.suffix_of(fact.content), known.id
+        if not known.is_final:
+            self._ledger.settle(known)
+        self._ledger.rewrite(known, fact.content)
+        rest = AIMessageChunk(content=missing or "", id=had_id, chunk_position="last")
+        yield Operation(Kind.APPEND, Because.REST, fact.part._replace(data=rest))
+
+    def _edited(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        self._stands(fact, match.entry)
+        yield from self._replaced(fact, match.entry, Because.EDITED)
+
+    def _copy(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        self._recognized(fact, match.entry)
+        if fact.is_unnamed:
+            self._ledger.await_id(fact.part.ns, fact.content, entry=match.entry)
+        yield self._committed(fact, match.entry, match.because)
+
+    def _respaced_copy(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        yield from self._replaced(fact, match.entry, match.because)
+
+    def _no_id_yet(self, fact: MessageFact, match: Match | None) -> Iterator[Operation]:
+        """It goes out when a state shows its id; it takes the place of what it repeats then."""
+        if match is not None:
+            self._recognized(fact, match.entry)
+        self._ledger.await_id(fact.part.ns, fact.content, part=fact.part)
+        yield Operation(Kind.HOLD, Because.NO_ID_YET)
+
+    def _new(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        for operation in self.reexecution.before_whole(fact):
+            yield operation
+            if operation.kind is Kind.COMMIT:
+                return
+        self._deliver(fact)
+        yield Operation(Kind.BEGIN, Because.NEW, fact.part)
+
+    def _replaced(self, fact: MessageFact, old: Entry, because: Because) -> Iterator[Operation]:
+        self._ledger.drop(old)
+        if self.identity.says_the_same(fact, old, space="ends"):
+            because = Because.WHITE_SPACE
+        yield removing(fact.part, old.id, because)
+        self._deliver(fact)
+        yield Operation(Kind.REPLACE, because, fact.part)
+
+    def _committed(self, fact: MessageFact, known: Entry, because: Because) -> Operation:
+        """The usage of a message of which the consumer has all else."""
+        if not known.is_final:
+            self._ledger.settle(known)
+        message = fact.message
+        if known.has_usage or not isinstance(message, AIMessage) or not message.usage_metadata:
+            return Operation(Kind.COMMIT, because)
+        known.has_usage = True
+        last = AIMessageChunk(
+            content="",
+            id=known.id,
+            usage_metadata=message.usage_metadata,
+            response_metadata=message.response_metadata,
+            chunk_position="last",
+        )
+        return Operation(Kind.COMMIT, because, fact.part._replace(data=last))
+
+    def _deliver(self, fact: MessageFact) -> None:
+        ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content)
+        entry.note(fact.note, fact.steps)
+        entry.order = fact.order
+        entry.is_model = fact.source == "model"
+        ledger.add(entry)
+        if fact.source != "model":
+            ledger.claim(entry, fact.task)
+        if fact.note is not None and (other := fact.note.get("id")):
+            ledger.alias(entry, other)  # by which its task may take it back
+        if fact.is_unnamed:
+            ledger.await_id(fact.part.ns, fact.content, entry=entry)
+
+    # What follows: removals.
+
+    def _all_removed(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        self._ledger.forget_all()
+        yield Operation(Kind.REMOVE, Because.REMOVED, fact.part)
+
+    def _runs_again(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        return self.reexecution.retried(fact)
+
+    def _cut_short(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        """What came unnoted is dropped; what is noted is kept, for the message follows."""
+        known = self._ledger.entries(fact.id)
+        for entry in known:  # so that no other of its task is taken for it
+            self._ledger.claim(entry, fact.task)
+        if not known:
+            yield Operation(Kind.REMOVE, Because.EARLIER_STREAM, fact.part)
+
+    def _nothing(self, *_: object) -> Iterator[Operation]:
+        return iter(())
+
+    def _removed(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        """A removal, under the ids by which the consumer knows the message."""
+        graph = lineage(fact.task)[:-1]
+        for known_id in self._ledger.forget(fact.id, home=graph[-1] if graph else ""):
+            if known_id == fact.id:
+                yield Operation(Kind.REMOVE, Because.REMOVED, fact.part)
+            else:
+                yield removing(fact.part, known_id, Because.REMOVED)
+
+    rules: ClassVar[Mapping[Case, Rule]] = {
+        Case.FIRST: Rule("chunk", "nothing, or earlier attempts", "open", HELD, _first),
+        Case.NEXT: Rule("chunk", "open", "open", (Kind.APPEND, Kind.REMOVE), _next),
+        Case.AFTER_END: Rule("chunk", "complete", "complete", (Kind.APPEND,), _after_end),
+        Case.HELD: Rule("chunk", "an earlier attempt, stale", "open", HELD, _held),
+        Case.GOES_ON: Rule("chunk", "gone", "open", (Kind.BEGIN, Kind.APPEND), _goes_on),
+        Case.NOT_KEPT: Rule("not kept", "complete", "complete", (Kind.DISCARD,), _not_kept),
+        Case.KEPT_BY_NOW: Rule("not kept", "committed", "committed", (), _nothing),
+        Case.NEW: Rule("whole", "nothing, or earlier attempts", "committed", NEW, _new),
+        Case.SAME: Rule("whole", "the same", "committed", (Kind.COMMIT,), _same),
+        Case.LONGER: Rule("whole", "its beginning", "committed", (Kind.APPEND,), _longer),
+        Case.EDITED: Rule("whole", "another text", "committed", REPLACED, _edited),
+        Case.COPY: Rule("whole, other id", "the same", "committed", (Kind.COMMIT,), _copy),
+        Case.RESPACED_COPY: Rule(
+            "whole, other id", "other white space", "committed", REPLACED, _respaced_copy
+        ),
+        Case.NO_ID_YET: Rule("whole, no id", "nothing", "waits", (Kind.HOLD,), _no_id_yet),
+        Case.OUTRANKED: Rule(
+            "whole", "what the list keeps instead", "committed", (Kind.COMMIT,), _outranked
+        ),
+        Case.OVERRIDES: Rule(
+            "whole", "what the list drops for it", "committed", OVERRIDES, _overrides
+        ),
+        Case.RUNS_AGAIN: Rule("retry", "any", "stale, or gone", (Kind.REMOVE,), _runs_again),
+        Case.CUT_SHORT: Rule("resume", "any", "committed", (Kind.REMOVE,), _cut_short),
+        Case.REMOVED: Rule("removal", "any", "gone", (Kind.REMOVE,), _removed),
+        Case.OF_OUTER_GRAPH: Rule("removal", "of the graph around", "committed", (), _nothing),
+        Case.ALL_REMOVED: Rule("removal of all", "any", "gone", (Kind.REMOVE,), _all_removed),
+    }
+
+
+def _under(fact: MessageFact, entry: Entry) -> Part:
+    """The part of a fact, under the id by which the consumer has its message."""
+    if entry.id == fact.id:
+        return fact.part
+    return fact.part._replace(data=fact.message.model_copy(update={"id": entry.id}))
