@@ -20,8 +20,9 @@ from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote import stream_run
 from langgraph_once.remote.following.consumer import Consumer
+from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
-from langgraph_once.remote.wire.reconnect import aread_run
+from langgraph_once.remote.wire.reconnect import Reading, aread_run
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.intake import mode_set
@@ -140,9 +141,10 @@ async def cut_once(server: DevServer, case: Case, cut: Cut | None) -> tuple[Outc
         async with opened(proxy.url) as client, opened(server.url) as direct:
             thread_id = (await direct.threads.create())["thread_id"]
             reader = _reader(case, thread_id)
-            parts = [part async for part in aread_run(client, reader, _begins(case, thread_id))]
+            reading = Reading(reader, _begins(case, thread_id))
+            parts = [part async for part in aread_run(client, at_once(reading))]
             again = _reader(case, thread_id, run_id=reader.run_id)
-            log = [part async for part in aread_run(direct, again, None)]
+            log = [part async for part in aread_run(direct, at_once(Reading(again)))]
             state = await direct.threads.get_state(thread_id)
     events = [part for part in parts if part.mode != GAP_MODE]
     outcome = Outcome(

@@ -10,9 +10,10 @@ from typing import Any, Final
 from langgraph_once.compare.client import Counting
 from langgraph_once.compare.together import together
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
+from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
-from langgraph_once.remote.wire.reconnect import aread_run
+from langgraph_once.remote.wire.reconnect import Reading, aread_run
 from langgraph_once.stream import GAP_MODE
 from langgraph_once.stream.readers import PLAIN_READER
 from langgraph_once.watch import MODES, Follower, Side, SideView, ViewEvent
@@ -124,9 +125,9 @@ async def _read(
         run_id=run_id,
         modes=[wire_mode(mode) for mode in MODES],
         subgraphs=True,
+        headers=STOCK_HEADERS if asked.side == "stock" else None,
     )
-    headers = STOCK_HEADERS if asked.side == "stock" else None
-    parts = aread_run(counting.client, reader, None, headers)
+    parts = aread_run(counting.client, at_once(Reading(reader)))
     failed: Exception | None = None
     try:
         async with aclosing(parts):

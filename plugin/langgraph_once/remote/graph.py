@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
-from contextlib import aclosing, closing, contextmanager, nullcontext
+from contextlib import aclosing, nullcontext
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
-from langgraph.errors import ParentCommand
 from langgraph.pregel._remote_run_stream import _RemoteGraphRunStream
 from langgraph.pregel.remote import _merge_tracing_headers
 from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
-from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.consumer import new_ledger
 from langgraph_once.remote.following.history import goes_on
+from langgraph_once.remote.following.questions import Steps
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.node import Caller, is_task
 from langgraph_once.remote.recipients import Recipients, Wanted
@@ -32,7 +31,7 @@ from langgraph_once.remote.shapes.request import (
 from langgraph_once.remote.signatures import shows_options
 from langgraph_once.remote.threads import RemoteThreads
 from langgraph_once.remote.v3 import AsyncOnceRunStream, OnceRunStream
-from langgraph_once.remote.wire.reconnect import aread_run, read_run
+from langgraph_once.remote.wire.reconnect import Reading, aread_run, read_run
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 from langgraph_once.stream.chunk_filter import (
     ChunkFilter,
@@ -250,51 +249,42 @@ class OnceRemoteGraph(RemoteThreads):
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
     ) -> Generator[Part]:
         """The parts of a run, as a local graph has them; they go to the graphs around as well."""
-        caller = Caller.of(config, self.dedup)
-        config = self._apart(config)
-        if caller is not None and caller.is_resuming:
-            input = caller.resumed(input, self._state_now(config))
-        reading = Recipients(wanted, caller)
-        call = self._call(input, config, reading, options)
-        client, reader = self._validate_sync_client(), self._reader(call, reading)
-        parts = read_run(client, reader, lambda runs: runs.stream(**call), call["headers"])
-        with _ending(reading, wanted), closing(parts):
-            for part in parts:
-                yield from reading.feed(part)
-        reading.finish()
+        opening = self._open(input, config, wanted, options)
+        yield from read_run(self._validate_sync_client(), opening)
 
     async def _aparts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
     ) -> AsyncGenerator[Part]:
         """`_parts`, async."""
-        caller = Caller.of(config, self.dedup)
-        config = await self._aapart(config)
-        if caller is not None and caller.is_resuming:
-            input = caller.resumed(input, await self._astate_now(config))
-        reading = Recipients(wanted, caller)
-        call = self._call(input, config, reading, options)
-        client, reader = self._validate_client(), self._reader(call, reading)
-        parts = aread_run(client, reader, lambda runs: runs.stream(**call), call["headers"])
-        with _ending(reading, wanted):
-            async with aclosing(parts):
-                async for part in parts:
-                    for told in reading.feed(part):
-                        yield told
-        reading.finish()
+        opening = self._open(input, config, wanted, options)
+        async with aclosing(aread_run(self._validate_client(), opening)) as parts:
+            async for part in parts:
+                yield part
 
-    def _reader(self, call: Options, reading: Recipients) -> RunReader:
-        return RunReader(
+    def _open(
+        self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
+    ) -> Steps[Reading]:
+        """What to read, once it is known in which thread, and with what input."""
+        caller = Caller.of(config, self.dedup)
+        config = yield from self._apart(config)
+        if caller is not None and caller.is_resuming:
+            input = caller.resumed(input, (yield from self._state_now(config)))
+        recipients = Recipients(wanted, caller)
+        call = self._call(input, config, recipients, options)
+        reader = RunReader(
             self.remote or RemoteConfig(),
             thread_id=call["thread_id"],
             modes=call["stream_mode"],
             subgraphs=call["stream_subgraphs"],
             goes_on=goes_on(call),
             resumable=call["stream_resumable"],
-            ran_again=reading.ran_again,
+            headers=call["headers"],
+            ran_again=recipients.ran_again,
         )
+        return Reading(reader, lambda runs: runs.stream(**call), recipients)
 
     def _call(
-        self, input: Any, config: RunnableConfig | None, reading: Recipients, options: Options
+        self, input: Any, config: RunnableConfig | None, recipients: Recipients, options: Options
     ) -> dict[str, Any]:
         """The arguments of `client.runs.stream`."""
         merged = merge_configs(self.config, config)
@@ -311,8 +301,8 @@ class OnceRemoteGraph(RemoteThreads):
             "checkpoint": None
             if is_task(config)
             else checkpoint_of(merged.get("configurable", {})),
-            "stream_mode": wire_modes(reading.modes),
-            "stream_subgraphs": reading.subgraphs,
+            "stream_mode": wire_modes(recipients.modes),
+            "stream_subgraphs": recipients.subgraphs,
             "stream_resumable": True,
             "on_disconnect": "continue",
             "if_not_exists": "create",
@@ -322,18 +312,6 @@ class OnceRemoteGraph(RemoteThreads):
         call = {**asked, **options, "headers": headers}
         call["checkpoint"] = {**(call["checkpoint"] or {}), **READER_CHECKPOINT}
         return call
-
-
-@contextmanager
-def _ending(reading: Recipients, wanted: Wanted) -> Iterator[None]:
-    """Gives errors the form that the reader of the run is to get."""
-    try:
-        yield
-    except ParentCommand as error:
-        raise reading.addressed(error) from error
-    except StreamInterrupted as error:
-        error.ledger = wanted.ledger
-        raise
 
 
 def _modes_in_force(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
 from langgraph.errors import ParentCommand
 
+from langgraph_once.remote.following.recipient import Recipient
 from langgraph_once.remote.node import Caller
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 
@@ -33,7 +35,7 @@ class Wanted(NamedTuple):
     """Gaps are told as parts. They are logged in any case."""
 
 
-class Recipients:
+class Recipients(Recipient):
     """Passes the parts of one run to those who want them.
 
     Args:
@@ -42,6 +44,7 @@ class Recipients:
     """
 
     def __init__(self, wanted: Wanted, caller: Caller | None) -> None:
+        super().__init__(wanted.ledger)
         self._wanted = wanted
         self._caller = caller
         self._depth = len(caller.ns) if caller else 0
@@ -72,20 +75,29 @@ class Recipients:
         return (part,) if is_wanted else ()
 
     def ran_again(self) -> None:
-        """Note that the server runs it again, from its last checkpoint."""
-        if self._wanted.ledger is not None:
-            self._wanted.ledger.begin()
+        """Note that what comes is said anew, to the graphs around as well."""
+        super().ran_again()
         if self._caller is not None:
             self._caller.ran_again()
 
-    def finish(self) -> None:
-        """Note that the run has ended well.
+    def close(self) -> Iterable[Part]:
+        """Nothing: note that the run has ended well.
 
         Raises:
             GraphInterrupt: It was interrupted, and so is the task that runs it.
         """
         if self._caller is not None:
             self._caller.finish()
+        return ()
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Address commands for the graph around, too."""
+        try:
+            with super().ending():
+                yield
+        except ParentCommand as error:
+            raise self.addressed(error) from error
 
     def addressed(self, error: ParentCommand) -> ParentCommand:
         """The command, addressed to the graph around the remote one by its name."""

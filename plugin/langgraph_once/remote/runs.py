@@ -24,7 +24,7 @@ from langgraph_sdk.schema import (
 )
 
 from langgraph_once.config import DedupConfig, RemoteConfig
-from langgraph_once.remote.run_stream import Asked, AsyncRunStream, RunStream
+from langgraph_once.remote.run_stream import AsyncRunStream, RunRequest, RunStream
 from langgraph_once.stream import Ledger
 from langgraph_once.stream.part.intake import StreamModes
 
@@ -125,7 +125,7 @@ def stream_run(
         The parts, async for an async client; `events` makes typed events of them.
     """
     call = {"stream_resumable": True, "on_disconnect": "continue", **options}
-    asked = Asked(
+    request = RunRequest(
         thread_id=thread_id,
         stream_mode=stream_mode,
         subgraphs=stream_subgraphs,
@@ -135,7 +135,7 @@ def stream_run(
         headers=options.get("headers"),
         create={"assistant_id": assistant_id, **call},
     )
-    return _stream(client, asked)
+    return _stream(client, request)
 
 
 @overload
@@ -199,7 +199,7 @@ def join_run(
     Returns:
         As `stream_run`.
     """
-    asked = Asked(
+    request = RunRequest(
         thread_id=thread_id,
         run_id=run_id,
         position=position,
@@ -209,12 +209,12 @@ def join_run(
         remote=remote,
         headers=headers,
     )
-    return _stream(client, asked)
+    return _stream(client, request)
 
 
 def _stream(
-    client: LangGraphClient | SyncLangGraphClient, asked: Asked
+    client: LangGraphClient | SyncLangGraphClient, request: RunRequest
 ) -> AsyncRunStream | RunStream:
     if isinstance(client, LangGraphClient):
-        return AsyncRunStream(client, asked)
-    return RunStream(client, asked)
+        return AsyncRunStream(client, request)
+    return RunStream(client, request)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
-import httpx
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.pregel.remote import RemoteGraph
 from langgraph.types import StateSnapshot
-from langgraph_sdk.errors import APIError, NotFoundError
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
+from langgraph_once.remote.following.questions import Steps, Unanswered
 from langgraph_once.remote.own_server import METRICS, check_room, in_own_thread, served_run
 from langgraph_once.remote.shapes.request import sent
 from langgraph_once.remote.shapes.snapshots import Pages, as_config, snapshot
 from langgraph_once.remote.signatures import shows_options
 
 __all__ = ["RemoteThreads"]
-
-UNANSWERED: Final = (APIError, httpx.HTTPError, ValueError)
-"""How a question of ours fails; a proxy may answer with a page, which is no JSON."""
 
 
 @shows_options
@@ -93,65 +89,32 @@ class RemoteThreads(RemoteGraph):
     _is_own_server: bool | None = None
     """Whether the server runs the graphs around, too; None until it was asked."""
 
-    def _apart(self, config: RunnableConfig | None) -> RunnableConfig | None:
+    def _apart(self, config: RunnableConfig | None) -> Steps[RunnableConfig | None]:
         """The config to run with: on the server that runs the node, in a thread of its own."""
         run = served_run(config)
         if config is None or run is None or self._is_own_server is False:
             return config
-        client = self._validate_sync_client()
         if self._is_own_server is None:
             try:
-                client.runs.get(*run)
-            except UNANSWERED as error:
-                return self._elsewhere(config, error)
+                found = yield lambda client: client.runs.get(*run)
+            except Unanswered:
+                return config
+            if found is None:
+                self._is_own_server = False
+                return config
             metrics = None
-            with suppress(*UNANSWERED):
-                metrics = client.http.get(METRICS)
+            with suppress(Unanswered):
+                metrics = yield lambda client: client.http.get(METRICS)
             check_room(metrics, self.assistant_id)
             self._is_own_server = True
         return in_own_thread(config, run, self.assistant_id)
 
-    async def _aapart(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        """`_apart`, async."""
-        run = served_run(config)
-        if config is None or run is None or self._is_own_server is False:
-            return config
-        client = self._validate_client()
-        if self._is_own_server is None:
-            try:
-                await client.runs.get(*run)
-            except UNANSWERED as error:
-                return self._elsewhere(config, error)
-            metrics = None
-            with suppress(*UNANSWERED):
-                metrics = await client.http.get(METRICS)
-            check_room(metrics, self.assistant_id)
-            self._is_own_server = True
-        return in_own_thread(config, run, self.assistant_id)
-
-    def _elsewhere(self, config: RunnableConfig, error: Exception) -> RunnableConfig:
-        """The config as it is: the server does not know the run, or does not answer."""
-        if isinstance(error, NotFoundError):
-            self._is_own_server = False
-        return config
-
-    def _state_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
+    def _state_now(self, config: RunnableConfig | None) -> Steps[Mapping[str, Any]]:
         """The state of the thread that a task runs this graph in; empty if there is none."""
-        thread_id = _thread_of(merge_configs(self.config, config))
-        try:
-            client = self._validate_sync_client()
-            return client.threads.get_state(thread_id) if thread_id else {}
-        except NotFoundError:
+        thread_id = merge_configs(self.config, config).get("configurable", {}).get("thread_id")
+        if not thread_id:
             return {}
-
-    async def _astate_now(self, config: RunnableConfig | None) -> Mapping[str, Any]:
-        """`_state_now`, async."""
-        thread_id = _thread_of(merge_configs(self.config, config))
         try:
-            return await self._validate_client().threads.get_state(thread_id) if thread_id else {}
-        except NotFoundError:
-            return {}
-
-
-def _thread_of(config: RunnableConfig) -> str | None:
-    return config.get("configurable", {}).get("thread_id")
+            return (yield lambda client: client.threads.get_state(thread_id)) or {}
+        except Unanswered as failed:
+            raise failed.error from None

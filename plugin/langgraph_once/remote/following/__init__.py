@@ -8,6 +8,7 @@ history.py     which checkpoints of the thread tell what became of the run?
 reconcile.py   what do these checkpoints prove to be missing?
 questions.py   what the server is asked beside the stream
 retries.py     may we connect again, and when?
-backoff.py     which errors may pass, and how long to wait
+failures.py    which errors may pass
+recipient.py   who gets the parts
 consumer.py    what of a part does this consumer lack?
 """

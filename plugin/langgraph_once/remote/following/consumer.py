@@ -8,6 +8,7 @@ from dataclasses import replace
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
+from langgraph_once.remote.following.recipient import Recipient
 from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.after_gap import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
@@ -15,16 +16,19 @@ from langgraph_once.stream.part.annotation import flagged
 __all__ = ["Consumer", "for_events", "new_ledger"]
 
 
-class Consumer:
-    """Passes on what the consumer lacks.
+class Consumer(Recipient):
+    """Gets what it lacks.
 
     Args:
         config: What counts as a repetition.
         ledger: What the consumer has from before.
         modes: The modes of the stream.
+        only: Parts of other modes than these are not for it; None if all are.
         goes_on: The ledger was written by an earlier part of the same stream. What it holds was
             said by this stream, not by another.
     """
+
+    ledger: Ledger
 
     def __init__(
         self,
@@ -32,20 +36,23 @@ class Consumer:
         ledger: Ledger | None,
         modes: Collection[str],
         *,
+        only: Collection[str] | None = None,
         goes_on: bool = False,
     ) -> None:
-        ledger = new_ledger(config) if ledger is None else ledger
+        super().__init__(new_ledger(config) if ledger is None else ledger)
         if goes_on:
-            ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
-        self.ledger = ledger
-        self._dedup = Deduplicator(config, ledger=ledger, modes=modes)
-        self._begun = _said_again(ledger) if goes_on else set()
+            self.ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
+        self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
+        self._only = only
+        self._begun = _said_again(self.ledger) if goes_on else set()
         self._has_gap = False
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
         if part.mode == GAP_MODE:
             self._has_gap = True
+        elif self._only is not None and part.mode not in self._only:
+            return ()
         elif self._has_gap and part.mode == "values":
             alias_messages_after_gap(self.ledger, part.data)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
@@ -59,9 +66,9 @@ class Consumer:
         return self._dedup.close()
 
     def ran_again(self) -> None:
-        """Note that the run goes on from its last checkpoint, so what comes is said anew."""
+        """Note that what comes is said anew."""
         self._begun = set()
-        self.ledger.begin()
+        super().ran_again()
 
 
 def new_ledger(config: DedupConfig | None) -> Ledger:

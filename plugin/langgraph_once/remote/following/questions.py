@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from langgraph_once.remote.following.backoff import Backoff
 from langgraph_once.remote.following.reconcile import State
-from langgraph_once.remote.following.run_reader import GONE, RunReader
+from langgraph_once.remote.following.retries import Backoff
+from langgraph_once.remote.following.run_reader import FAILED, GONE, Headers, RunReader
 from langgraph_once.remote.shapes.snapshots import before_of
 
-__all__ = ["Headers", "Outcome", "Step", "Steps", "Unanswered", "between", "run_asked"]
+__all__ = ["Outcome", "Step", "Steps", "Unanswered", "at_once", "between", "run_asked"]
 
 T = TypeVar("T")
-
-Headers: TypeAlias = Mapping[str, str] | None
 
 Step: TypeAlias = Callable[[Any], Any] | float
 """A question, which a client asks; or how long to wait, in seconds."""
@@ -61,7 +59,13 @@ def run_asked(
     return run
 
 
-def between(reader: RunReader, headers: Headers) -> Steps[Outcome | None]:
+def at_once(value: T) -> Steps[T]:
+    """No steps at all: it comes to a value that is known."""
+    yield from ()
+    return value
+
+
+def between(reader: RunReader) -> Steps[Outcome | None]:
     """Ask and wait as long as it takes until the next connection may be made.
 
     Returns:
@@ -76,7 +80,7 @@ def between(reader: RunReader, headers: Headers) -> Steps[Outcome | None]:
         return None
     if reader.must_ask:
         try:
-            status, states = yield from _outcome(reader, headers)
+            status, states = yield from _outcome(reader)
         except Unanswered as failed:
             reader.unanswered(failed.error)
         else:
@@ -86,31 +90,27 @@ def between(reader: RunReader, headers: Headers) -> Steps[Outcome | None]:
     return None
 
 
-def _outcome(reader: RunReader, headers: Headers) -> Steps[Outcome]:
+def _outcome(reader: RunReader) -> Steps[Outcome]:
     """Ask what a run came to, as far as that is not known."""
-    status = reader.known_status
+    status, thread_id = reader.known_status, reader.thread_id
     if status is None:
-        run = yield from run_asked(reader.thread_id, reader.run_id, headers)
+        run = yield from run_asked(thread_id, reader.run_id, reader.headers)
         status = GONE if run is None else run["status"]
-    if reader.may_be_finished_by_another(status):
-        yield from _earlier_runs_ended(reader, headers)
-    states: list[State] = []
-    asked = reader.history_asked(status)
-    while asked is not None:
-        page = yield _history({**asked, "before": before_of(asked.get("before"))}, headers)
-        if page is None:
-            return status, []
-        states += _listed(page, "checkpoints")
-        asked = reader.history.next_page(asked, page)
-    return status, states
+    if thread_id is None or not reader.is_open:
+        return status, []
+    if status == GONE and reader.goes_on:  # an earlier run may finish what this one was to do
+        yield from _earlier_runs_ended(thread_id, reader)
+    if not (reader.doubt or status == GONE or status in FAILED):
+        return status, []
+    return status, (yield from _history(thread_id, reader))
 
 
-def _earlier_runs_ended(reader: RunReader, headers: Headers) -> Steps[None]:
+def _earlier_runs_ended(thread_id: str, reader: RunReader) -> Steps[None]:
     """Wait until no earlier run of the thread is under way."""
     tries = Backoff(reader.config, is_bounded=False)
     while True:
         runs = yield lambda client: client.runs.list(
-            str(reader.thread_id), select=["run_id", "status"], headers=headers
+            thread_id, select=["run_id", "status"], headers=reader.headers
         )
         under_way = [run for run in _listed(runs or [], "runs") if run.get("status") in UNDER_WAY]
         if not any(reader.history.is_of_run_or_older(run.get("run_id")) for run in under_way):
@@ -118,11 +118,24 @@ def _earlier_runs_ended(reader: RunReader, headers: Headers) -> Steps[None]:
         yield tries.next_s() or 0
 
 
+def _history(thread_id: str, reader: RunReader) -> Steps[list[State]]:
+    """The checkpoints that are about the run, newest first, page by page."""
+    history, states = reader.history, list[State]()
+    asked: dict[str, Any] | None = history.asked(thread_id)
+    while asked is not None:
+        page = yield _page({**asked, "before": before_of(asked.get("before"))}, reader.headers)
+        if page is None:
+            return []
+        states += _listed(page, "checkpoints")
+        asked = history.next_page(asked, page)
+    return states
+
+
+def _page(asked: Mapping[str, Any], headers: Headers) -> Step:
+    return lambda client: client.threads.get_history(**asked, headers=headers)
+
+
 def _listed(answer: Any, kind: str) -> list[Mapping[str, Any]]:
     if not isinstance(answer, list) or not all(isinstance(each, Mapping) for each in answer):
         raise Unanswered(ValueError(f"expected a list of {kind}"))
     return answer
-
-
-def _history(asked: Mapping[str, Any], headers: Headers) -> Step:
-    return lambda client: client.threads.get_history(**asked, headers=headers)

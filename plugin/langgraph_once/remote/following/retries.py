@@ -1,18 +1,55 @@
-"""May we connect to a run again, and when? No I/O."""
+"""May we ask a server again, and when? No I/O."""
 
 from __future__ import annotations
 
+import random
 import time
 from typing import Final
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.remote.following.backoff import Backoff
+from langgraph_once.remote.following.failures import MAX_TOLD_S, told_s
 
-__all__ = ["Retries"]
+__all__ = ["Backoff", "Retries"]
 
 MIN_HELD_S: Final = 0.1
+MAX_DOUBLINGS: Final = 64
 MAX_VERIFIED: Final = 3
 """How often in a row a response may end as if it were whole before that is waited for."""
+
+
+class Backoff:
+    """Counts failed tries, and doubles the wait with each.
+
+    Args:
+        config: How many there may be, and how long to wait before each.
+        is_bounded: There may be no more than `max_retries`.
+
+    Attributes:
+        tries: How many there have been.
+    """
+
+    def __init__(self, config: RemoteConfig, *, is_bounded: bool = True) -> None:
+        self._config = config
+        self._is_bounded = is_bounded
+        self.tries = 0
+
+    def reset(self) -> None:
+        """Note that a try succeeded."""
+        self.tries = 0
+
+    def next_s(self, error: Exception | None = None) -> float | None:
+        """How long to wait before the next; None if there have been enough.
+
+        Args:
+            error: What the last try ended with. The server may say in it when to come back.
+        """
+        config = self._config
+        if self._is_bounded and self.tries >= config.max_retries:
+            return None
+        wait_s = min(config.backoff_s * 2.0 ** min(self.tries, MAX_DOUBLINGS), config.max_backoff_s)
+        self.tries += 1
+        wait_s += random.uniform(0, config.backoff_s)  # noqa: S311  # no secret
+        return max(wait_s, min(told_s(error) or 0, MAX_TOLD_S))
 
 
 class Retries:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 from langgraph.pregel.remote import RemoteException
 
@@ -20,13 +20,15 @@ from langgraph_once.remote.following.failures import (
 )
 from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.following.history import RunHistory
-from langgraph_once.remote.following.reconcile import State, failure
+from langgraph_once.remote.following.reconcile import State, failure, lost_parts
 from langgraph_once.remote.following.retries import Retries
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.stream import GAP_MODE, Part
 
-__all__ = ["GONE", "ResponseHead", "RunReader"]
+__all__ = ["FAILED", "GONE", "Headers", "ResponseHead", "RunReader"]
+
+Headers: TypeAlias = Mapping[str, str] | None
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
 LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
@@ -62,9 +64,11 @@ class RunReader:
         goes_on: It was given no input; it goes on from a checkpoint.
         resumable: The server keeps its events, so that it can be read on after a cut.
         position: Where in its log to go on.
+        headers: To send with each request beside the client's own.
         ran_again: Called when the server begins to run it again, from its last checkpoint.
 
     Attributes:
+        goes_on: As above.
         is_resumable: It can be read on after a cut, as far as we know.
         has_ended: The server has said that it ended.
         doubt: Why something may be missing; None as long as nothing can be.
@@ -81,6 +85,7 @@ class RunReader:
         goes_on: bool = False,
         resumable: bool = True,
         position: str | None = None,
+        headers: Headers = None,
         ran_again: Callable[[], None] = lambda: None,
     ) -> None:
         self.config = config
@@ -88,7 +93,8 @@ class RunReader:
         self.run_id = run_id
         self.modes = modes
         self.subgraphs = subgraphs
-        self._goes_on = goes_on
+        self.goes_on = goes_on
+        self.headers = headers
         self.alignment = Alignment() if position is None else Alignment.at(position)
         self.is_resumable = resumable
         self.has_ended = False
@@ -282,7 +288,7 @@ class RunReader:
 
         Args:
             status: That of the run; `GONE` where the server does not know it.
-            states: The checkpoints of the thread, where `history_asked` asked for them.
+            states: The checkpoints of the thread, where they were asked for.
 
         Raises:
             RemoteException: The run failed.
@@ -290,9 +296,11 @@ class RunReader:
         """
         if status == GONE:
             yield from self.doubted("the server no longer knows the run")
-        modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)
-        states = self.history.of_run(states)
-        yield from self._received.lost(states, modes, is_whole=is_whole)
+        modes, received = frozenset(self.modes or ALL_MODES), self._received
+        is_whole, states = self.history.is_whole(states), self.history.of_run(states)
+        yield from lost_parts(
+            states, modes, received.updates, received.said, received.unfinished, is_whole=is_whole
+        )
         if status == GONE and not self.history.is_complete(states):
             raise self.interrupted(
                 "the server no longer knows it, and it is not complete: rolled back, or lost"
@@ -314,19 +322,7 @@ class RunReader:
     @property
     def history(self) -> RunHistory:
         """Which checkpoints tell what became of the run."""
-        return RunHistory(self.run_id, goes_on=self._goes_on)
-
-    def history_asked(self, status: str) -> dict[str, Any] | None:
-        """What `client.threads.get_history` is to be asked for, if `settled` needs it."""
-        if self.thread_id is None or not self.is_open:
-            return None
-        if not (self.doubt or status == GONE or status in FAILED):
-            return None
-        return self.history.asked(self.thread_id)
-
-    def may_be_finished_by_another(self, status: str) -> bool:
-        """Whether an earlier run of the thread may finish what this one was to do."""
-        return status == GONE and self._goes_on and self.is_open and self.thread_id is not None
+        return RunHistory(self.run_id, goes_on=self.goes_on)
 
     @property
     def must_begin_again(self) -> bool:
@@ -352,16 +348,14 @@ class RunReader:
             StreamInterrupted: Too many brought nothing.
         """
         is_verification = isinstance(self._tries.error, AmbiguousError)
-        wait_s = VERIFICATION_S if is_verification else self._wait_s()
-        self._tries.begin()
-        self.alignment.rejoin(verifies=is_verification)
-        return wait_s
-
-    def _wait_s(self) -> float:
-        wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)
+        wait_s: float | None = VERIFICATION_S
+        if not is_verification:
+            wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)
         if wait_s is None:
             why = f"gave up after {self._tries.in_vain} connections in vain"
             raise self.interrupted(why) from self._tries.error
+        self._tries.begin()
+        self.alignment.rejoin(verifies=is_verification)
         return wait_s
 
     def interrupted(self, why: str) -> StreamInterrupted:

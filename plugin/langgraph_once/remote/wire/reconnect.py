@@ -9,9 +9,8 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from contextlib import aclosing, closing
-from functools import partial
 from inspect import getattr_static
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import httpx
 from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClient, SyncRunsClient
@@ -20,47 +19,62 @@ from langgraph_sdk.errors import APIStatusError, NotFoundError
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.failures import UnknownRunError
 from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.questions import Headers, Step, Steps, Unanswered, between
+from langgraph_once.remote.following.questions import Step, Steps, Unanswered, between
+from langgraph_once.remote.following.recipient import Recipient
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.wire.connection import Connection, SyncConnection
 from langgraph_once.stream import Part
 
-__all__ = ["aanswered", "answered", "aread_run", "read_run"]
+__all__ = ["Reading", "aanswered", "answered", "aread_run", "read_run"]
 
 T = TypeVar("T")
+
+Begin: TypeAlias = Callable[[Any], Any] | None
+"""Begins a run, given a `RunsClient`; None to join the one that the reader names."""
+
+
+class Reading(NamedTuple):
+    """A run to read."""
+
+    reader: RunReader
+    begin: Begin = None
+    recipient: Recipient = Recipient()
+
 
 ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
 """The errors that end a connection."""
 
-UNANSWERED: Final = (httpx.RequestError, APIStatusError, ValueError)
+UNANSWERED: Final = (httpx.HTTPError, ValueError)
 """How a question fails. A `ValueError` says that the answer is no JSON: a proxy's page, perhaps."""
 
 
-def aread_run(
-    client: LangGraphClient,
-    reader: RunReader,
-    create: Callable[[RunsClient], Any] | None,
-    headers: Headers = None,
-) -> AsyncGenerator[Part]:
-    """The parts of a run, each once, until it ends.
+async def aread_run(client: LangGraphClient, opening: Steps[Reading]) -> AsyncGenerator[Part]:
+    """What the recipient of a run gets, until the run ends.
 
     If a user has replaced the client's `runs.stream`, to trace or to test, that method is called
     and its frames are all there is. It may end as it likes; whether it reconnects is up to it.
 
     Args:
         client: The user's client.
-        reader: What is known of the run.
-        create: Begins the run, given a `RunsClient`; None to join the one that the reader names.
-        headers: To send with each request beside the client's own.
+        opening: What to read; its steps are taken when the first part is asked for.
 
     Raises:
         APIError: The server refuses to begin the run.
         RemoteException: The run failed.
         StreamInterrupted: The run cannot be read to its end.
     """
-    if create is not None and _is_replaced(client.runs, RunsClient):
-        return _agiven(reader, create(client.runs))
-    return _aread(client, reader, create, headers)
+    reader, begin, recipient = await aanswered(client, opening)
+    if begin is not None and _is_replaced(client.runs, RunsClient):
+        source = _agiven(reader, begin(client.runs))
+    else:
+        source = _aread(client, reader, begin)
+    with recipient.ending():
+        async with aclosing(source):
+            async for part in source:
+                for new in recipient.feed(part):
+                    yield new
+    for new in recipient.close():
+        yield new
 
 
 async def _agiven(reader: RunReader, stream: AsyncIterable[Any]) -> AsyncGenerator[Part]:
@@ -69,52 +83,38 @@ async def _agiven(reader: RunReader, stream: AsyncIterable[Any]) -> AsyncGenerat
             yield part
 
 
-async def _aread(
-    client: LangGraphClient,
-    reader: RunReader,
-    create: Callable[[RunsClient], Any] | None,
-    headers: Headers,
-) -> AsyncGenerator[Part]:
+async def _aread(client: LangGraphClient, reader: RunReader, begin: Begin) -> AsyncGenerator[Part]:
     runs = RunsClient(Connection(client.http, reader.config, reader.opened))
-    connect = partial(_joined, reader, headers) if create is None else create
-    if create is None:
+    if begin is None:
         reader.rejoin()
     outcome = None
     while outcome is None:
-        async with aclosing(_aconnection(reader, connect(runs))) as parts:
-            async for part in parts:
-                yield part
-        if not reader.must_begin_again:
-            connect = partial(_joined, reader, headers)
-        outcome = await aanswered(client, between(reader, headers))
+        error: Exception | None = None
+        try:
+            async with aclosing(_connected(reader, begin, runs)) as frames:
+                async for frame in frames:
+                    for part in reader.feed(frame):
+                        yield part
+        except ENDS as cut:
+            error = reader.survives(cut)
+        for part in reader.ended(error):
+            yield part
+        outcome = await aanswered(client, between(reader))
     for part in reader.settled(*outcome):
         yield part
 
 
-async def _aconnection(reader: RunReader, frames: AsyncGenerator[Frame]) -> AsyncGenerator[Part]:
-    """The parts of one connection, however it ends."""
-    error: Exception | None = None
-    try:
-        async with aclosing(frames):
-            async for frame in frames:
-                for part in reader.feed(frame):
-                    yield part
-    except ENDS as cut:
-        error = reader.survives(cut)
-    for part in reader.ended(error):
-        yield part
-
-
-def read_run(
-    client: SyncLangGraphClient,
-    reader: RunReader,
-    create: Callable[[SyncRunsClient], Any] | None,
-    headers: Headers = None,
-) -> Generator[Part]:
+def read_run(client: SyncLangGraphClient, opening: Steps[Reading]) -> Generator[Part]:
     """`aread_run`, sync."""
-    if create is not None and _is_replaced(client.runs, SyncRunsClient):
-        return _given(reader, create(client.runs))
-    return _read(client, reader, create, headers)
+    reader, begin, recipient = answered(client, opening)
+    if begin is not None and _is_replaced(client.runs, SyncRunsClient):
+        source = _given(reader, begin(client.runs))
+    else:
+        source = _read(client, reader, begin)
+    with recipient.ending(), closing(source):
+        for part in source:
+            yield from recipient.feed(part)
+    yield from recipient.close()
 
 
 def _given(reader: RunReader, stream: Iterable[Any]) -> Generator[Part]:
@@ -122,36 +122,22 @@ def _given(reader: RunReader, stream: Iterable[Any]) -> Generator[Part]:
         yield from reader.feed(_frame(given))
 
 
-def _read(
-    client: SyncLangGraphClient,
-    reader: RunReader,
-    create: Callable[[SyncRunsClient], Any] | None,
-    headers: Headers,
-) -> Generator[Part]:
+def _read(client: SyncLangGraphClient, reader: RunReader, begin: Begin) -> Generator[Part]:
     runs = SyncRunsClient(SyncConnection(client.http, reader.config, reader.opened))
-    connect = partial(_joined, reader, headers) if create is None else create
-    if create is None:
+    if begin is None:
         reader.rejoin()
     outcome = None
     while outcome is None:
-        with closing(_connection(reader, connect(runs))) as parts:
-            yield from parts
-        if not reader.must_begin_again:
-            connect = partial(_joined, reader, headers)
-        outcome = answered(client, between(reader, headers))
+        error: Exception | None = None
+        try:
+            with closing(_connected(reader, begin, runs)) as frames:
+                for frame in frames:
+                    yield from reader.feed(frame)
+        except ENDS as cut:
+            error = reader.survives(cut)
+        yield from reader.ended(error)
+        outcome = answered(client, between(reader))
     yield from reader.settled(*outcome)
-
-
-def _connection(reader: RunReader, frames: Generator[Frame]) -> Generator[Part]:
-    """`_aconnection`, sync."""
-    error: Exception | None = None
-    try:
-        with closing(frames):
-            for frame in frames:
-                yield from reader.feed(frame)
-    except ENDS as cut:
-        error = reader.survives(cut)
-    yield from reader.ended(error)
 
 
 def _is_replaced(runs: Any, sdk: type) -> bool:
@@ -164,14 +150,16 @@ def _frame(given: Any) -> Frame:
     return Frame(given.event, given.data, getattr(given, "id", None), 0)
 
 
-def _joined(reader: RunReader, headers: Headers, runs: Any) -> Any:
-    """One more connection to a run."""
+def _connected(reader: RunReader, begin: Begin, runs: Any) -> Any:
+    """The frames of the next connection: it begins the run, or joins one that has begun."""
+    if begin is not None and not reader.is_open:
+        return begin(runs)
     cursor = (reader.alignment.cursor or FIRST) if reader.is_resumable else None
     if reader.joined_thread_id is not None:
         return runs.join_stream(
-            reader.joined_thread_id, reader.run_id, last_event_id=cursor, headers=headers
+            reader.joined_thread_id, reader.run_id, last_event_id=cursor, headers=reader.headers
         )
-    asked = {**({"Last-Event-ID": cursor} if cursor else {}), **(headers or {})}
+    asked = {**({"Last-Event-ID": cursor} if cursor else {}), **(reader.headers or {})}
     return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
 
 

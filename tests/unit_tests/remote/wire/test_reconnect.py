@@ -11,14 +11,16 @@ from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.following.questions import Unanswered, between
-from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.following.run_reader import Headers, RunReader
 
 UNFIT = Unanswered(ValueError("no JSON"))
 
 
-def joined(**config: Any) -> RunReader:
+def joined(headers: Headers = None, **config: Any) -> RunReader:
     """One that has joined a run twice: it said one thing, and then the same thing again."""
-    reader = RunReader(RemoteConfig(**config), thread_id="t", run_id="r", modes=["custom"])
+    reader = RunReader(
+        RemoteConfig(**config), thread_id="t", run_id="r", modes=["custom"], headers=headers
+    )
     for is_new in (True, False):
         reader.rejoin()
         assert len(list(reader.feed(Frame("custom", 1, "1-0", 7)))) == is_new
@@ -28,7 +30,7 @@ def joined(**config: Any) -> RunReader:
 
 def taken(reader: RunReader, *answers: Any) -> list[Any]:
     """The waits, and the outcome, where questions are answered like this."""
-    steps, found, left = between(reader, None), [], list(answers)
+    steps, found, left = between(reader), [], list(answers)
     answer: Any = None
     try:
         while True:
@@ -76,7 +78,7 @@ def test_a_run_that_the_server_does_not_know_is_asked_for_its_checkpoints() -> N
 def test_a_question_names_the_run_and_bears_the_headers() -> None:
     asked: list[Any] = []
     runs = SimpleNamespace(get=lambda *run, headers: asked.append((*run, headers)))
-    step = next(between(joined(), {"x": "1"}))
+    step = next(between(joined({"x": "1"})))
     assert callable(step)
     step(SimpleNamespace(runs=runs))
     assert asked == [("t", "r", {"x": "1"})]
