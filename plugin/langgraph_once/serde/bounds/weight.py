@@ -40,6 +40,7 @@ def _step(header: Header) -> int:
 _ARRAYS: Final = starts_of(Kind.ARRAY)
 _MAPS: Final = starts_of(Kind.MAP)
 _EXTENSIONS: Final = starts_of(Kind.EXT)
+_SCALAR_STARTS: Final = bytes(starts_of(Kind.SCALAR))
 _WIDTHS: Final = [header.width for header in HEADERS]
 """Of the length field, where there is one."""
 
@@ -119,16 +120,15 @@ class Weights:
 
     def _bound(self, data: bytes | memoryview) -> int:
         """Return what `data` would take if each byte that can be a header was one."""
-        units = 0
+        others = bytes(data).translate(None, _SCALAR_STARTS)  # few, as a rule
+        units = _OF_A_SCALAR * (len(data) - len(others))
         for starts, cost in (
             (_MAPS, _OF_A_MAP),
             (_ARRAYS, _OF_AN_ARRAY),
             (_EXTENSIONS, self._most),
         ):
-            left = bytes(data).translate(None, bytes(starts))
-            units += cost * (len(data) - len(left))
-            data = left
-        return units + len(data)
+            units += cost * (len(others) - len(others.translate(None, bytes(starts))))
+        return units
 
     def units(self, data: bytes | memoryview, most: int) -> int:
         """Return the units of `data`; of what is above `most`, any number above it.
