@@ -115,7 +115,7 @@ def postgres() -> Iterator[str]:
         yield address
 
 
-_OURS = re.compile(r"rror in (Once|Hiding|Hints)\w*Handler")
+_OURS = re.compile(r"rror in (Once|Hiding|Hints|ModelRuns)\w*Handler")
 
 
 class _Failures(logging.Handler):

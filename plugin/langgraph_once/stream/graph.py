@@ -185,7 +185,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             is_announced=take_announcement(),
         )
         is_v3 = is_v3_stream(merged, version)
-        run, hints = self._run(input, for_stock=for_stock and not is_v3), Hints()
+        run = self._run(input, for_stock=for_stock and not is_v3)
+        hints = Hints(space_of(self.dedup_config, takes_back=True))
         is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
         is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
         repeats = not is_alone and (is_again or may_repeat(input))
@@ -246,8 +247,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         tells = "values" in asked and cuts_states(self.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config
-        hears = HintsHandler(hints, space=space_of(self.dedup_config, takes_back=True))
-        return merge_configs(config, {"callbacks": [hears]})
+        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
     def _thread(self, merged: RunnableConfig, *, may_repeat: bool = True) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.

@@ -8,6 +8,8 @@ attempts        Which tasks run, which attempt that is, and what failed ones sai
 inputs          What graphs and tasks were given, so that an echo is no news.
 returned        What a node returned, beside what others wrote.
 suppressed_runs Which model runs are not streamed.
+node_handler    When nodes begin, return and fail, for every handler.
 hints_handler   What nodes do, where `messages` is not streamed.
+model_runs      Which model runs may repeat others, for `astream_events`.
 unread          What nobody has read of an ended run.
 """

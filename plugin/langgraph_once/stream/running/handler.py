@@ -46,26 +46,24 @@ from langgraph_once.stream.running.attempts import (
     Meta,
     ModelRun,
     Task,
-    Tasks,
     first_message,
     is_sent,
-    raised_update,
 )
 from langgraph_once.stream.running.inputs import GivenToGraph
+from langgraph_once.stream.running.node_handler import NodeHandler
 from langgraph_once.stream.running.returned import ConcurrentWrites, Written, dropped, known_first
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["OnceMessagesHandler"]
 
 
-class OnceMessagesHandler(StreamMessagesHandler):
+class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     """`StreamMessagesHandler` for a graph that is wrapped by `once`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.run = Run.take()
         self.run.put = self.stream
-        self._tasks = Tasks()
         self._models: dict[UUID, ModelRun] = {}
         self._last: tuple[UUID | None, ModelRun | None] = None, None
         self._given_ids: set[str] = set()
@@ -154,7 +152,7 @@ class OnceMessagesHandler(StreamMessagesHandler):
         """Note that what a model has said so far is void."""
         run = self._ended(run_id)
         if run is not None and run.id:
-            # Who closes a stream early has what was wanted.
+            # GeneratorExit: the caller stopped reading. Not a failure.
             run.failed = not isinstance(error, GeneratorExit)
 
     def _ended(self, run_id: UUID) -> ModelRun | None:
@@ -174,9 +172,12 @@ class OnceMessagesHandler(StreamMessagesHandler):
         **kwargs: Any,
     ) -> Any:
         """Note what a node is given; take back what an attempt before this one has said."""
-        # The inputs are walked here, so upstream gets none to walk, but where its way is asked for.
+        # Upstream knows which graphs are streamed. The inputs are walked here, so it gets none to
+        # walk, but where its way is asked for.
         known = inputs if self.run.is_stock else {}
-        super().on_chain_start(serialized, known, run_id=run_id, metadata=metadata, **kwargs)
+        StreamMessagesHandler.on_chain_start(
+            self, serialized, known, run_id=run_id, metadata=metadata, **kwargs
+        )
         if metadata is None or TASK_NS_KEY not in metadata:
             return
         if run_id not in self.metadata:
@@ -197,30 +198,15 @@ class OnceMessagesHandler(StreamMessagesHandler):
                 task.inputs[message.id] = message, message.content, key
         self._given_ids |= task.inputs.keys()
 
-    def on_chain_end(self, response: Any, *, run_id: UUID, **_: Any) -> Any:  # type: ignore[override]  # as upstream's
-        """Send the messages that a node returned."""
-        if (meta := self.metadata.pop(run_id, None)) is None:
-            return
-        task = self._tasks.get(meta[1][TASK_NS_KEY])
-        if ended := task.end():
+    def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
+        """Send the messages that a node returned, or raised with a command."""
+        if is_over:
             self._take_back(task, task.take_back(inner=True), meta[1])
         # What it runs may bear its name, and say what it does not return: upstream sends that.
-        if ended or self.run.is_stock:
-            self._send_found(meta, task, response, "node")
-        if ended:
+        if is_over or self.run.is_stock:
+            self._send_found(meta, task, response, source)
+        if is_over:
             self._finish(task)
-
-    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
-        """Send the messages of a command that a node raised to the graph of this task."""
-        if (meta := self.metadata.pop(run_id, None)) is None:
-            return
-        task = self._tasks.get(meta[1][TASK_NS_KEY])
-        ended = task.end()
-        update = raised_update(error, task, meta[1].get("langgraph_node"))
-        if update is not None:
-            self._send_found(meta, task, update, "command")
-            if ended:
-                self._finish(task)
 
     def _finish(self, task: Task) -> None:
         """Mark what models said in vain; that no message repeats it the deduplicator knows."""

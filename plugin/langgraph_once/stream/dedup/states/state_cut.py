@@ -212,21 +212,27 @@ class StateCut:
         content = content_of(message)
         if self._ledger.pending_ids.comes_in_update(self._ns, content):
             return True
-        original = self._inferred(content)
+        original = self._original(content)
         if original is None and self._copies_pending(content):
             return True
         self._ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
 
-    def _inferred(self, content: Content) -> Entry | None:
-        """What this is a copy of, told by what it says and by its node alone."""
-        if self._hints is not None or self._is_snapshot:
+    def _original(self, content: Content, message_id: str = "") -> Entry | None:
+        """What this is a copy of: by its task, where that is known, else by its node alone."""
+        if self._hints is not None:
+            _, task = self._hints.origins.get(message_id, ((), ""))
+            space = self._hints.space
+            original = task and self._ledger.match_copy(task, content, space=space)
+        elif self._is_snapshot:
             return None
-        original = self._ledger.match_in_update(self._node, content)
-        if original is None or any(known in self._listed for known in original.ids):
+        else:
+            task = self._node
+            original = self._ledger.match_in_update(task, content)
+        if not (task and original) or any(known in self._listed for known in original.ids):
             return None
-        self.inferred += 1
-        self._ledger.claim(original, self._node)
+        self.inferred += self._hints is None
+        self._ledger.claim(original, task)
         return original
 
     def _copies_pending(self, content: Content) -> bool:
@@ -243,9 +249,6 @@ class StateCut:
         """`message`, if the consumer lacks it; from now on it has it."""
         content = content_of(message)
         known = self._ledger.entries(message_id)
-        if not known and (original := self._hinted(message_id)) is not None:
-            yield from self._hinted_copy(original, message_id, message, content)
-            return
         same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
         if same:
             if not self._is_snapshot:
@@ -254,13 +257,14 @@ class StateCut:
             return
         if not known and self._is_named_now(message_id, content):
             return
-        if not known and (original := self._inferred(content)) is not None:
-            self._ledger.alias(original, message_id)
+        if not known and (original := self._original(content, message_id)) is not None:
+            yield from self._copy(original, message_id, message, content)
             return
         if any(entry.content != content for entry in known):
             had = self._ledger.forget(message_id, home=self._home)
             yield from (RemoveMessage(id=known_id) for known_id in had if known_id != message_id)
-        entry = self._ledger.deliver_in_state(message_id, content, self._ns)
+        place = self._ns if self._hints is None else self._hints.place(message_id, self._ns)
+        entry = self._ledger.deliver_in_state(message_id, content, place)
         yield message
         if self._hints is not None and message_id in self._hints.void:
             self._stale.append(entry)  # told before, read only now
@@ -273,13 +277,7 @@ class StateCut:
             return True
         return self._ledger.name(message_id, content, ns=self._ns, snapshot=self._is_snapshot)
 
-    def _hinted(self, message_id: str) -> Entry | None:
-        """The message that the run is known to have copied this one from."""
-        original_id = self._hints.copies.get(message_id) if self._hints else None
-        originals = self._ledger.entries(original_id) if original_id is not None else ()
-        return originals[0] if originals else None
-
-    def _hinted_copy(
+    def _copy(
         self, original: Entry, message_id: str, message: BaseMessage, content: Content
     ) -> Iterator[BaseMessage]:
         """What the consumer lacks of a copy: all of it if its white space is another."""
