@@ -11,5 +11,4 @@ content_blocks.py       text, reasoning and calls in a message, as each provider
 channels.py             keys of the state, from `values` and `updates`
 artifacts.py            which elements of a value are new or changed
 ui_messages.py          LangGraph's UI messages
-usage.py                what messages cost, each counted once
 """

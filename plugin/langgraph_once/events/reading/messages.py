@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from langchain_core.messages import (
@@ -13,14 +13,13 @@ from langchain_core.messages import (
     RemoveMessage,
     ToolMessage,
 )
-from langchain_core.messages.ai import add_usage
+from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.reading.content_blocks import Saying, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
-from langgraph_once.events.reading.recent import History
+from langgraph_once.events.reading.recent import Bounded, History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
-from langgraph_once.events.reading.unwatched_messages import MessageOrigin, UnwatchedMessages
-from langgraph_once.events.reading.usage import UsageTotals
+from langgraph_once.events.reading.unwatched_messages import MessageOrigin
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig
 from langgraph_once.events.vocabulary.event import (
@@ -30,6 +29,7 @@ from langgraph_once.events.vocabulary.event import (
     MessageReplacedEvent,
     MessageSupersededEvent,
     TokenStreamEvent,
+    UsageEvent,
 )
 from langgraph_once.stream import Part, annotation_of
 from langgraph_once.stream.part.annotation import is_respaced
@@ -41,7 +41,7 @@ MODEL_KEY = "ls_model_type"
 REMOVED = "the message was removed before the arguments were whole"
 SUPERSEDED = "the task ran again before the arguments were whole"
 
-Key = tuple[Where, str]
+Meta = Mapping[str, Any]
 
 
 class MessageEvents:
@@ -65,15 +65,15 @@ class MessageEvents:
         self._config = config
         self._seq = seq
         self._tracker = tracker
-        self._usage = UsageTotals(seq)
         self._enabled = Pattern(config.enabled_namespaces)
         self._excluded = Pattern(config.exclude_namespaces)
         self._tags = frozenset(config.message_tags or ())
-        self._open: dict[Key, OpenMessage] = {}
+        self._open: dict[tuple[Where, str], OpenMessage] = {}
         self._history = History(max_history)
-        self._elsewhere = UnwatchedMessages(max_history)
+        self._elsewhere: Bounded[str, MessageOrigin] = Bounded(max_history)
         self._early: list[tuple[ToolMessage, Where]] = []
         self._removals: list[Part] = []
+        self._total = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
         self._last: OpenMessage | None = None
         self._last_meta: Any = None
 
@@ -100,39 +100,18 @@ class MessageEvents:
             return None
         if fields["tool_call_chunks"]:
             return self._args_token(draft, fields)
-        text, how = fields["content"], fields["response_metadata"]
-        if type(text) is not str:
-            return self._block_token(draft, text, how)
-        if not text or not draft.goes_on(how):
-            return None
-        return self._event(draft, Saying("text", 0, text))
-
-    def _block_token(self, draft: OpenMessage, content: Any, how: Any) -> TokenStreamEvent | None:
-        """`token`, of a message in content blocks."""
-        said = draft.next_of_block(content, how)
+        said = draft.next(fields["content"], fields["response_metadata"])
         if said is None or (said.kind == "reasoning" and not self._config.include_reasoning):
             return None
         draft.keep(said.text)
         return self._event(draft, said)
 
-    def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
-        growing = draft.text if said.kind == "text" else draft.of_kind(said.kind)
-        return TokenStreamEvent(
-            seq=self._seq(),
-            where=draft.where,
-            message_id=draft.message_id,
-            content_delta=said.text,
-            so_far=growing.add(said.text),
-            block_index=said.block_index,
-            kind=said.kind,
-        )
-
     def _args_token(self, draft: OpenMessage, fields: Mapping[str, Any]) -> Event | None:
         """`token`, of a message that writes the arguments of a call."""
-        pieces, content = fields["tool_call_chunks"], fields["content"]
+        pieces = fields["tool_call_chunks"]
         if len(pieces) != 1 or not self._config.include_tool_calls:
             return None
-        text = draft.next_of_args(content, fields["response_metadata"])
+        text = draft.next_of_args(fields["content"], fields["response_metadata"])
         if text is None:
             return None
         event = self._tracker.next_of_args(draft.message_id, pieces[0], draft.where)
@@ -140,10 +119,20 @@ class MessageEvents:
             draft.keep(text)
         return event
 
+    def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
+        return TokenStreamEvent(
+            seq=self._seq(),
+            where=draft.where,
+            message_id=draft.message_id,
+            content_delta=said.text,
+            so_far=draft.said[said.kind].add(said.text),
+            block_index=said.block_index,
+            kind=said.kind,
+        )
+
     def _other(self, part: Part) -> Iterator[Event]:
         """The events of a part that is not simply the next token of the last message."""
-        message = part.data
-        where = where_of(part.ns, part.meta)
+        message, where = part.data, where_of(part.ns, part.meta)
         self._last = self._last_meta = None
         if isinstance(message, ToolMessage) and self._is_early(message, where):
             self._early.append((message, where))
@@ -152,18 +141,14 @@ class MessageEvents:
         if isinstance(message, RemoveMessage):
             yield from self._removal(part, where)
             return
-        replaces = False
-        if self._removals:
-            replaces = yield from self._resolve(part)
+        replaces = yield from self._resolve(part)
         if isinstance(message, BaseMessageChunk):
             yield from self._chunk(message, where, part.meta)
         elif isinstance(message, BaseMessage):
-            if self._is_shown(message, where, part.meta):
+            if self._shows_here(message, where, part.meta):
                 yield from self._whole(message, where, replaces=replaces)
-            else:
-                self._elsewhere.add(message.id, MessageOrigin(where, part.meta))
-            if isinstance(message, AIMessage) and message.usage_metadata:
-                yield self._usage.count(message.usage_metadata, message.id, where)
+            if isinstance(message, AIMessage):
+                yield from self._cost(message.usage_metadata, message.id, where)
 
     @property
     def has_elsewhere(self) -> bool:
@@ -175,10 +160,10 @@ class MessageEvents:
     ) -> Iterator[Event]:
         """The messages in the state of a graph that came from unwatched graphs inside it."""
         for message in messages:
-            said = self._elsewhere.get(message.id)
-            where = said.seen_from(namespace) if said is not None else None
-            if said and where and self._is_shown(message, where, said.meta):
-                yield from self._whole(message, where, replaces=False)
+            origin = self._elsewhere.get(message.id or "")
+            where = origin.seen_from(namespace) if origin is not None else None
+            if origin and where and self._is_shown(message, where, origin.meta):
+                yield from self._whole(message, where)
         yield from self._late_results()
 
     def _is_early(self, result: ToolMessage, where: Where) -> bool:
@@ -190,7 +175,7 @@ class MessageEvents:
         results, self._early = self._early, []
         for result, where in results:
             if self._is_shown(result, where, {}):
-                yield from self._whole(result, where, replaces=False)
+                yield from self._whole(result, where)
 
     def wants_call(self, where: Where, *, is_known: bool) -> bool:
         """Whether to tell news of a tool. Tools bear no tags; who sees a call sees its result."""
@@ -198,7 +183,7 @@ class MessageEvents:
             return False
         return is_known or (not self._tags and self._accepts(where))
 
-    def _is_shown(self, message: BaseMessage, where: Where, meta: Mapping[str, Any]) -> bool:
+    def _is_shown(self, message: BaseMessage, where: Where, meta: Meta) -> bool:
         if not self._accepts(where):
             return False
         if not self._tags or self._tags.intersection(meta.get("tags") or ()):
@@ -209,22 +194,26 @@ class MessageEvents:
             and self._tracker.call_of(message.tool_call_id, where) is not None
         )
 
+    def _shows_here(self, message: BaseMessage, where: Where, meta: Meta) -> bool:
+        """Whether a message is told where it is said; if not, the state of a graph around may
+        bring it. The empty id of a provider that gives none names nothing."""
+        is_shown = self._is_shown(message, where, meta)
+        if not is_shown and message.id:
+            self._elsewhere[message.id] = MessageOrigin(where, meta)
+        return is_shown
+
     def _accepts(self, where: Where) -> bool:
         return self._enabled.matches(where) and not self._excluded.matches(where)
 
-    def _chunk(
-        self, chunk: BaseMessageChunk, where: Where, meta: Mapping[str, Any]
-    ) -> Iterator[Event]:
+    def _chunk(self, chunk: BaseMessageChunk, where: Where, meta: Meta) -> Iterator[Event]:
         key = where, chunk.id or ""
         draft = self._open.get(key)
         if draft is None:
             if self._history.has(*key):
                 yield from self._late(chunk, where)
                 return
-            shown = self._is_shown(chunk, where, meta)
-            if not shown:
-                self._elsewhere.add(chunk.id, MessageOrigin(where, meta))
-            draft = self._open[key] = OpenMessage(key[1], where, is_shown=shown)
+            is_shown = self._shows_here(chunk, where, meta)
+            draft = self._open[key] = OpenMessage(key[1], where, is_shown=is_shown)
         if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
             draft.usage = add_usage(draft.usage, chunk.usage_metadata)
         if draft.is_shown:
@@ -248,18 +237,17 @@ class MessageEvents:
         return (event for event in events if self._config.include_tool_calls)
 
     def _complete(self, draft: OpenMessage, *, is_partial: bool = False) -> Iterator[Event]:
-        key = draft.where, draft.message_id
-        del self._open[key]
-        if not draft.is_shown:
-            self._history.add(*key, None)
-        else:
-            message = draft.message(self._tracker.so_far(draft.message_id, draft.where))
+        where, message_id = draft.where, draft.message_id
+        del self._open[where, message_id]
+        message = None
+        if draft.is_shown:
+            message = draft.message(self._tracker.so_far(message_id, where))
             end = self._tracker.abort if is_partial else self._tracker.finish
-            yield from self._calls(end(draft.message_id, draft.where))
-            self._history.add(*key, message)
-            yield self._completed(message, draft.where, is_partial=is_partial)
-        if draft.usage is not None:
-            yield self._usage.count(draft.usage, draft.message_id, draft.where)
+            yield from self._calls(end(message_id, where))
+        self._history.add(where, message_id, message)
+        if message is not None:
+            yield self._completed(message, where, is_partial=is_partial)
+        yield from self._cost(draft.usage, message_id, where)
 
     def _completed(
         self, message: BaseMessage, where: Where, *, is_partial: bool = False
@@ -273,6 +261,23 @@ class MessageEvents:
             is_partial=is_partial,
         )
 
+    def _replaced(self, message: BaseMessage, where: Where, message_id: str) -> Event:
+        self._history.add(where, message_id, message)
+        return MessageReplacedEvent(
+            seq=self._seq(), where=where, message_id=message_id, message=message
+        )
+
+    def _cost(
+        self, usage: UsageMetadata | None, message_id: str | None, where: Where
+    ) -> Iterator[Event]:
+        """What a message cost. What a model said in vain, in an attempt that failed, was paid for
+        and counts too."""
+        if usage:
+            self._total = add_usage(self._total, usage)
+            yield UsageEvent(
+                seq=self._seq(), where=where, message_id=message_id, usage=usage, total=self._total
+            )
+
     def _late(self, chunk: BaseMessageChunk, where: Where) -> Iterator[Event]:
         """A chunk after its message was whole: it brings text that was lost, or the cost."""
         message_id = str(chunk.id)
@@ -280,25 +285,21 @@ class MessageEvents:
         if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
             draft = OpenMessage(message_id, where)
             for kind, _, said in sayings(known):
-                draft.of_kind(kind).add(said)
+                draft.said[kind].add(said)
             yield from self._said(chunk, draft)
-            message = _extended(known, "".join(s.text for s in missing if s.kind == "text"))
-            self._history.add(where, message_id, message)
-            yield MessageReplacedEvent(
-                seq=self._seq(), where=where, message_id=message_id, message=message
-            )
-        if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
-            yield self._usage.count(chunk.usage_metadata, message_id, where)
+            text = "".join(said.text for said in missing if said.kind == "text")
+            yield self._replaced(_extended(known, text), where, message_id)
+        if isinstance(chunk, AIMessageChunk):
+            yield from self._cost(chunk.usage_metadata, message_id, where)
 
-    def _whole(self, message: BaseMessage, where: Where, *, replaces: bool) -> Iterator[Event]:
+    def _whole(
+        self, message: BaseMessage, where: Where, *, replaces: bool = False
+    ) -> Iterator[Event]:
         message_id = message.id or ""
-        self._elsewhere.forget(message_id)
+        self._elsewhere.pop(message_id, None)
         draft = self._open.pop((where, message_id), None)
         if replaces or self._history.has(where, message_id):
-            self._history.add(where, message_id, message)
-            yield MessageReplacedEvent(
-                seq=self._seq(), where=where, message_id=message_id, message=message
-            )
+            yield self._replaced(message, where, message_id)
             return
         if isinstance(message, ToolMessage):
             yield from self._calls(self._tracker.result(message, where))
@@ -307,8 +308,7 @@ class MessageEvents:
                 yield from self._said(message, OpenMessage(message_id, where))
             yield from self._calls(self._tracker.finish(message_id, where))
             yield from self._calls(self._tracker.whole(message, where))
-        if message_id:
-            self._history.add(where, message_id, message)
+        self._history.add(where, message_id, message)
         yield self._completed(message, where)
 
     def _removal(self, part: Part, where: Where) -> Iterator[Event]:
@@ -318,7 +318,7 @@ class MessageEvents:
         else:
             self._removals.append(part)
 
-    def _resolve(self, part: Part) -> Any:
+    def _resolve(self, part: Part) -> Generator[Event, None, bool]:
         """Tell the removals that came before a message. Only the message shows what they are:
         it is a new version of a removed one, or said in a new run of its task, or neither.
 
@@ -346,7 +346,6 @@ class MessageEvents:
 
     def _removed(self, part: Part, where: Where) -> Iterator[Event]:
         message_id = part.data.id
-        self._elsewhere.forget(message_id)
         for place in [place for place, open_id in self._open if open_id == message_id]:
             yield from self._calls(self._tracker.abort(message_id, place, REMOVED))
         if self._forget(message_id, where):
@@ -356,11 +355,11 @@ class MessageEvents:
         self, part: Part, where: Where, new_id: str | None, reason: Any
     ) -> Iterator[Event]:
         old_id = part.data.id
-        self._elsewhere.forget(old_id)
         draft = self._open.pop((where, old_id), None)
         yield from self._calls(self._tracker.abort(old_id, where, SUPERSEDED))
-        if draft is not None and draft.usage is not None:
-            yield self._usage.count(draft.usage, old_id, where)
+        if draft is not None:
+            self._elsewhere.pop(old_id, None)
+            yield from self._cost(draft.usage, old_id, where)
         if draft.is_shown if draft is not None else self._forget(old_id, where):
             yield MessageSupersededEvent(
                 seq=self._seq(), where=where, old_id=old_id, new_id=new_id, reason=reason
@@ -368,6 +367,7 @@ class MessageEvents:
 
     def _forget(self, message_id: str, where: Where) -> bool:
         """Forget a message, and say whether its consumer may have seen it."""
+        self._elsewhere.pop(message_id, None)
         self._tracker.forget(message_id, where)
         shown = self._history.forget(message_id)
         for key in [key for key in self._open if key[1] == message_id]:
@@ -387,7 +387,7 @@ def _is_followed(removal: Part, part: Part) -> bool:
     return removal.meta is part.meta or is_respaced(removal.meta)
 
 
-def _is_of_model(meta: Mapping[str, Any]) -> bool:
+def _is_of_model(meta: Meta) -> bool:
     note = annotation_of(meta)
     return MODEL_KEY in meta if note is None else note["source"] == "model"
 

@@ -71,14 +71,20 @@ class ToolCallState:
 
     def facts(self, seq: int) -> dict[str, Any]:
         """The fields that all its events have."""
-        return {
-            "seq": seq,
-            "where": self.where,
-            "tool_call_id": self.tool_call_id,
-            "name": self.name,
-            "index": self.index,
-            "message_id": self.message_id,
-        }
+        named = {"tool_call_id": self.tool_call_id, "name": self.name, "index": self.index}
+        return {"seq": seq, "where": self.where, "message_id": self.message_id, **named}
+
+    def progress(self, seq: int, delta: str) -> ToolCallProgressEvent:
+        """The event of arguments that went on."""
+        so_far = self.args.so_far()
+        return ToolCallProgressEvent(**self.facts(seq), args_delta=delta, so_far=so_far)
+
+    def end(self, seq: int, args: dict[str, Any] | None, error: str) -> Event:
+        """The event of its end: its arguments are these, or cannot be read for this reason."""
+        facts, text = self.facts(seq), self.accumulated_args
+        if args is None:
+            return ToolCallFailedEvent(**facts, error=error, accumulated_args=text)
+        return ToolCallCompletedEvent(**facts, final_args=text, parsed_args=args)
 
 
 class MessageCalls:
@@ -124,22 +130,21 @@ class MessageCalls:
             return
         state.tool_call_id = state.tool_call_id or piece.id or None
         state.name = state.name or piece.name or ""
-        so_far = state.args.add(piece.args) if piece.args else state.args.so_far()
+        if piece.args:
+            state.args.add(piece.args)
         if state.status == "pending":
             if state.tool_call_id and state.name:
                 yield from self._start(state)
         elif piece.args and not state.is_silent:
-            yield ToolCallProgressEvent(
-                **state.facts(self._seq()), args_delta=piece.args, so_far=so_far
-            )
+            yield state.progress(self._seq(), piece.args)
 
     def next_of_args(self, place: int | str, args: str) -> Event | None:
         """The event of arguments that go on; None where there is none, or more to say."""
         state = self._by_index.get(place)
         if state is None or state.status != "streaming" or state.is_silent:
             return None
-        so_far = state.args.add(args)
-        return ToolCallProgressEvent(**state.facts(self._seq()), args_delta=args, so_far=so_far)
+        state.args.add(args)
+        return state.progress(self._seq(), args)
 
     def _linked(self, piece: CallPiece) -> ToolCallState | None:
         """The call that a fragment goes on with; None for the first fragment of a call."""
@@ -168,49 +173,29 @@ class MessageCalls:
             return
         yield ToolCallStartedEvent(**state.facts(self._seq()))
         if delta := state.accumulated_args:
-            so_far = state.args.so_far()
-            yield ToolCallProgressEvent(**state.facts(self._seq()), args_delta=delta, so_far=so_far)
+            yield state.progress(self._seq(), delta)
 
     def _settle_earlier(self) -> Iterator[Event]:
         """End the calls to whose arguments nothing can be added, now that another begins."""
         for state in self.states:
-            if state.status == "streaming" and state.accumulated_args:
+            if state.status == "streaming" and state.args:
                 args, _ = parsed(state.accumulated_args)
                 if args is not None:
-                    yield from self._complete(state)
+                    yield from self._end(state)
 
-    def finish(self) -> Iterator[Event]:
-        """The message is whole, and so are its calls."""
+    def end(self, failed: str | None = None) -> Iterator[Event]:
+        """The message is whole, and so are its calls; or it never will be, for this reason."""
         for state in self.states:
             if state.is_open:
-                yield from self._complete(state)
+                yield from self._end(state, failed)
 
-    def _complete(self, state: ToolCallState) -> Iterator[Event]:
+    def _end(self, state: ToolCallState, failed: str | None = None) -> Iterator[Event]:
         if state.status == "pending":
             yield from self._start(state)
-        text = state.accumulated_args
-        args, error = parsed(text)
-        if args is None:
-            yield from self._fail(state, error)
-            return
-        state.status = "completed"
+        args, error = parsed(state.accumulated_args) if failed is None else (None, failed)
+        state.status = "failed" if args is None else "completed"
         if not state.is_silent:
-            facts = state.facts(self._seq())
-            yield ToolCallCompletedEvent(**facts, final_args=text, parsed_args=args)
-
-    def abort(self, error: str) -> Iterator[Event]:
-        """The message will never be whole."""
-        for state in self.states:
-            if state.is_open:
-                if state.status == "pending":
-                    yield from self._start(state)
-                yield from self._fail(state, error)
-
-    def _fail(self, state: ToolCallState, error: str) -> Iterator[Event]:
-        state.status = "failed"
-        if not state.is_silent:
-            facts, text = state.facts(self._seq()), state.accumulated_args
-            yield ToolCallFailedEvent(**facts, error=error, accumulated_args=text)
+            yield state.end(self._seq(), args, error)
 
 
 def _repeats(piece: CallPiece, state: ToolCallState) -> bool:

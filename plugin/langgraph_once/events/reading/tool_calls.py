@@ -13,8 +13,6 @@ from langgraph_once.events.reading.tool_call_fragments import MessageCalls, Sour
 from langgraph_once.events.vocabulary.base import akin
 from langgraph_once.events.vocabulary.event import (
     Event,
-    ToolCallCompletedEvent,
-    ToolCallFailedEvent,
     ToolCallStartedEvent,
     ToolResultEvent,
 )
@@ -87,14 +85,14 @@ class ToolCallTracker:
         """A message is whole."""
         calls = self._open.pop((where, message_id), None)
         if calls is not None:
-            yield from calls.finish()
+            yield from calls.end()
             self._index(calls.states)
 
     def abort(self, message_id: str, where: Where, error: str = UNFINISHED) -> Iterator[Event]:
         """A message will never be whole."""
         calls = self._open.pop((where, message_id), None)
         if calls is not None:
-            yield from calls.abort(error)
+            yield from calls.end(error)
 
     def forget(self, message_id: str, where: Where) -> None:
         """A message is gone; should it be said again, its calls are told again."""
@@ -128,11 +126,7 @@ class ToolCallTracker:
                 continue
             state.is_told_whole = True
             yield ToolCallStartedEvent(**state.facts(self._seq()))
-            facts = state.facts(self._seq())
-            if call.args is not None:
-                yield ToolCallCompletedEvent(**facts, final_args=call.text, parsed_args=call.args)
-            else:
-                yield ToolCallFailedEvent(**facts, error=call.error, accumulated_args=call.text)
+            yield state.end(self._seq(), call.args, call.error)
 
     def result(
         self, message: ToolMessage, where: Where, *, source: Source = "message"
@@ -175,16 +169,13 @@ class ToolCallTracker:
             and not state.is_silent
             and akin(state.where.namespace, where.namespace)
         ]
-        ranked = [
-            (
-                state.where.task_id == where.task_id,
-                state.where.namespace == where.namespace,
-                state.result is None,
-                at,
-            )
-            for at, state in enumerate(found)
-        ]
-        return found[max(ranked)[-1]] if ranked else None
+
+        def fits(state: ToolCallState) -> tuple[bool, bool, bool]:
+            at = state.where
+            is_same_graph = at.namespace == where.namespace
+            return at.task_id == where.task_id, is_same_graph, state.result is None
+
+        return max(reversed(found), key=fits, default=None)
 
     def _is_told(self, state: ToolCallState) -> bool:
         """Whether something else told of a call before its message streamed."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from langgraph_once.events.reading.recent import Bounded
 from langgraph_once.stream.part.where import Where, node_names
 
-__all__ = ["MessageOrigin", "UnwatchedMessages"]
+__all__ = ["MessageOrigin"]
 
 
 class MessageOrigin(NamedTuple):
@@ -29,31 +28,3 @@ class MessageOrigin(NamedTuple):
         if len(said) <= depth or said[:depth] != namespace:
             return None
         return Where(namespace, *node_names(said[depth:])[:1])
-
-
-class UnwatchedMessages:
-    """The messages that are not told, by id.
-
-    Args:
-        max_messages: The most to remember.
-    """
-
-    def __init__(self, max_messages: int) -> None:
-        self._by_id: Bounded[str, MessageOrigin] = Bounded(max_messages)
-
-    def __bool__(self) -> bool:
-        """Whether there is any."""
-        return bool(self._by_id)
-
-    def add(self, message_id: str | None, said: MessageOrigin) -> None:
-        """Remember one; the empty id of a provider that gives none names nothing."""
-        if message_id:
-            self._by_id[message_id] = said
-
-    def get(self, message_id: str | None) -> MessageOrigin | None:
-        """Where it was said, if it was not told."""
-        return self._by_id.get(message_id or "")
-
-    def forget(self, message_id: str | None) -> None:
-        """It is told, or gone."""
-        self._by_id.pop(message_id or "", None)
