@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import (
     AsyncGenerator,
-    Callable,
     Collection,
     Generator,
     Iterable,
@@ -37,13 +36,12 @@ from langgraph_once.events.sources.chunks import (
     SHAPE_KEYS,
     Chunk,
     ReadChunk,
-    SelfTold,
     local_part,
+    self_told,
     shape_reader,
 )
 from langgraph_once.events.sources.graphs import (
     UNREAD,
-    SeededBy,
     asked,
     check_keys,
     each_once,
@@ -58,8 +56,8 @@ from langgraph_once.events.vocabulary.config import (
     checked_channels,
 )
 from langgraph_once.events.vocabulary.event import Event
-from langgraph_once.stream import Deduplicator, Ledger, Part
-from langgraph_once.stream.bookkeeping import Guard
+from langgraph_once.stream import Deduplicator, Ledger
+from langgraph_once.stream.bookkeeping import Calls, Guard, aanswer, answer
 from langgraph_once.stream.part.resume import may_repeat
 from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
@@ -76,28 +74,23 @@ class _Run(NamedTuple):
     read: ReadChunk
     dedup: Deduplicator | None
     reader: PartReader
-    seeded_by: SeededBy | None = None
-    """What tells which artifacts are old, if anything does."""
-
-    @property
-    def token(self) -> Callable[[Any], Event | None] | None:
-        """A short way for tokens, if chunks are well made and each comes once."""
-        return self.reader.token if self.read is local_part else None
+    state_before: Calls[Any] | None = None
+    """Finds the state that tells which artifacts are old, where that is wanted."""
 
     def seed(self, state: Any) -> None:
         """Take the state that the stream starts from."""
         with Guard(UNREAD)():
-            self.reader.seed(state)
+            self.reader.seed(state or {})
 
-    def parts(self, chunk: Any) -> Iterable[Part]:
-        """What a chunk says that the consumer lacks."""
-        parts = self.read(chunk)
-        return parts if self.dedup is None else chain.from_iterable(map(self.dedup.feed, parts))
-
-    def feed(self, chunk: Any) -> Iterator[Event]:
+    def feed(self, chunk: Any) -> Iterable[Event]:
         """The events of a chunk."""
-        for part in self.parts(chunk):
-            yield from self.reader.feed(part)
+        # A short way for tokens, where chunks are well made and each comes once.
+        if self.read is local_part and (token := self.reader.token(chunk)) is not None:
+            return (token,)
+        parts = self.read(chunk)
+        if self.dedup is not None:
+            parts = chain.from_iterable(map(self.dedup.feed, parts))
+        return chain.from_iterable(map(self.reader.feed, parts))
 
     def end(self, error: BaseException | None = None) -> Iterator[Event]:
         """The events of the end."""
@@ -215,7 +208,7 @@ class ChannelStreamingProcessor:
         """
         if self._fed is None:
             self._fed = self._under_way(None)
-        return self._fed.feed(chunk)
+        yield from self._fed.feed(chunk)
 
     def close(self, error: BaseException | None = None) -> Iterator[Event]:
         """End the stream of `feed`: close what is open, tell the error, and the end.
@@ -261,16 +254,16 @@ class ChannelStreamingProcessor:
             input, config, stream_mode=modes, subgraphs=subgraphs, version="v2", **options
         )
         dedup = None if is_once else self._deduplicator()
-        seeded_by = seeded(graph, config, self._channels)
+        state_before = seeded(graph, config, self._channels)
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
-        return _Run(chunks, read, dedup, self._reader(states=not for_messages), seeded_by)
+        return _Run(chunks, read, dedup, self._reader(states=not for_messages), state_before)
 
     def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _Run:
         read = shape_reader(shape) if shape else self._self_told(chunks)
         return _Run(chunks, read, self._deduplicator(), self._reader())
 
-    def _self_told(self, chunks: Any) -> SelfTold:
-        return SelfTold(chunks, tokens=self._tokens is not None, max_history=self._max_history)
+    def _self_told(self, chunks: Any) -> ReadChunk:
+        return self_told(chunks, tokens=self._tokens is not None, max_history=self._max_history)
 
     def _each_once(self, graph: Any) -> tuple[Any, bool]:
         if self._dedup is None:
@@ -280,38 +273,29 @@ class ChannelStreamingProcessor:
         return self._wrapped[graph]
 
     def _streamed(self, run: _Run) -> Generator[Event, None, None]:
-        token, feed = run.token, run.feed
         with _closing(run.chunks):
             try:
-                if run.seeded_by is not None:
-                    run.seed(run.seeded_by.state())
+                if run.state_before is not None:
+                    run.seed(answer(run.state_before, Guard(UNREAD)))
                 chunks = iter(run.chunks)
-                yield from chain.from_iterable(map(feed, first_chunk(chunks, announced())))
-                for chunk in chunks:
-                    if token is not None and (event := token(chunk)) is not None:
-                        yield event
-                        continue
-                    yield from feed(chunk)
+                for chunk in chain(first_chunk(chunks, announced()), chunks):
+                    yield from run.feed(chunk)
                 yield from run.end()
             except Exception as error:
                 yield from run.end(error)
                 raise
 
     async def _astreamed(self, run: _Run) -> AsyncGenerator[Event, None]:
-        token, feed = run.token, run.feed
         async with _aclosing(run.chunks):
             try:
-                if run.seeded_by is not None:
-                    run.seed(await run.seeded_by.astate())
+                if run.state_before is not None:
+                    run.seed(await aanswer(run.state_before, Guard(UNREAD)))
                 chunks = aiter(run.chunks)
-                first = await afirst_chunk(chunks, announced())
-                for event in chain.from_iterable(map(feed, first)):
-                    yield event
+                for chunk in await afirst_chunk(chunks, announced()):
+                    for event in run.feed(chunk):
+                        yield event
                 async for chunk in chunks:
-                    if token is not None and (said := token(chunk)) is not None:
-                        yield said
-                        continue
-                    for event in feed(chunk):
+                    for event in run.feed(chunk):
                         yield event
                 for event in run.end():
                     yield event

@@ -15,22 +15,10 @@ __all__ = ["Artifact", "ArtifactTracker"]
 
 
 class Artifact(NamedTuple):
-    """An element that is new or changed."""
+    """An element that is new or changed, with its own id or one made of its content."""
 
     id: str
     data: Any
-
-
-class _Mark(NamedTuple):
-    """What an element is known by."""
-
-    own_id: str | None
-    print: bytes
-
-    @property
-    def id(self) -> str:
-        """Its own id, or one made of its content."""
-        return self.own_id or self.print.hex()
 
 
 class ArtifactTracker:
@@ -53,16 +41,17 @@ class ArtifactTracker:
         """What is new in the whole value."""
         prints, self._prints = self._prints, {}
         unnamed, self._unnamed = self._unnamed, Counter()
-        for mark, data in _marked(value):
-            if mark.own_id is None:
-                self._unnamed[mark.print] += 1
-                is_new = self._unnamed[mark.print] > unnamed[mark.print]
+        for element in _elements(value):
+            own_id, print_ = _own_id(element), _print_of(element)
+            if own_id is None:
+                self._unnamed[print_] += 1
+                is_new = self._unnamed[print_] > unnamed[print_]
             else:
-                said = self._prints.setdefault(mark.own_id, set())
-                is_new = mark.print not in said and mark.print not in prints.get(mark.own_id, ())
-                said.add(mark.print)
+                said = self._prints.setdefault(own_id, set())
+                is_new = print_ not in said and print_ not in prints.get(own_id, ())
+                said.add(print_)
             if is_new:
-                yield Artifact(mark.id, data)
+                yield Artifact(own_id or print_.hex(), element)
 
     def update(self, written: Any) -> Iterator[Artifact]:
         """What is new in what a node wrote: the whole value, or only an addition to it.
@@ -70,30 +59,22 @@ class ArtifactTracker:
         An element without id that was written before counts as the same.
         """
         within: Counter[bytes] = Counter()
-        for mark, data in _marked(written):
-            if mark.own_id is None:
-                within[mark.print] += 1
-                is_new = within[mark.print] > self._unnamed[mark.print]
-                count = max(within[mark.print], self._unnamed.pop(mark.print, 0))
-                self._unnamed[mark.print] = count
+        for element in _elements(written):
+            own_id, print_ = _own_id(element), _print_of(element)
+            if own_id is None:
+                within[print_] += 1
+                known = self._unnamed.pop(print_, 0)
+                is_new = within[print_] > known
+                self._unnamed[print_] = max(within[print_], known)
             else:
-                is_new = mark.print not in self._prints.pop(mark.own_id, ())
-                self._prints[mark.own_id] = {mark.print}
+                is_new = print_ not in self._prints.pop(own_id, ())
+                self._prints[own_id] = {print_}
             if is_new:
-                yield Artifact(mark.id, data)
-        _shorten(self._prints, self._max_known)
-        _shorten(self._unnamed, self._max_known)
-
-
-def _shorten(known: dict[Any, Any], size: int) -> None:
-    """Forget what was seen longest ago."""
-    while len(known) > size:
-        del known[next(iter(known))]
-
-
-def _marked(value: Any) -> Iterator[tuple[_Mark, Any]]:
-    for element in _elements(value):
-        yield _Mark(_own_id(element), _print_of(element)), element
+                yield Artifact(own_id or print_.hex(), element)
+        stores: tuple[dict[Any, Any], ...] = (self._prints, self._unnamed)
+        for seen in stores:
+            while len(seen) > self._max_known:  # the first was seen longest ago
+                del seen[next(iter(seen))]
 
 
 def _elements(value: Any) -> Iterable[Any]:

@@ -43,6 +43,9 @@ class _Channel:
         self._artifacts[namespace] = tracker = tracker or ArtifactTracker(self._artifacts.max_size)
         return tracker
 
+    def filtered(self, events: Iterable[Event]) -> Iterator[Event]:
+        return (event for event in events if checked(self.config.filter_fn, event))
+
 
 class ChannelEvents:
     """Makes events of states and updates.
@@ -72,10 +75,9 @@ class ChannelEvents:
         """The events of a state. It comes cut to the keys that changed."""
         where = Where(part.ns)
         for channel in self._valued:
-            if channel.pattern.matches(where):
-                value = read_key(part.data, channel.config.key)
-                if value is not MISSING:
-                    yield from self._value(channel, value, where)
+            value = read_key(part.data, channel.config.key)
+            if value is not MISSING and channel.pattern.matches(where):
+                yield from channel.filtered(self._value(channel, value, where))
 
     def _value(self, channel: _Channel, value: Any, where: Where) -> Iterator[Event]:
         config, ns = channel.config, where.namespace
@@ -83,11 +85,9 @@ class ChannelEvents:
             yield from self._artifacts(config, channel.tracker(ns).values(value), where)
             return
         known = not channel.told.add(ns)
-        event = ChannelValueEvent(
+        yield ChannelValueEvent(
             seq=self._seq(), where=where, key=config.key, value=value, previous_known=known
         )
-        if checked(config.filter_fn, event):
-            yield event
 
     def updates(self, part: Part) -> Iterator[Event]:
         """The events of what nodes wrote."""
@@ -96,29 +96,23 @@ class ChannelEvents:
             for channel in self._updated:
                 written = read_key(update, channel.config.key)
                 if written is not MISSING and channel.pattern.matches(where):
-                    yield from self._update(channel, written, where)
+                    yield from channel.filtered(self._update(channel, written, where))
 
     def _update(self, channel: _Channel, written: Any, where: Where) -> Iterator[Event]:
         config = channel.config
-        if config.artifact_type is not None:
-            if config.stream_mode is ChannelMode.UPDATES_ONLY:
-                yield from self._written_artifacts(channel, written, where)
-            return
-        event = ChannelUpdateEvent(seq=self._seq(), where=where, key=config.key, update=written)
-        if checked(config.filter_fn, event):
-            yield event
-
-    def _written_artifacts(self, channel: _Channel, written: Any, where: Where) -> Iterator[Event]:
-        tracker = channel.tracker(where.namespace)
-        whole = isinstance(written, Overwrite)
-        found = tracker.values(written.value) if whole else tracker.update(written)
-        yield from self._artifacts(channel.config, found, where)
+        if config.artifact_type is None:
+            yield ChannelUpdateEvent(seq=self._seq(), where=where, key=config.key, update=written)
+        elif config.stream_mode is ChannelMode.UPDATES_ONLY:
+            tracker = channel.tracker(where.namespace)
+            whole = isinstance(written, Overwrite)
+            found = tracker.values(written.value) if whole else tracker.update(written)
+            yield from self._artifacts(config, found, where)
 
     def _artifacts(
         self, config: ChannelConfig, found: Iterable[Artifact], where: Where
     ) -> Iterator[Event]:
         for artifact in found:
-            event = ArtifactEvent(
+            yield ArtifactEvent(
                 seq=self._seq(),
                 where=where,
                 artifact_type=str(config.artifact_type),
@@ -126,8 +120,6 @@ class ChannelEvents:
                 key=config.key,
                 artifact_id=artifact.id,
             )
-            if checked(config.filter_fn, event):
-                yield event
 
 
 def read_key(state: Any, key: str) -> Any:

@@ -37,6 +37,10 @@ READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MOD
 even end what was said before."""
 
 
+TOOL_RESULTS = {"tool-finished": ("output", "success"), "tool-error": ("message", "error")}
+"""Where news of a tool has its result, and the status of that."""
+
+
 class PartReader:
     """Makes events of the parts of one stream.
 
@@ -115,9 +119,7 @@ class PartReader:
             yield from self._state_calls(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
         waiting = part.meta.get("interrupts")
-        if waiting is None and isinstance(part.data, Mapping):
-            waiting = part.data.get(INTERRUPT_KEY)
-        yield from self._waits(waiting or (), part.ns)
+        yield from self._waits(_waiting(part.data) if waiting is None else waiting, part.ns)
 
     def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
         """The messages in a state or update that were said only in unwatched graphs."""
@@ -134,21 +136,16 @@ class PartReader:
             for node, update in node_updates(part.data):
                 yield from self._state_calls(update, Where(part.ns, node))
         yield from self._channels.updates(part)
-        if isinstance(part.data, Mapping):
-            yield from self._waits(part.data.get(INTERRUPT_KEY) or (), part.ns)
+        yield from self._waits(_waiting(part.data), part.ns)
 
     def _state_calls(self, state: Any, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """The tool calls and results in a state or update."""
         for message in found_in_update(state, lambda _: False).messages:
             if isinstance(message, AIMessage):
                 yield from self._tracker.whole(message, where, is_old=is_old)
-            elif isinstance(message, ToolMessage) and not (is_old and self._note(message, where)):
-                yield from self._tracker.result(message, where)
-
-    def _note(self, message: ToolMessage, where: Where) -> bool:
-        """Take a result that was there before the stream, without telling it."""
-        list(self._tracker.result(message, where))
-        return True
+            elif isinstance(message, ToolMessage):
+                results = list(self._tracker.result(message, where))
+                yield from () if is_old else results
 
     def _waits(self, interrupts: Iterable[Any], ns: tuple[str, ...]) -> Iterator[Event]:
         for waiting in interrupts:
@@ -191,21 +188,15 @@ class PartReader:
         is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
         if not self._wants_call(where, is_known=is_known):
             return
-        match data.get("event"):
-            case "tool-started" if not is_known:
-                call = {
-                    "id": data["tool_call_id"],
-                    "name": data.get("tool_name") or "",
-                    "args": data.get("input") or {},
-                }
-                asked = AIMessage("", tool_calls=[call])
-                yield from self._tracker.whole(asked, where)
-            case "tool-finished":
-                message = _tool_message(data["tool_call_id"], data.get("output"))
-                yield from self._tracker.result(message, where, source="tools")
-            case "tool-error":
-                message = _tool_message(data["tool_call_id"], data.get("message"), status="error")
-                yield from self._tracker.result(message, where, source="tools")
+        kind, call_id = data.get("event"), data.get("tool_call_id")
+        if kind == "tool-started" and not is_known:
+            name, args = data.get("tool_name") or "", data.get("input") or {}
+            call: Any = {"id": call_id, "name": name, "args": args}
+            yield from self._tracker.whole(AIMessage("", tool_calls=[call]), where)
+        elif kind in TOOL_RESULTS:
+            key, status = TOOL_RESULTS[kind]
+            message = _tool_message(call_id, data.get(key), status)
+            yield from self._tracker.result(message, where, source="tools")
 
     def _wants_call(self, where: Where, *, is_known: bool) -> bool:
         if "tool_calls" in self._include:
@@ -230,7 +221,12 @@ class PartReader:
         yield StreamEndedEvent(seq=self._seq(), status=status)
 
 
-def _tool_message(tool_call_id: str, output: Any, *, status: Any = "success") -> ToolMessage:
+def _waiting(data: Any) -> Iterable[Any]:
+    """The interrupts in a v1 state or an update."""
+    return data.get(INTERRUPT_KEY) or () if isinstance(data, Mapping) else ()
+
+
+def _tool_message(tool_call_id: str, output: Any, status: Any) -> ToolMessage:
     if isinstance(output, ToolMessage):
         return output
     content = output if isinstance(output, str | list) else str(output)

@@ -17,21 +17,13 @@ V = TypeVar("V")
 
 
 class Bounded(OrderedDict[K, V]):
-    """A mapping that forgets the keys that were added longest ago.
-
-    Args:
-        max_size: The most keys to keep.
-
-    Attributes:
-        max_size: The same.
-    """
+    """A mapping of at most `max_size` keys, which forgets those that were added longest ago."""
 
     def __init__(self, max_size: int) -> None:
         super().__init__()
         self.max_size: int = max_size
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Set a key, and forget what there is no room for."""
         super().__setitem__(key, value)
         while len(self) > self.max_size:
             self.popitem(last=False)
@@ -61,13 +53,12 @@ class History:
 
     def get(self, where: Where, message_id: str) -> BaseMessage | None:
         """The message, if its events were told."""
-        places = self._by_id.get(message_id)
-        return places.get(where) if places is not None else None
+        return self._by_id[message_id].get(where) if message_id in self._by_id else None
 
     def forget(self, message_id: str) -> list[bool]:
         """Forget an id; for each of its messages, whether its events were told."""
         places = self._by_id.pop(message_id, None)
-        return [] if places is None else [message is not None for message in places.values()]
+        return [message is not None for message in places.values()] if places else []
 
 
 class Recent(Bounded[K, None]):

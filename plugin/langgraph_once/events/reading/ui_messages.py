@@ -25,9 +25,7 @@ def is_ui_message(data: Any) -> bool:
 class UIMessages:
     """The properties of the UI messages that are shown.
 
-    Args:
-        seq: Numbers the events.
-        max_messages: The most to remember; a merge into a forgotten one has its own properties.
+    At most `max_messages` are remembered; a merge into a forgotten one has its own properties.
     """
 
     def __init__(self, seq: Callable[[], int], *, max_messages: int) -> None:

@@ -13,7 +13,7 @@ from langgraph_once.stream import Part, event_part, sdk_part, v2_part
 from langgraph_once.stream.part.from_json import revive_part
 from langgraph_once.stream.part.intake import reader
 
-__all__ = ["SHAPE_KEYS", "Chunk", "ReadChunk", "SelfTold", "local_part", "shape_reader"]
+__all__ = ["SHAPE_KEYS", "Chunk", "ReadChunk", "local_part", "self_told", "shape_reader"]
 
 Chunk: TypeAlias = Part | Mapping[str, Any] | tuple[str, Any, str | None]
 """A chunk that tells its own shape: a part, a v2 chunk, a v3 event, a `StreamPart` of the SDK."""
@@ -56,28 +56,24 @@ def local_part(chunk: Any) -> tuple[Part]:
     return (v2_part(chunk),)
 
 
-class SelfTold:
-    """Reads chunks that tell their own shape: parts, v2 chunks, v3 events, `StreamPart`s.
+def self_told(source: Any, *, tokens: bool, max_history: int) -> ReadChunk:
+    """The function that reads chunks that tell their own shape: parts, v2 chunks, v3 events,
+    `StreamPart`s. It raises `StreamError` for any other.
 
     Args:
         source: Where they come from, if that is known: it may tell that they are of v3.
         tokens: Whether messages are watched.
         max_history: The most tool messages of v3 to remember.
     """
+    # Who watches no messages needs none found for them in the states of v3.
+    is_v3 = isinstance(source, V3_SOURCES) or None if tokens else False
+    protocol = ProtocolParts(max_history=max_history, is_v3=is_v3)
 
-    def __init__(self, source: Any = None, *, tokens: bool, max_history: int) -> None:
-        # Who watches no messages needs none found for them in the states of v3.
-        is_v3 = isinstance(source, V3_SOURCES) or None if tokens else False
-        self._protocol = ProtocolParts(max_history=max_history, is_v3=is_v3)
-
-    def __call__(self, chunk: Any) -> Iterable[Part]:
-        """The parts of a chunk.
-
-        Raises:
-            StreamError: It tells no shape.
-        """
+    def read(chunk: Any) -> Iterable[Part]:
         part = _part(chunk)
-        return () if part is None else self._protocol.read(part)
+        return () if part is None else protocol.read(part)
+
+    return read
 
 
 def _part(chunk: Any) -> Part | None:

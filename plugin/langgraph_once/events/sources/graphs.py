@@ -17,13 +17,12 @@ from langgraph_once.config import DedupConfig, HideConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
 from langgraph_once.stream import OnceStreams, once
-from langgraph_once.stream.bookkeeping import Call, Calls, Guard, aanswer, answer
+from langgraph_once.stream.bookkeeping import Call, Calls
 from langgraph_once.stream.part.from_json import revive
 
 __all__ = [
     "UNREAD",
-    "Asked",
-    "SeededBy",
+    "StreamRequest",
     "asked",
     "check_keys",
     "each_once",
@@ -41,7 +40,7 @@ NO_STATE: tuple[type[Exception], ...] = (NotFoundError, TypeError)
 """What `RemoteGraph` raises for a thread that is unknown to the server or has no checkpoint."""
 
 
-class Asked(NamedTuple):
+class StreamRequest(NamedTuple):
     """What to ask a graph for."""
 
     modes: list[str]
@@ -54,7 +53,7 @@ def asked(
     channels: Collection[ChannelConfig],
     tokens: TokenStreamingConfig | None,
     include: Collection[str],
-) -> Asked:
+) -> StreamRequest:
     """The fewest modes that the configuration needs, and whether it needs subgraphs."""
     wanted = {mode for channel in channels for mode in channel.stream_mode.modes}
     places = [channel.accepts.only_root for channel in channels]
@@ -73,7 +72,7 @@ def asked(
     for_messages = watches_some and not only_root and not wanted & {"values", "updates"}
     if for_messages:
         wanted.add("updates")
-    return Asked([mode for mode in MODES if mode in wanted], not only_root, for_messages)
+    return StreamRequest([mode for mode in MODES if mode in wanted], not only_root, for_messages)
 
 
 def is_graph(source: Any) -> bool:
@@ -129,35 +128,19 @@ def is_once_remote(graph: Any) -> bool:
 
 def seeded(
     graph: Any, config: RunnableConfig | None, channels: Iterable[ChannelConfig]
-) -> SeededBy | None:
-    """The state that tells which artifacts are old; None if none is needed, or there is none."""
+) -> Calls[Any] | None:
+    """Finds the state that tells which artifacts are old; None if there is none, or no need."""
     own = getattr(graph, "config", None) or {}
     given = {**own.get("configurable", {}), **(config or {}).get("configurable", {})}
     has_state = isinstance(graph, RemoteGraph) or bool(
         isinstance(graph, Pregel) and graph.checkpointer
     )
-    if not has_state or "thread_id" not in given:
-        return None
-    if all(channel.artifact_type is None for channel in channels):
-        return None
-    return SeededBy(graph, config)
+    has_artifacts = any(channel.artifact_type is not None for channel in channels)
+    needs_state = has_state and has_artifacts and "thread_id" in given
+    return _state_before(graph, config) if needs_state else None
 
 
-class SeededBy(NamedTuple):
-    """The state of a thread before it goes on."""
-
-    graph: Any
-    config: RunnableConfig | None
-
-    def state(self) -> Any:
-        """Its values; nothing for a thread that has none yet, or cannot be asked for them."""
-        return answer(self._asking(), Guard(UNREAD)) or {}
-
-    async def astate(self) -> Any:
-        """`state`, async."""
-        return await aanswer(self._asking(), Guard(UNREAD)) or {}
-
-    def _asking(self) -> Calls[Any]:
-        with suppress(*NO_STATE):
-            return revive((yield Call(self.graph, "get_state", self.config)).values)
-        return {}
+def _state_before(graph: Any, config: RunnableConfig | None) -> Calls[Any]:
+    with suppress(*NO_STATE):
+        return revive((yield Call(graph, "get_state", config)).values)
+    return {}

@@ -50,7 +50,6 @@ class TokenStreamEvent(BaseEvent):
     """A message goes on."""
 
     type: ClassVar[Literal["token"]] = "token"
-
     message_id: str
     content_delta: str
     """What is new."""
@@ -75,7 +74,6 @@ class MessageCompletedEvent(BaseEvent):
     """A message is whole, or will never be."""
 
     type: ClassVar[Literal["message_completed"]] = "message_completed"
-
     message_id: str | None
     message: BaseMessage
     usage: UsageMetadata | None = None
@@ -88,7 +86,6 @@ class MessageReplacedEvent(BaseEvent):
     """A message now says something else."""
 
     type: ClassVar[Literal["message_replaced"]] = "message_replaced"
-
     message_id: str
     message: BaseMessage
 
@@ -98,7 +95,6 @@ class MessageRemovedEvent(BaseEvent):
     """A message is gone, or all of them, under the id `__remove_all__`."""
 
     type: ClassVar[Literal["message_removed"]] = "message_removed"
-
     message_id: str
 
 
@@ -107,7 +103,6 @@ class MessageSupersededEvent(BaseEvent):
     """A task runs again; what it said under the old id is void."""
 
     type: ClassVar[Literal["message_superseded"]] = "message_superseded"
-
     old_id: str
     new_id: str | None
     """The message that takes its place; None where the task has yet to say it."""
@@ -121,7 +116,6 @@ class ChannelValueEvent(BaseEvent):
     """A key of the state has a new value."""
 
     type: ClassVar[Literal["channel_value"]] = "channel_value"
-
     key: str
     value: Any
     previous_known: bool
@@ -133,7 +127,6 @@ class ChannelUpdateEvent(BaseEvent):
     """A node wrote to a key of the state; `node` is which."""
 
     type: ClassVar[Literal["channel_update"]] = "channel_update"
-
     key: str
     update: Any
 
@@ -143,7 +136,6 @@ class ArtifactEvent(BaseEvent):
     """A value, or an element of one, is new or changed."""
 
     type: ClassVar[Literal["artifact"]] = "artifact"
-
     artifact_type: str
     artifact_data: Any
     key: str
@@ -163,7 +155,6 @@ class ToolCallProgressEvent(ToolCallEvent):
     """The arguments of a call go on."""
 
     type: ClassVar[Literal["tool_call_progress"]] = "tool_call_progress"
-
     args_delta: str
     so_far: SoFar
     """The arguments so far, joined when they are read."""
@@ -196,7 +187,6 @@ class ToolCallCompletedEvent(ToolCallEvent):
     """The arguments of a call are whole."""
 
     type: ClassVar[Literal["tool_call_completed"]] = "tool_call_completed"
-
     final_args: str
     parsed_args: dict[str, Any]
 
@@ -206,7 +196,6 @@ class ToolCallFailedEvent(ToolCallEvent):
     """The arguments of a call cannot be read, or never came to their end."""
 
     type: ClassVar[Literal["tool_call_failed"]] = "tool_call_failed"
-
     error: str
     accumulated_args: str
 
@@ -216,7 +205,6 @@ class ToolResultEvent(BaseEvent):
     """A tool answered."""
 
     type: ClassVar[Literal["tool_result"]] = "tool_result"
-
     tool_call_id: str
     name: str | None
     message_id: str | None
@@ -232,7 +220,6 @@ class UIEvent(BaseEvent):
     """A UI message of LangGraph: shown, merged into the one shown, or removed."""
 
     type: ClassVar[Literal["ui"]] = "ui"
-
     action: Literal["push", "merge", "remove"]
     ui_id: str
     name: str | None = None
@@ -247,7 +234,6 @@ class CustomEvent(BaseEvent):
     """What a node wrote to the stream."""
 
     type: ClassVar[Literal["custom"]] = "custom"
-
     data: Any
 
 
@@ -256,7 +242,6 @@ class InterruptEvent(BaseEvent):
     """The graph waits for an answer."""
 
     type: ClassVar[Literal["interrupt"]] = "interrupt"
-
     interrupt_id: str
     value: Any
 
@@ -266,7 +251,6 @@ class TaskStartedEvent(BaseEvent):
     """A task begins; `node` and `task_id` are which."""
 
     type: ClassVar[Literal["task_started"]] = "task_started"
-
     input: Any
     triggers: tuple[str, ...] = ()
 
@@ -276,7 +260,6 @@ class TaskFinishedEvent(BaseEvent):
     """A task is over."""
 
     type: ClassVar[Literal["task_finished"]] = "task_finished"
-
     result: Any
     error: str | None = None
     interrupts: tuple[Any, ...] = ()
@@ -287,7 +270,6 @@ class UsageEvent(BaseEvent):
     """What a message cost, and the stream so far; each message counts once."""
 
     type: ClassVar[Literal["usage"]] = "usage"
-
     message_id: str | None
     usage: UsageMetadata
     total: UsageMetadata
@@ -298,7 +280,6 @@ class GapPossibleEvent(BaseEvent):
     """Something may be missing that nothing can prove."""
 
     type: ClassVar[Literal["gap_possible"]] = "gap_possible"
-
     reason: str
 
 
@@ -307,7 +288,6 @@ class StreamErrorEvent(BaseEvent):
     """The stream died. What it had opened is closed by now."""
 
     type: ClassVar[Literal["stream_error"]] = "stream_error"
-
     error_type: str
     message: str
     error: BaseException | None = field(default=None, compare=False)
@@ -319,7 +299,6 @@ class StreamEndedEvent(BaseEvent):
     """Nothing more comes."""
 
     type: ClassVar[Literal["stream_ended"]] = "stream_ended"
-
     status: Literal["finished", "interrupted", "failed"]
 
 

@@ -31,10 +31,6 @@ class Growing:
         """How many pieces there are."""
         return len(self._pieces)
 
-    def since(self, count: int) -> str:
-        """The pieces after the first `count`, joined."""
-        return "".join(self._pieces[count:])
-
     def upto(self, count: int) -> str:
         """The first `count` pieces, joined."""
         if count < self._joined_count:
