@@ -29,6 +29,8 @@ from langgraph_once.events import (
     to_dict,
 )
 from langgraph_once.events.render import to_ag_ui, to_console, to_sse
+from langgraph_once.events.render.console import TEXTS
+from langgraph_once.events.vocabulary.event import EVENT_TYPES
 from tests.corpus.graphs import chain, says
 from tests.corpus.scenario import ASKED, Scenario
 from tests.corpus.wires import anthropic
@@ -149,6 +151,10 @@ def test_the_console_shows_words_and_no_control_codes() -> None:
     assert "[call] think({" in text
     assert "[success] think: Go on.\n" in text
     assert to_console(CustomEvent(seq=0, data="\x1b[2Jgone\x07")) == "[custom] [2Jgone\n"
+
+
+def test_the_console_knows_each_type_of_event() -> None:
+    assert TEXTS.keys() == EVENT_TYPES.keys()
 
 
 def test_a_value_that_json_does_not_know_becomes_text() -> None:
