@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.pieces.values import Cell, Values
 from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["STOCK_TAGS", "AllRows", "Inline"]
+__all__ = ["OWN", "STOCK_TAGS", "AllRows", "Inline"]
 
 STOCK_TAGS = frozenset({"null", "bytes", "bytearray", "msgpack", "json", "pickle", "empty"})
 """Of rows that upstream's serializer reads; "empty" is no value at all."""
+OWN: Final = (
+    ("once_pieces", "digest, type, data"),
+    ("once_stream_states", "checkpoint_ns, checkpoint_id, type, data"),
+)
+"""Our tables, and their columns besides the thread."""
 
 
 class Inline(NamedTuple):
@@ -44,7 +49,7 @@ class AllRows(ABC):
     is_sealed: ClassVar[str]
     """An expression: whether something of the metadata is encrypted."""
     columns: ClassVar[tuple[tuple[str, str], ...]]
-    """Upstream's tables, and those of their columns that a copy takes over as they are."""
+    """Upstream's tables, checkpoints first, and what a copy takes over of the others as it is."""
 
     cell_tables: ClassVar[tuple[CellTable, ...]]
     """Where cells are, but for those of pieces. The last is ours."""
@@ -118,7 +123,7 @@ class AllRows(ABC):
         """All threads that have something."""
         names = [*dict(self.columns)]
         if (yield from self.has_own()):
-            names += ["once_pieces", "once_stream_states"]
+            names += dict(OWN)
         rows = yield Ask(" UNION ".join(f"SELECT thread_id FROM {name}" for name in names))
         return sorted(row[0] for row in rows)
 

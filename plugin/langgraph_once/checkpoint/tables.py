@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
 
-from langgraph_once.checkpoint.all_rows import AllRows
+from langgraph_once.checkpoint.all_rows import OWN, AllRows
 from langgraph_once.checkpoint.database import Ask, Program, Row, batches
 from langgraph_once.checkpoint.pieces.collect import Assembly
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
@@ -49,6 +49,8 @@ class Tables(AllRows):
 
     run_id: ClassVar[str]
     """An expression: the run that made a checkpoint. There is an index of it."""
+    copy_checkpoints: ClassVar[str]
+    """A statement, which takes target, source, target, source."""
 
     @abstractmethod
     def among(self, values: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -143,10 +145,6 @@ class Tables(AllRows):
         """The checkpoints on which others keep what was sent to their tasks; none, in SQLite."""
         yield from ()
         return []
-
-    @abstractmethod
-    def copy(self, source: str, target: str) -> list[Ask]:
-        """Copy the rows of a thread in upstream's tables."""
 
     @abstractmethod
     def drop_unread(self, thread_id: str) -> Program[None]:
@@ -244,7 +242,7 @@ class Tables(AllRows):
         """Delete all rows of threads."""
         for some in batches(thread_ids):
             condition, values = self.among(some)
-            for table in (*dict(self.columns), "once_pieces", "once_stream_states"):
+            for table in dict(self.columns + OWN):
                 yield Ask(
                     f"DELETE FROM {table} WHERE thread_id {condition}", values, has_rows=False
                 )
@@ -344,12 +342,11 @@ class Tables(AllRows):
         while wanted and assembly.add((yield from self.load_pieces(thread_id, wanted))):
             wanted = assembly.wanted()
 
-    def copy_own(self, source: str, target: str) -> Iterable[Ask]:
-        """Copy the rows of a thread in our tables."""
-        for table, columns in (
-            ("once_pieces", "digest, type, data"),
-            ("once_stream_states", "checkpoint_ns, checkpoint_id, type, data"),
-        ):
+    def copy(self, source: str, target: str) -> Iterable[Ask]:
+        """Copy the rows of a thread."""
+        # Checkpoints come first: what another saver stores meanwhile is then copied whole or not.
+        yield Ask(self.copy_checkpoints, [target, source, target, source], has_rows=False)
+        for table, columns in self.columns[1:] + OWN:
             yield Ask(
                 f"INSERT INTO {table} (thread_id, {columns}) "
                 f"SELECT ?, {columns} FROM {table} WHERE thread_id = ?",

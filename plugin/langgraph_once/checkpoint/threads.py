@@ -184,7 +184,6 @@ class Threads:
             return
         yield from self.tables.delete_threads([target])
         yield from each(self.tables.copy(source, target))
-        yield from each(self.tables.copy_own(source, target))
         yield from self._bind_anew(source, target)
 
     def _bind_anew(self, source: str, target: str) -> Program[None]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from langgraph_once.checkpoint.all_rows import Inline
+from langgraph_once.checkpoint.all_rows import OWN, Inline
 from langgraph_once.checkpoint.database import Ask, Program
 from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.pieces.values import Cell
@@ -94,7 +94,7 @@ class PostgresMoves(Tables):
         if not (yield Ask(f"SELECT pg_try_advisory_xact_lock({SET_UP_KEY})"))[0][0]:
             raise StorageError("cannot drop our tables: a server makes them just now", path="")
         # Not waited for: others would wait behind us, and one of them for what we have already.
-        tables = ", ".join((*dict(self.columns), "once_pieces", "once_stream_states"))
+        tables = ", ".join(dict(self.columns + OWN))
         yield Ask(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)
         if (yield from self.is_any_ours()):
             return False

@@ -134,9 +134,6 @@ SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL 
 """
 # Nothing takes so long that compiling it would pay; of what recurs the server thinks it does.
 _NO_JIT: Final = Ask("SELECT set_config('jit', 'off', true)", has_rows=False)
-_COPY: Final = """
-INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} WHERE thread_id = ?
-"""
 _READ: Final = f"{_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
 _NO_SENDS: Final = 4
 """The version of checkpoints from which on LangGraph keeps on them what is sent to tasks."""
@@ -148,6 +145,7 @@ class PostgresTables(PostgresMoves):
     writes_table = "checkpoint_writes"
     value_column = "blob"
     run_id = RUN_ID
+    copy_checkpoints = _COPY_CHECKPOINTS
     columns = (
         ("checkpoints", ""),
         ("checkpoint_blobs", "checkpoint_ns, channel, version, type, blob"),
@@ -296,16 +294,6 @@ class PostgresTables(PostgresMoves):
             digests, levels = map(list, zip(*some, strict=True))
             found += yield Ask(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
         return found
-
-    def copy(self, source: str, target: str) -> list[Ask]:
-        """Copy the rows of a thread in upstream's tables."""
-        # Checkpoints come first: what another saver stores meanwhile is then copied whole or not.
-        copies = [Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False)]
-        for table, columns in self.columns:
-            if columns:
-                sql = _COPY.format(table=table, columns=columns)
-                copies.append(Ask(sql, [target, source], has_rows=False))
-        return copies
 
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Delete values of a thread that no checkpoint has any more."""

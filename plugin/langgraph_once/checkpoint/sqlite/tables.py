@@ -68,12 +68,6 @@ SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
     ELSE metadata END, ''
 FROM checkpoints WHERE thread_id = ?
 """
-_COPY_WRITES: Final = """
-INSERT INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel,
-    type, value)
-SELECT ?, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
-FROM writes WHERE thread_id = ?
-"""
 
 _MANY_PIECES: Final = 100
 """To scan all names of a thread takes a fifth, for each, of what it takes to look one up."""
@@ -122,7 +116,14 @@ class SqliteTables(Tables):
     is_sealed = f"instr(CAST(metadata AS TEXT), '\"{SEALED}\"')"
     run_id = _RUN_ID
     recent = "rowid > (SELECT max(rowid) - 1000 FROM checkpoints)"
-    columns = (("checkpoints", ""), ("writes", ""))
+    copy_checkpoints = _COPY_CHECKPOINTS
+    columns = (
+        ("checkpoints", ""),
+        (
+            "writes",
+            "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value",
+        ),
+    )
     cell_tables = (
         CellTable("checkpoint", "checkpoints", ("checkpoint_ns", "checkpoint_id"), "checkpoint"),
         CellTable(
@@ -216,13 +217,6 @@ class SqliteTables(Tables):
         found = yield from super().of_runs(run_ids)
         runs = set(run_ids)
         return found + [row[:3] for row in (yield Ask(NOT_JSON)) if _run_of(row[3]) in runs]
-
-    def copy(self, source: str, target: str) -> list[Ask]:
-        """Copy the rows of a thread in upstream's tables."""
-        return [
-            Ask(_COPY_CHECKPOINTS, [target, source, target, source], has_rows=False),
-            Ask(_COPY_WRITES, [target, source], has_rows=False),
-        ]
 
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Nothing: values are in the rows of their checkpoints."""
