@@ -46,8 +46,8 @@ from langgraph_once.stream.readers import (
     is_v3_stream,
     take_announcement,
 )
-from langgraph_once.stream.running.hints_handler import HintsHandler
 from langgraph_once.stream.running.install import install
+from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.session import FilterOf, Opened, Thread, astreamed, streamed
 from langgraph_once.stream.v3.events import event_filter

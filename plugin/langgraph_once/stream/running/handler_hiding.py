@@ -1,19 +1,53 @@
-"""The handler of the `messages` mode, which streams no hidden model."""
+"""The handler of the `messages` mode, with what a graph runs that is not streamed.
+
+That is who is hidden, and models tagged `nostream`. A whole message of the metadata of its node
+tells of neither. So what is hidden is said once, when it is whole, to the deduplicator, which
+passes it on to nobody and knows by it what nodes return. What upstream alone leaves out is not
+hidden: its tags go with the message.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-from uuid import UUID
+from collections import deque
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langchain_core.outputs import LLMResult
+from langgraph._internal._config import filter_to_user_tags
+from langgraph.constants import TAG_NOSTREAM
+from langgraph.errors import GraphBubbleUp
+from langgraph.pregel._messages import graph_namespace
 
-from langgraph_once.stream.part.annotation import note_in
-from langgraph_once.stream.running.attempts import Task, first_message
+from langgraph_once.stream.dedup.hide import Hiding
+from langgraph_once.stream.part.annotation import Source, note_in
+from langgraph_once.stream.part.content import Content, as_whole, content_of
+from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
+from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
+from langgraph_once.stream.running.attempts import EmittedMessage, Meta, Task, first_message
 from langgraph_once.stream.running.handler import OnceMessagesHandler
-from langgraph_once.stream.running.suppressed_runs import SuppressedRuns
+from langgraph_once.stream.running.node_handler import is_node
 
 __all__ = ["HidingMessagesHandler"]
+
+MAX_KNOWN = 256
+
+
+class SuppressedRun(NamedTuple):
+    """A model run that is not streamed."""
+
+    meta: Meta
+    tags: list[str]
+    is_hidden: bool
+
+
+class NoStreamMessage(NamedTuple):
+    """What a model said that was not streamed because of its tag alone."""
+
+    id: str
+    content: Content
+    task: str
+    tags: list[str]
 
 
 class HidingMessagesHandler(OnceMessagesHandler):
@@ -21,49 +55,107 @@ class HidingMessagesHandler(OnceMessagesHandler):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._suppressed = SuppressedRuns(self.run.config, self._tasks, self.stream)
+        self._hiding = Hiding.of(self.run.config)
+        self._suppressed: dict[UUID, SuppressedRun] = {}
+        self._untold: dict[UUID, tuple[Meta, frozenset[str | None]]] = {}
+        self._hidden: deque[EmittedMessage] = deque(maxlen=MAX_KNOWN)
+        self._no_stream: deque[NoStreamMessage] = deque(maxlen=MAX_KNOWN)
 
     def on_chat_model_start(self, *args: Any, **kwargs: Any) -> Any:
         """Note a model run, and whether it is hidden."""
         super().on_chat_model_start(*args, **kwargs)
-        run_id: UUID = kwargs["run_id"]
-        if self._suppressed.starts(kwargs):
-            self._ended(run_id)  # for all that is streamed
-        elif (name := kwargs.get("name")) and (run := self._models.get(run_id)) is not None:
+        run_id, name, metadata = kwargs["run_id"], kwargs.get("name"), kwargs.get("metadata") or {}
+        tags: list[str] = kwargs.get("tags") or []
+        if TASK_NS_KEY in metadata and (self._hiding is not None or TAG_NOSTREAM in tags):
+            meta = graph_namespace(metadata), metadata
+            is_hidden = self._hiding is not None and self._hiding.hides_run(*meta, tags, name)
+            if is_hidden:
+                self._ended(run_id)  # for all that is streamed
+            if is_hidden or TAG_NOSTREAM in tags:
+                self._suppressed[run_id] = SuppressedRun(meta, tags, is_hidden)
+        if name and (run := self._models.get(run_id)) is not None:
             note_in(run.meta[1])["name"] = name
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **told: Any) -> Any:
-        """Say what a model has said."""
-        self._suppressed.ends(run_id, first_message(response))
+        """Send what a model has said."""
+        self._end_suppressed(run_id, first_message(response))
         super().on_llm_end(response, run_id=run_id, **told)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> Any:
-        """Who closes a stream early has what was wanted."""
+        """Forget a model run that failed."""
+        # GeneratorExit: the caller stopped reading. Not a failure.
         so_far = told.get("response") if isinstance(error, GeneratorExit) else None
-        self._suppressed.ends(run_id, so_far and first_message(so_far))
+        self._end_suppressed(run_id, so_far and first_message(so_far))
         super().on_llm_error(error, run_id=run_id, **told)
 
-    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **told: Any) -> Any:
-        """Note a node, and whether what it returns is told."""
-        super().on_chain_start(serialized, inputs, run_id=run_id, **told)
-        self._suppressed.enters(run_id, inputs, told, is_told=run_id in self.metadata)
+    def _end_suppressed(self, run_id: UUID, message: BaseMessage | None) -> None:
+        run = self._suppressed.pop(run_id, None)
+        if run is None or message is None:
+            return
+        if run.is_hidden:
+            self._send_hidden(run.meta, message, "model", str(run_id))
+        elif message.id:
+            tags, task = filter_to_user_tags(run.tags) or [], run.meta[1][TASK_NS_KEY]
+            known = NoStreamMessage(message.id, content_of(message), task, tags)
+            self._no_stream.append(known)
 
-    def on_chain_end(  # type: ignore[override]  # as upstream's own
-        self, response: Any, *, run_id: UUID, **told: Any
-    ) -> Any:
-        """Say what a node has returned."""
-        self._suppressed.leaves(run_id, response)
+    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **told: Any) -> Any:
+        """Note a node, also one whose graph is not streamed."""
+        super().on_chain_start(serialized, inputs, run_id=run_id, **told)
+        metadata = told.get("metadata") or {}
+        is_untold = run_id not in self.metadata and is_node(metadata, told.get("name"))
+        if self._hiding is not None and is_untold:
+            given = frozenset(message.id for _, message in found_in_input(inputs))
+            self._untold[run_id] = (graph_namespace(metadata), metadata), given
+
+    def on_chain_end(self, response: Any, *, run_id: UUID, **told: Any) -> Any:  # type: ignore[override]  # as upstream's
+        """Send what a node has returned: hidden, if only its graph is not streamed."""
+        meta, given = self._untold.pop(run_id, (None, frozenset()))
+        if meta is not None and self._hiding is not None and self._hiding.hides_place(*meta):
+            for message in found_in_update(response, lambda _: False).messages:
+                if message.id not in given:
+                    self._send_hidden(meta, message, "node")
         super().on_chain_end(response, run_id=run_id, **told)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **told: Any) -> Any:
-        """Say what a node has raised."""
-        self._suppressed.fails(run_id, error)
+        """Take back what was hidden in a node that failed, so that no message is its copy."""
+        meta, _ = self._untold.pop(run_id, (self.metadata.get(run_id), None))
+        if meta is not None and not isinstance(error, GraphBubbleUp):  # which is no failure
+            task = self._tasks.get(meta[1][TASK_NS_KEY])
+            hidden = list(self._hidden)  # nodes beside it may speak
+            inside = [said for said in hidden if task.ns in lineage(said.task)]
+            self._take_back(task, inside, meta[1])
         super().on_chain_error(error, run_id=run_id, **told)
 
     def _send(
         self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task
     ) -> None:
-        is_gone = isinstance(message, RemoveMessage)
-        if not is_gone and (tags := self._suppressed.tags_of(message, task.ns)):
+        if not isinstance(message, RemoveMessage) and (tags := self._tags_of(message, task.ns)):
             note_in(metadata)["tags"] = tags
         super()._send(ns, message, metadata, task)
+
+    def _tags_of(self, message: BaseMessage, task: str) -> list[str]:
+        """The tags of the model run that a message of a task repeats and upstream left out."""
+        if not self._no_stream:
+            return []
+        content = content_of(message)
+        for known in list(self._no_stream):
+            is_copy = task in lineage(known.task) and content.is_copy_of(known.content)
+            if known.id == message.id or is_copy:
+                return known.tags
+        return []
+
+    def _send_hidden(
+        self, meta: Meta, message: BaseMessage, source: Source, run_id: str = ""
+    ) -> None:
+        if not message.id:  # so that the state has it under this id
+            message.id = str(uuid4())
+        ns, task = meta[0], self._tasks.get(meta[1][TASK_NS_KEY])
+        metadata = self._annotate(meta[1], source, task)
+        note_in(metadata)["hidden"] = True
+        if run_id:
+            note_in(metadata)["run"] = run_id
+        said = EmittedMessage(message.id, ns, task.ns)
+        self._tasks.say(said)  # it is known by its id, so no other is taken for its copy
+        self._hidden.append(said)
+        self.stream((ns, "messages", (as_whole(message), metadata)))

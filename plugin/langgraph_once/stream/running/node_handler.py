@@ -1,21 +1,23 @@
-"""When nodes begin, return and fail, for every handler of a running graph."""
+"""When nodes begin, return and fail: for every handler, and for states that are streamed alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.constants import TAG_HIDDEN
 from langgraph.pregel._messages import graph_namespace
 
+from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.part.annotation import Source
+from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.part.where import NODE_KEY
 from langgraph_once.stream.running.attempts import Meta, Task, Tasks, raised_update
 
-__all__ = ["NodeHandler", "is_node"]
+__all__ = ["HintsHandler", "NodeHandler", "is_node"]
 
 
 class NodeHandler(BaseCallbackHandler):
@@ -71,6 +73,34 @@ class NodeHandler(BaseCallbackHandler):
         """Note the update of a task that succeeded, or of what runs in it under its name."""
         if is_over:
             self._tasks.finish(task)
+
+
+class HintsHandler(NodeHandler):
+    """Notes what tells how to cut states, for a stream without the `messages` mode.
+
+    A state tells neither which task a message comes from nor that a task ran again, and an update
+    may carry a message before its reducer gives it an id. So a message without an id gets one at
+    once, as upstream's handler does in the `messages` mode. No model streams because of this.
+
+    Args:
+        hints: Takes what is noted.
+    """
+
+    ignore_llm = ignore_chat_model = ignore_agent = ignore_retriever = True
+
+    def __init__(self, hints: Hints) -> None:
+        super().__init__()
+        self._hints = hints
+
+    def _begin(self, task: Task) -> None:
+        if task.start():
+            self._hints.note_rerun(task.ns)
+
+    def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
+        for message in found_in_update(response, lambda _: False).messages:
+            message.id = message.id or str(uuid4())
+            self._hints.note_returned(message.id, meta[0], task.ns)
+        super()._end(meta, task, response, source, is_over=is_over)
 
 
 def is_node(metadata: Mapping[str, Any], name: str | None) -> bool:

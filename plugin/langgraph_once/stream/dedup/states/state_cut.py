@@ -209,11 +209,13 @@ class StateCut:
             return False
         if message.id:
             return not list(self._new_message(message, message.id))
-        content = content_of(message)
-        if self._ledger.pending_ids.comes_in_update(self._ns, content):
+        content, pending = content_of(message), self._ledger.pending_ids
+        if pending.comes_in_update(self._ns, content):
             return True
         original = self._original(content)
-        if original is None and self._copies_pending(content):
+        infers = original is None and self._hints is None and not self._is_snapshot
+        if infers and pending.claim_copied(self._node, content, self._ledger.epoch):
+            self.inferred += 1
             return True
         self._ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
@@ -234,16 +236,6 @@ class StateCut:
         self.inferred += self._hints is None
         self._ledger.claim(original, task)
         return original
-
-    def _copies_pending(self, content: Content) -> bool:
-        """Whether this is a copy of what a graph inside its node sent without an id."""
-        if self._hints is not None or self._is_snapshot:
-            return False
-        ledger = self._ledger
-        if ledger.pending_ids.claim_copied(self._node, content, ledger.epoch):
-            self.inferred += 1
-            return True
-        return False
 
     def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
         """`message`, if the consumer lacks it; from now on it has it."""
