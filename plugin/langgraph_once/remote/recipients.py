@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from langgraph.errors import ParentCommand
 
-from langgraph_once.remote.following.recipient import Recipient
+from langgraph_once.remote.following.consumer import Recipient
 from langgraph_once.remote.node import Caller
 from langgraph_once.stream import GAP_MODE, Ledger, Part
 

@@ -3,12 +3,10 @@
 frame.py       one event of the stream, as it came
 run_reader.py  what a frame says; what to do when a connection ends, and when the run does
 alignment.py   after a cut: which events of the overlap do we have already?
-delivered.py   what has come so far: which task said which message
 history.py     which checkpoints of the thread tell what became of the run?
 reconcile.py   what do these checkpoints prove to be missing?
 questions.py   what the server is asked beside the stream
 retries.py     may we connect again, and when?
 failures.py    which errors may pass
-recipient.py   who gets the parts
-consumer.py    what of a part does this consumer lack?
+consumer.py    who gets the parts, and what of a part does a consumer lack?
 """

@@ -1,19 +1,53 @@
-"""What one consumer gets of the parts of a run."""
+"""Who gets the parts of a run, and what of each part."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.following.recipient import Recipient
+from langgraph_once.errors import StreamInterrupted
 from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.after_gap import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
 
-__all__ = ["Consumer", "for_events", "new_ledger"]
+__all__ = ["Consumer", "Recipient", "for_events", "new_ledger"]
+
+
+class Recipient:
+    """Gets each part as it comes.
+
+    Args:
+        ledger: What it has; None where nobody keeps that.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger
+
+    def feed(self, part: Part) -> Iterable[Part]:
+        """What it lacks of a part."""
+        return (part,)
+
+    def close(self) -> Iterable[Part]:
+        """What remains to be said when the run has ended well."""
+        return ()
+
+    def ran_again(self) -> None:
+        """Note that the run goes on from its last checkpoint, so what comes is said anew."""
+        if self.ledger is not None:
+            self.ledger.begin()
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Give errors the form that the recipient is to get."""
+        try:
+            yield
+        except StreamInterrupted as error:
+            error.ledger = self.ledger
+            raise
 
 
 class Consumer(Recipient):

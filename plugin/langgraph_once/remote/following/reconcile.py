@@ -1,4 +1,4 @@
-"""What do the checkpoints of a run prove that it said? The answer repairs what a cut lost.
+"""What do the checkpoints of a run prove that it did not say? That repairs what a cut lost.
 
 Each checkpoint holds what the tasks after it wrote. So each message is known with its task, and
 a ledger can tell what of it is new, as if the stream had said it.
@@ -6,13 +6,14 @@ a ledger can tell what of it is new, as if the stream had said it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from typing import Any, Final
 from zlib import crc32
 
 import orjson
-from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.stream import Part
@@ -21,12 +22,52 @@ from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 
-__all__ = ["State", "failure", "lost_parts", "void_tasks"]
+__all__ = ["Delivered", "State", "failure", "lost_parts", "void_tasks"]
 
 INPUT_NODE: Final = "__start__"
 MESSAGES: Final = frozenset({"messages", "messages-tuple"})
 
 State = Mapping[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Delivered:
+    """What a run has said so far, as far as its checkpoints will be compared with it."""
+
+    updates: set[int] = field(default_factory=set)
+    """The checksums of the updates of the root graph."""
+
+    said: dict[str, dict[str, None]] = field(default_factory=dict)
+    """The tasks of the root graph that said something, each with the ids of its messages."""
+
+    unfinished: set[str] = field(default_factory=set)
+    """Those of them whose end did not come."""
+
+    last_id: str | None = None
+    """The id of the message that was noted last. Its other tokens need no note."""
+
+    thread_id: str | None = None
+    """The thread that the messages name in their metadata."""
+
+    def note(self, message: BaseMessage, meta: Mapping[str, Any]) -> None:
+        """Note which task of the root graph said a message."""
+        self.last_id = message.id
+        self.thread_id = self.thread_id or meta.get("thread_id")
+        task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
+        if task and message.id and message.type != "remove":
+            said = self.said.setdefault(task, {})
+            if isinstance(message, BaseMessageChunk) and message.id not in said:
+                self.unfinished.add(message.id)
+            said[message.id] = None
+
+    def note_part(self, part: Part) -> None:
+        """Note what a part of any kind says."""
+        message = part.data
+        if isinstance(message, BaseMessage):
+            if message.id != self.last_id:
+                self.note(message, part.meta)
+            if getattr(message, "chunk_position", None) == "last":
+                self.unfinished.discard(str(message.id))
 
 
 def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
@@ -39,31 +80,28 @@ def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
 def lost_parts(
     states: Sequence[State],
     modes: AbstractSet[str],
-    received: AbstractSet[int],
-    said: Mapping[str, Iterable[str]],
-    unfinished: Container[str] = (),
+    delivered: Delivered,
     *,
     is_whole: bool = True,
 ) -> Iterator[Part]:
-    """What the tasks of a run wrote, and what it came to.
+    """What the tasks of a run wrote and did not say, and what it came to.
 
     Args:
         states: The checkpoints of the run as the server gives them, newest first.
         modes: The modes that the run streams.
-        received: The checks of the updates that came.
-        said: The tasks of the root graph that said something, each with the ids of its messages.
-        unfinished: Those of them whose end did not come.
+        delivered: What it said.
         is_whole: The checkpoints reach back to where the run began.
     """
     if not states:
         return
-    for task in void_tasks(states, said) if is_whole else ():
-        yield from (_removal(message_id, {TASK_NS_KEY: task}) for message_id in said[task])
+    for task in void_tasks(states, delivered.said) if is_whole else ():
+        for message_id in delivered.said[task]:
+            yield _removal(message_id, {TASK_NS_KEY: task})
     if modes & MESSAGES:
-        yield from _messages(states, said, unfinished)
+        yield from _messages(states, delivered)
     if "updates" in modes:
         for update in _updates(states):
-            if _check("updates", update) not in received:
+            if _check("updates", update) not in delivered.updates:
                 yield from local_parts(("updates", update, None))
     if "values" in modes:
         waiting = states[0].get("interrupts")
@@ -102,9 +140,7 @@ def _meta_of(state: State) -> Mapping[str, Any]:
     return state.get("metadata") or {}
 
 
-def _messages(
-    states: Sequence[State], said: Mapping[str, Iterable[str]], unfinished: Container[str]
-) -> Iterator[Part]:
+def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
     """The messages that tasks wrote, each as its last writer wrote it, or gone if it is gone."""
     written: dict[str, Part] = {}
     for state in reversed(states):
@@ -115,12 +151,13 @@ def _messages(
                     written[message.id] = Part((), "messages", message, _meta(state, task))
     left = {m.id for m in _left(states[0])}
     for message_id, part in written.items():
+        said = delivered.said.get(part.meta[TASK_NS_KEY])
         if message_id in left:
-            for half in said.get(part.meta[TASK_NS_KEY], ()):
-                if half in unfinished and half not in written:  # this may be a copy of its whole
+            for half in said or ():
+                if half in delivered.unfinished and half not in written:  # this may be its whole
                     yield _removal(half, part.meta)
             yield part
-        elif part.meta[TASK_NS_KEY] in said:
+        elif said is not None:
             yield _removal(message_id, part.meta)
 
 

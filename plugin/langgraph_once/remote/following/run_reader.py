@@ -11,7 +11,6 @@ from langgraph.pregel.remote import RemoteException
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.delivered import Delivered
 from langgraph_once.remote.following.failures import (
     UnknownRunError,
     may_begin_again,
@@ -20,7 +19,7 @@ from langgraph_once.remote.following.failures import (
 )
 from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.following.history import RunHistory
-from langgraph_once.remote.following.reconcile import State, failure, lost_parts
+from langgraph_once.remote.following.reconcile import Delivered, State, failure, lost_parts
 from langgraph_once.remote.following.retries import Retries
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.shapes.request import wire_mode
@@ -296,11 +295,9 @@ class RunReader:
         """
         if status == GONE:
             yield from self.doubted("the server no longer knows the run")
-        modes, received = frozenset(self.modes or ALL_MODES), self._received
-        is_whole, states = self.history.is_whole(states), self.history.of_run(states)
-        yield from lost_parts(
-            states, modes, received.updates, received.said, received.unfinished, is_whole=is_whole
-        )
+        modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)
+        states = self.history.of_run(states)
+        yield from lost_parts(states, modes, self._received, is_whole=is_whole)
         if status == GONE and not self.history.is_complete(states):
             raise self.interrupted(
                 "the server no longer knows it, and it is not complete: rolled back, or lost"

@@ -9,7 +9,7 @@ requests.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 from langgraph_sdk.client import HttpClient, SyncHttpClient
@@ -36,6 +36,47 @@ class NoEventStreamError(httpx.TransportError):
     """The answer is no event stream. Perhaps a proxy answered in place of the server."""
 
 
+class _Terms(NamedTuple):
+    """What sync and async connections have in common."""
+
+    config: RemoteConfig
+    opened: Opened
+
+    def request(
+        self,
+        method: str,
+        timeout: httpx.Timeout,
+        encoded: tuple[Mapping[str, str], Any],
+        headers: Mapping[str, str] | None,
+    ) -> dict[str, Any]:
+        """The arguments of a request for an event stream. The caller's headers win.
+
+        A run that is there answers soon; a server may take long to begin one.
+        """
+        content_headers, content = encoded
+        if method == "GET":
+            read_s = _shorter(timeout.read, self.config.idle_timeout_s)
+            timeout = httpx.Timeout(**{**timeout.as_dict(), "read": read_s})
+        headers = {**content_headers, **ASKED, **(headers or {})}
+        return {"content": content, "headers": headers, "timeout": timeout}
+
+    def frames(self, response: httpx.Response, timeout: httpx.Timeout) -> FrameReader:
+        """Reads the body of a response, whose silence is bounded from now on.
+
+        `httpcore` (1.0.9) looks the timeout up when it begins to read the body. Otherwise that of
+        the head would apply to the body, too.
+        """
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type != "text/event-stream":
+            raise NoEventStreamError(
+                f"expected an event stream, got {media_type or 'no content type'}; check the URL, "
+                "and that no proxy answers in place of the server"
+            )
+        read_s = _shorter(timeout.read, self.opened(response))
+        response.request.extensions.get("timeout", {})["read"] = read_s
+        return FrameReader(self.config.max_frame_bytes)
+
+
 class Connection(HttpClient):
     """Streams of one connection each.
 
@@ -47,8 +88,7 @@ class Connection(HttpClient):
 
     def __init__(self, http: HttpClient, config: RemoteConfig, opened: Opened) -> None:
         super().__init__(http.client)
-        self._config = config
-        self._opened = opened
+        self._terms = _Terms(config, opened)
 
     async def stream(  # type: ignore[override]  # frames have one field more than `StreamPart`s
         self,
@@ -67,18 +107,12 @@ class Connection(HttpClient):
             httpx.RequestError: The connection was cut.
             StreamError: A frame is malformed.
         """
-        asked = _request(
-            await aencode_json(json),
-            headers,
-            _timeout_of_head(method, self.client.timeout, self._config),
-        )
+        asked = self._terms.request(method, self.client.timeout, await aencode_json(json), headers)
         async with self.client.stream(method, path, params=params, **asked) as response:
             if on_response is not None:
                 on_response(response)
             await araise_for_status(response)
-            _check_type(response)
-            _set_read_timeout(response, self.client.timeout, self._opened(response))
-            frames = FrameReader(self._config.max_frame_bytes)
+            frames = self._terms.frames(response, self.client.timeout)
             async for data in response.aiter_bytes():
                 for frame in frames.feed(data):
                     yield frame
@@ -89,8 +123,7 @@ class SyncConnection(SyncHttpClient):
 
     def __init__(self, http: SyncHttpClient, config: RemoteConfig, opened: Opened) -> None:
         super().__init__(http.client)
-        self._config = config
-        self._opened = opened
+        self._terms = _Terms(config, opened)
 
     def stream(  # type: ignore[override]  # as in `Connection`
         self,
@@ -103,64 +136,16 @@ class SyncConnection(SyncHttpClient):
         on_response: Noted | None = None,
     ) -> Generator[Frame]:
         """The frames that come until the connection ends; raises as `Connection.stream`."""
-        asked = _request(
-            encode_json(json), headers, _timeout_of_head(method, self.client.timeout, self._config)
-        )
+        asked = self._terms.request(method, self.client.timeout, encode_json(json), headers)
         with self.client.stream(method, path, params=params, **asked) as response:
             if on_response is not None:
                 on_response(response)
             raise_for_status(response)
-            _check_type(response)
-            _set_read_timeout(response, self.client.timeout, self._opened(response))
-            frames = FrameReader(self._config.max_frame_bytes)
+            frames = self._terms.frames(response, self.client.timeout)
             for data in response.iter_bytes():
                 yield from frames.feed(data)
-
-
-def _request(
-    encoded: tuple[Mapping[str, str], Any],
-    headers: Mapping[str, str] | None,
-    timeout: httpx.Timeout,
-) -> dict[str, Any]:
-    """The arguments of a request for an event stream. The caller's headers win."""
-    content_headers, content = encoded
-    return {
-        "content": content,
-        "headers": {**content_headers, **ASKED, **(headers or {})},
-        "timeout": timeout,
-    }
-
-
-def _timeout_of_head(method: str, timeout: httpx.Timeout, config: RemoteConfig) -> httpx.Timeout:
-    """How long to wait for the head of a response. A server may take long to begin a run."""
-    if method != "GET":
-        return timeout
-    read_s = _shorter(timeout.read, config.idle_timeout_s)
-    return httpx.Timeout(
-        connect=timeout.connect, read=read_s, write=timeout.write, pool=timeout.pool
-    )
-
-
-def _set_read_timeout(
-    response: httpx.Response, timeout: httpx.Timeout, idle_s: float | None
-) -> None:
-    """Bound the silence in the body of a response by the client's timeout, and by `idle_s`.
-
-    `httpcore` (1.0.9) looks it up when it begins to read the body. Otherwise the timeout of the
-    head would apply to the body, too.
-    """
-    response.request.extensions.get("timeout", {})["read"] = _shorter(timeout.read, idle_s)
 
 
 def _shorter(one: float | None, other: float | None) -> float | None:
     given = [each for each in (one, other) if each is not None]
     return min(given) if given else None
-
-
-def _check_type(response: httpx.Response) -> None:
-    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "text/event-stream":
-        raise NoEventStreamError(
-            f"expected an event stream, got {media_type or 'no content type'}; check the URL, "
-            "and that no proxy answers in place of the server"
-        )

@@ -17,10 +17,10 @@ from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClien
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
+from langgraph_once.remote.following.consumer import Recipient
 from langgraph_once.remote.following.failures import UnknownRunError
 from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.following.questions import Step, Steps, Unanswered, between
-from langgraph_once.remote.following.recipient import Recipient
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.wire.connection import Connection, SyncConnection
 from langgraph_once.stream import Part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once.remote.following.consumer import Consumer
 from langgraph_once.remote.following.reconcile import (
+    Delivered,
     failure,
     lost_parts,
     void_tasks,
@@ -17,6 +19,11 @@ from langgraph_once.remote.wire.frames import FrameReader
 from langgraph_once.stream import Part
 
 ALL = frozenset({"messages-tuple", "updates", "values"})
+MESSAGES = frozenset({"messages-tuple"})
+
+
+def said_by(task: str, *ids: str, unfinished: Iterable[str] = ()) -> Delivered:
+    return Delivered(said={task: dict.fromkeys(ids)}, unfinished=set(unfinished))
 
 
 def said(message_id: str, content: str, kind: str = "ai") -> dict[str, Any]:
@@ -54,9 +61,9 @@ RUN = [
 
 
 def parts(
-    states: list[Any], *modes: str, received: frozenset[int] = frozenset()
+    states: list[Any], *modes: str, received: Delivered | None = None
 ) -> list[tuple[str, Any]]:
-    found = lost_parts(states, frozenset(modes) or ALL, received, {})
+    found = lost_parts(states, frozenset(modes) or ALL, received or Delivered())
     return [(part.mode, part.data) for part in found]
 
 
@@ -69,7 +76,7 @@ class TestMessages:
         assert texts(RUN) == ["Ha ha.", "Ho."]
 
     def test_each_says_which_task_wrote_it(self) -> None:
-        first, _ = lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), {})
+        first, _ = lost_parts(RUN, MESSAGES, Delivered())
         assert first.meta == {
             "langgraph_checkpoint_ns": "first:first-1",
             "langgraph_node": "first",
@@ -78,9 +85,7 @@ class TestMessages:
 
     def test_one_that_a_task_only_hands_on_is_none_of_its_own(self) -> None:
         again = state(1, [ASKED, FIRST], task("second", {"messages": [ASKED, FIRST, SECOND]}))
-        first, second = lost_parts(
-            [RUN[0], again, *RUN[2:]], frozenset({"messages-tuple"}), frozenset(), {}
-        )
+        first, second = lost_parts([RUN[0], again, *RUN[2:]], MESSAGES, Delivered())
         assert (first.meta["langgraph_node"], second.meta["langgraph_node"]) == ("first", "second")
 
     def test_one_that_was_edited_comes_as_it_is_now(self) -> None:
@@ -95,8 +100,7 @@ class TestMessages:
     def test_one_that_was_removed_goes_where_it_may_have_come(self) -> None:
         states = [state(2, [ASKED, SECOND]), *RUN[1:]]
         assert texts(states) == ["Ho."]
-        modes = frozenset({"messages-tuple"})
-        removal, second = lost_parts(states, modes, frozenset(), {"first:first-1": ["streamed"]})
+        removal, second = lost_parts(states, MESSAGES, said_by("first:first-1", "streamed"))
         assert removal.data == RemoveMessage(id="a")
         assert second.data.text == "Ho."
 
@@ -111,22 +115,20 @@ class TestMessages:
         assert list(consumer.feed(chunk)) == [chunk]
         got = [
             (new.data.id, new.data.text)
-            for part in lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), {})
+            for part in lost_parts(RUN, MESSAGES, Delivered())
             for new in consumer.feed(part)
         ]
         assert got == [("a", " ha."), ("b", "Ho.")]
 
     def test_half_a_message_gives_way_to_the_copy_that_its_task_returned(self) -> None:
-        said = {"first:first-1": ["half", "whole"]}
-        removal, first, _ = lost_parts(
-            RUN, frozenset({"messages-tuple"}), frozenset(), said, {"half", "elsewhere"}
-        )
+        said = said_by("first:first-1", "half", "whole", unfinished={"half", "elsewhere"})
+        removal, first, _ = lost_parts(RUN, MESSAGES, said)
         assert removal.data == RemoveMessage(id="half")
         assert first.data.text == "Ha ha."
 
     def test_half_a_message_that_the_state_has_is_filled_up(self) -> None:
-        said = {"first:first-1": ["a"]}
-        told = lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), said, {"a"})
+        said = said_by("first:first-1", "a", unfinished={"a"})
+        told = lost_parts(RUN, MESSAGES, said)
         assert [part.data.id for part in told] == ["a", "b"]
 
     def test_a_copy_of_what_was_streamed_is_not_said_again(self) -> None:
@@ -136,7 +138,7 @@ class TestMessages:
         list(consumer.feed(Part((), "messages", last, meta)))
         got = [
             new.data.text
-            for part in lost_parts(RUN, frozenset({"messages-tuple"}), frozenset(), {})
+            for part in lost_parts(RUN, MESSAGES, Delivered())
             for new in consumer.feed(part)
         ]
         assert got == ["Ho."]
@@ -146,12 +148,12 @@ class TestUpdatesAndValues:
     def test_the_updates_that_did_not_come(self) -> None:
         body = b"event: updates\r\ndata: " + orjson.dumps({"first": {"messages": [FIRST]}})
         (came,) = FrameReader(10_000).feed(body + b"\r\nid: 1-0\r\n\r\n")
-        found = parts(RUN, "updates", received=frozenset({came.check}))
+        found = parts(RUN, "updates", received=Delivered(updates={came.check}))
         assert found == [("updates", {"second": {"messages": [AIMessage("Ho.", id="b")]}})]
 
     def test_the_last_values_with_what_the_graph_waits_for(self) -> None:
         waiting = state(2, [ASKED], interrupts=[{"value": "ok?", "id": "i"}])
-        (values,) = lost_parts([waiting], frozenset({"values"}), frozenset(), {})
+        (values,) = lost_parts([waiting], frozenset({"values"}), Delivered())
         assert list(values.data) == ["messages"]
         assert [found.value for found in values.meta["interrupts"]] == ["ok?"]
         ((_, update),) = parts([waiting], "updates")
@@ -170,12 +172,12 @@ class TestVoidTasks:
         assert [*void_tasks(RUN, ["first:first-1", "second:0", "second:second-1"])] == ["second:0"]
 
     def test_what_they_said_is_taken_back(self) -> None:
-        taken_back, *_ = lost_parts(RUN, ALL, frozenset(), {"second:0": ["x"]})
+        taken_back, *_ = lost_parts(RUN, ALL, said_by("second:0", "x"))
         assert taken_back.data == RemoveMessage(id="x")
 
     def test_that_is_told_only_where_every_checkpoint_is_there(self) -> None:
         assert [*void_tasks([*RUN[:1], *RUN[2:]], ["second:0"])] == []
-        told = lost_parts(RUN, ALL, frozenset(), {"second:0": ["x"]}, is_whole=False)
+        told = lost_parts(RUN, ALL, said_by("second:0", "x"), is_whole=False)
         assert RemoveMessage(id="x") not in [part.data for part in told]
 
     def test_those_that_an_earlier_run_has_left_behind_as_it_began_again(self) -> None:
