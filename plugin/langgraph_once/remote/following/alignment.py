@@ -112,20 +112,20 @@ class Alignment:
 
     def _is_repeated(self, expected: int, event_id: str, check: int) -> bool:
         """Whether this is what the connection was to begin with."""
-        for i in range(expected, len(self._log)):
-            if self._log[i][:2] == (event_id, check):
-                return self._repeated(i)
-        if not self._has_repeated:  # a server that takes no account of the id begins earlier
-            for i in range(expected):
-                if self._log[i][:2] == (event_id, check):
-                    return self._repeated(i)
-        self._expected = None
-        return False
-
-    def _repeated(self, i: int) -> bool:
-        self._expected = i + 1
+        found = self._found(expected, event_id, check)
+        if found is None and not self._has_repeated:
+            found = self._found(0, event_id, check)  # a server that ignores the id begins earlier
+        if found is None:
+            self._expected = None
+            return False
+        self._expected = found + 1
         self._has_repeated = self.has_overlap = True
         return True
+
+    def _found(self, start: int, event_id: str, check: int) -> int | None:
+        """Where an event is in the log, from `start` on."""
+        known = range(start, len(self._log))
+        return next((i for i in known if self._log[i][:2] == (event_id, check)), None)
 
     def _is_echo(self, fresh: dict[str, int], event_id: str, check: int) -> bool:
         """Whether this repeats what the same connection has sent."""
@@ -135,9 +135,7 @@ class Alignment:
         self._echo_end = 0
         if event_id in self._old_ids:
             return False
-        first = fresh.setdefault(event_id, len(self._log))
-        known = range(first, len(self._log))
-        found = next((i for i in known if self._log[i][:2] == (event_id, check)), None)
+        found = self._found(fresh.setdefault(event_id, len(self._log)), event_id, check)
         if found is None:
             return False
         if event_id == self.last_id:

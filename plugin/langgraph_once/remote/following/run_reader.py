@@ -158,10 +158,10 @@ class RunReader:
         mode, _, ns = event.partition("|")
         if mode == "messages":
             is_logged = self._logs_messages
+        elif not (event or check):
+            self._passed_id = event_id
+            return ()
         else:
-            if not (event or check):
-                self._passed_id = event_id
-                return ()
             is_logged = self._is_logged(mode)
             if mode == "error" and not self._tries.is_first and _is_not_found(data):
                 raise UnknownRunError

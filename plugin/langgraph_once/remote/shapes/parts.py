@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from langgraph.errors import ParentCommand
@@ -78,8 +78,8 @@ def _values(part: Part) -> Part:
     """A state apart from the interrupts that come with it, as in v2."""
     if not isinstance(part.data, dict) or INTERRUPT_KEY not in part.data:
         return part
-    state = {key: value for key, value in part.data.items() if key != INTERRUPT_KEY}
-    return part._replace(data=state, meta={"interrupts": part.data[INTERRUPT_KEY]})
+    state = {**part.data}
+    return part._replace(data=state, meta={"interrupts": state.pop(INTERRUPT_KEY)})
 
 
 def _error(data: Any) -> Exception:
@@ -89,21 +89,15 @@ def _error(data: Any) -> Exception:
 
 
 def _command(data: Mapping[str, Any]) -> Command[Any]:
-    goto = data.get("goto") or ()
-    targets = goto if isinstance(goto, list) else [goto]
+    goto, update = data.get("goto") or [], revive(data.get("update"))
+    if isinstance(update, list) and all(map(_is_pair, update)):  # JSON has lists of two for pairs
+        update = [tuple(item) for item in update]
     return Command(
         graph=Command.PARENT,
-        update=_update(revive(data.get("update"))),
+        update=update,
         resume=revive(data.get("resume")),
-        goto=[_target(target) for target in targets if target != ()],
+        goto=[_target(target) for target in (goto if isinstance(goto, list) else [goto])],
     )
-
-
-def _update(update: Any) -> Any:
-    """An update of pairs is written as lists of two."""
-    if isinstance(update, list) and all(_is_pair(item) for item in update):
-        return [tuple(item) for item in update]
-    return update
 
 
 def _is_pair(item: Any) -> bool:
@@ -125,36 +119,29 @@ def _checkpoint(payload: Any) -> Any:
     said["tasks"] = [_checkpoint_task(task) for task in payload.get("tasks", ())]
     for key in ("config", "parent_config"):
         if said.get(key):
-            said[key] = {"configurable": _own_keys(said[key]["configurable"])}
+            named = said[key]["configurable"].items()
+            own = {key: value for key, value in named if not key.startswith(SERVER_PREFIXES)}
+            said[key] = {"configurable": own}
     return said
 
 
-def _own_keys(configurable: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value for key, value in configurable.items() if not key.startswith(SERVER_PREFIXES)
-    }
-
-
 def _checkpoint_task(task: Mapping[str, Any]) -> dict[str, Any]:
-    said = {key: value for key, value in task.items() if key != "checkpoint"}
+    said: dict[str, Any] = {**_task(task)}
     if "interrupts" in said:
         said["interrupts"] = tuple(said["interrupts"])
-    if "checkpoint" in task:
-        said["state"] = as_config(task["checkpoint"])
-    if "error" in said:
-        said["error"] = error_of(said["error"])
+    if "checkpoint" in said:
+        said["state"] = as_config(said.pop("checkpoint"))
     return said
 
 
 def _task(payload: Any) -> Any:
     if not isinstance(payload, Mapping):
         return payload
-    said = {**payload}
-    if "error" in said:
-        said["error"] = error_of(said["error"])
-    if "triggers" in said:
-        said["triggers"] = as_tuples(said["triggers"])
-    return said
+    return {key: TASK_FIELDS.get(key, _same)(value) for key, value in payload.items()}
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _debug(event: Any) -> Any:
@@ -185,4 +172,5 @@ def _told(said: Any) -> tuple[Any, ...] | None:
     return tuple(said) if _is_pair(said) and said[0] in ROLES else None
 
 
+TASK_FIELDS: Mapping[str, Callable[[Any], Any]] = {"error": error_of, "triggers": as_tuples}
 SHAPES = {"updates": _updates, "checkpoints": _checkpoint, "debug": _debug, "tasks": _task}
