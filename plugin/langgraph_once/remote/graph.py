@@ -216,11 +216,9 @@ class OnceRemoteGraph(RemoteThreads):
     def _sanitize_config(self, config: RunnableConfig) -> RunnableConfig:
         """As upstream's, and without the keys that a graph around this one keeps for itself."""
         sanitized = super()._sanitize_config(config)
-        if "configurable" in sanitized:
-            asked = sanitized["configurable"].items()
-            sanitized["configurable"] = {
-                key: value for key, value in asked if not key.startswith(INNER_PREFIX)
-            }
+        configurable = sanitized.get("configurable", {})
+        for key in [key for key in configurable if key.startswith(INNER_PREFIX)]:
+            del configurable[key]
         return sanitized
 
     def _wanted(
@@ -233,17 +231,16 @@ class OnceRemoteGraph(RemoteThreads):
         ledger: Ledger | None,
     ) -> tuple[Wanted, ChunkFilter]:
         """What a stream is asked for, and what makes its chunks."""
-        modes = _modes_in_force(stream_mode, config)
+        if stream_mode is None:
+            stream_mode = "values" if is_task(config) else "updates"
         ledger = new_ledger(self.dedup) if ledger is None else ledger
         if not may_repeat(input):
             ledger.forget_updates()
-        asked = mode_set(modes)
-        tells_gaps = version == "v2" or GAP_MODE in asked
-        wanted = Wanted(asked - {GAP_MODE}, subgraphs, ledger, tells_gaps=tells_gaps)
         chunks = chunk_filter(
-            modes, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
+            stream_mode, subgraphs, version, ledger=ledger, config=self.dedup, read=itself
         )
-        return wanted, chunks
+        gap = {GAP_MODE} if version == "v2" else frozenset[str]()
+        return Wanted(mode_set(stream_mode) | gap, subgraphs, ledger), chunks
 
     def _parts(
         self, input: Any, config: RunnableConfig | None, wanted: Wanted, options: Options
@@ -277,7 +274,7 @@ class OnceRemoteGraph(RemoteThreads):
             modes=call["stream_mode"],
             subgraphs=call["stream_subgraphs"],
             goes_on=goes_on(call),
-            resumable=call["stream_resumable"],
+            is_resumable=call["stream_resumable"],
             headers=call["headers"],
             ran_again=recipients.ran_again,
         )
@@ -292,35 +289,24 @@ class OnceRemoteGraph(RemoteThreads):
         configurable = sanitized.get("configurable", {})
         configurable.pop(READER_KEY, None)  # of who reads the graph around this one
         thread_id = configurable.pop("thread_id", None)
-        headers = options.get("headers")
-        asked = {
+        call = {
             "thread_id": thread_id,
             "assistant_id": self.assistant_id,
             **stepped(input),
             "config": sanitized,
-            "checkpoint": None
-            if is_task(config)
-            else checkpoint_of(merged.get("configurable", {})),
+            "checkpoint": {} if is_task(config) else checkpoint_of(merged.get("configurable", {})),
             "stream_mode": wire_modes(recipients.modes),
             "stream_subgraphs": recipients.subgraphs,
             "stream_resumable": True,
             "on_disconnect": "continue",
             "if_not_exists": "create",
+            "headers": None,
+            **options,
         }
         if self.distributed_tracing:
-            headers = _merge_tracing_headers(headers)
-        call = {**asked, **options, "headers": headers}
+            call["headers"] = _merge_tracing_headers(call["headers"])
         call["checkpoint"] = {**(call["checkpoint"] or {}), **READER_CHECKPOINT}
         return call
-
-
-def _modes_in_force(
-    stream_mode: StreamModes | None, config: RunnableConfig | None
-) -> str | list[str]:
-    """One mode, or a list of modes; by default those of a local graph."""
-    if stream_mode is None:
-        return "values" if is_task(config) else "updates"
-    return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
 
 
 def _v3_input(input: Any) -> Any:

@@ -23,16 +23,13 @@ class Wanted(NamedTuple):
     """What is asked for."""
 
     modes: frozenset[str]
-    """The modes, as a local graph names them."""
+    """The modes, as a local graph names them. Without `gap`, gaps are logged and not told."""
 
     subgraphs: bool
     """Whether from the graphs inside too."""
 
     ledger: Ledger | None = None
     """What the consumer has; None if it takes everything."""
-
-    tells_gaps: bool = False
-    """Gaps are told as parts. They are logged in any case."""
 
 
 class Recipients(Recipient):
@@ -52,7 +49,7 @@ class Recipients(Recipient):
     @property
     def modes(self) -> frozenset[str]:
         """What to ask the server for."""
-        own = self._wanted.modes
+        own = self._wanted.modes - {GAP_MODE}
         return own | self._caller.modes if self._caller else own
 
     @property
@@ -64,7 +61,7 @@ class Recipients(Recipient):
         """The part, if it was asked for."""
         if part.mode == GAP_MODE:
             logger.warning("something may be missing from a remote run: %s", part.data)
-            return (part,) if self._wanted.tells_gaps else ()
+            return (part,) if GAP_MODE in self._wanted.modes else ()
         if self._caller is not None:
             part = self._caller.placed(part)
             self._caller.tell(part)

@@ -136,8 +136,8 @@ class _Stream:
             modes=modes,
             subgraphs=bool(request.subgraphs),
             goes_on=request.goes_on,
-            resumable=request.create is None or bool(request.create.get("stream_resumable")),
-            position=request.position,
+            is_resumable=request.create is None or bool(request.create.get("stream_resumable")),
+            begins_at=request.position,
             headers=request.headers,
             ran_again=consumer.ran_again,
         )

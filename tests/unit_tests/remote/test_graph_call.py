@@ -155,7 +155,7 @@ class TestCommands:
         assert made["update"] is None
 
     def test_a_checkpoint_is_named_only_by_its_id(self) -> None:
-        assert checkpoint_of({"thread_id": "t"}) is None
+        assert checkpoint_of({"thread_id": "t"}) == {}
         whole = {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c", "user": "u"}
         assert checkpoint_of(whole) == {"thread_id": "t", "checkpoint_ns": "", "checkpoint_id": "c"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from langgraph.pregel.remote import RemoteException
@@ -51,6 +52,7 @@ class ResponseHead(Protocol):
     def http_version(self) -> str: ...
 
 
+@dataclass(eq=False)
 class RunReader:
     """Makes parts of the frames of a run, each once, whatever cuts there are.
 
@@ -61,51 +63,40 @@ class RunReader:
         modes: The modes that it streams, as the server names them; None if not known.
         subgraphs: It streams from subgraphs too.
         goes_on: It was given no input; it goes on from a checkpoint.
-        resumable: The server keeps its events, so that it can be read on after a cut.
-        position: Where in its log to go on.
+        is_resumable: It can be read on after a cut, since the server keeps its events.
+        begins_at: Where in its log to go on.
         headers: To send with each request beside the client's own.
         ran_again: Called when the server begins to run it again, from its last checkpoint.
 
     Attributes:
-        goes_on: As above.
-        is_resumable: It can be read on after a cut, as far as we know.
         has_ended: The server has said that it ended.
         doubt: Why something may be missing; None as long as nothing can be.
     """
 
-    def __init__(
-        self,
-        config: RemoteConfig,
-        *,
-        thread_id: str | None,
-        run_id: str | None = None,
-        modes: Collection[str] | None = None,
-        subgraphs: bool = False,
-        goes_on: bool = False,
-        resumable: bool = True,
-        position: str | None = None,
-        headers: Headers = None,
-        ran_again: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.config = config
-        self.thread_id = thread_id
-        self.run_id = run_id
-        self.modes = modes
-        self.subgraphs = subgraphs
-        self.goes_on = goes_on
-        self.headers = headers
-        self.alignment = Alignment() if position is None else Alignment.at(position)
-        self.is_resumable = resumable
+    config: RemoteConfig
+    _: KW_ONLY
+    thread_id: str | None
+    run_id: str | None = None
+    modes: Collection[str] | None = None
+    subgraphs: bool = False
+    goes_on: bool = False
+    is_resumable: bool = True
+    begins_at: str | None = None
+    headers: Headers = None
+    ran_again: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
+        begins_at = self.begins_at
+        self.alignment = Alignment() if begins_at is None else Alignment.at(begins_at)
         self.has_ended = False
         self.doubt: str | None = None
         self._received = Delivered()
-        self._tries = Retries(config)
+        self._tries = Retries(self.config)
         self._is_clean = False
         self._tells_its_end = False
         self._passed_id: str | None = None
         self._logs_messages = self._is_logged("messages")
-        self._ran_again = ran_again
-        self._attempt: int | None = None if position is None else 0
+        self._attempt: int | None = None if begins_at is None else 0
 
     @property
     def position(self) -> str:
@@ -203,7 +194,7 @@ class RunReader:
         said: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         self.run_id = self.run_id or said.get("run_id")
         if self._attempt is not None:
-            self._ran_again()
+            self.ran_again()
         self._attempt = said.get("attempt", 1)
 
     def doubted(self, reason: str) -> Iterator[Part]:

@@ -85,8 +85,8 @@ def _target(target: Any) -> Any:
     return {"node": target.node, "input": sent(target.arg)} if isinstance(target, Send) else target
 
 
-def checkpoint_of(configurable: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The checkpoint that a run is to start from, if the config names one."""
+def checkpoint_of(configurable: Mapping[str, Any]) -> dict[str, Any]:
+    """The checkpoint that a run is to start from; empty if the config names none."""
     if not configurable.get("checkpoint_id"):
-        return None
+        return {}
     return {key: configurable[key] for key in CHECKPOINT_KEYS if key in configurable}

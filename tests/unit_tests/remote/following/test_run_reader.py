@@ -192,7 +192,7 @@ def test_only_half_a_message_gives_way_to_a_copy_of_its_task(end: Any) -> None:
 
 def test_a_run_that_began_before_the_position_runs_again() -> None:
     told: list[str] = []
-    reading = reader(run_id="r", position="-1", ran_again=lambda: told.append("again"))
+    reading = reader(run_id="r", begins_at="-1", ran_again=lambda: told.append("again"))
     feed(reading, ("metadata", {"run_id": "r", "attempt": 2}))
     assert told == ["again"]
 
@@ -209,7 +209,7 @@ def test_a_removal_is_nothing_that_a_task_said() -> None:
 
 
 def test_a_connection_that_is_made_to_verify_is_no_retry_and_no_doubt() -> None:
-    reading = RunReader(RemoteConfig(max_retries=0), thread_id="t", run_id="r", resumable=False)
+    reading = RunReader(RemoteConfig(max_retries=0), thread_id="t", run_id="r", is_resumable=False)
     assert list(reading.ended(AmbiguousError())) == []
     assert reading.doubt is None
     assert reading.rejoin() < 1
