@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.types import Command
@@ -31,6 +31,7 @@ __all__ = ["AsyncRunStream", "RunRequest", "RunStream"]
 class RunRequest:
     """A run to begin, or one to join."""
 
+    begins: bool
     thread_id: str | None
     run_id: str | None = None
     position: str | None = None
@@ -40,18 +41,13 @@ class RunRequest:
     dedup: DedupConfig | None
     remote: RemoteConfig | None
     headers: Mapping[str, str] | None
-    create: Mapping[str, Any] | None = None
-    """The arguments to begin the run with, apart from those above; None to join one."""
-
-    joined: Mapping[str, Any] | None = None
-    """Those of the run that is joined, where the server was asked for them."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The other arguments of the run; of one that is joined those that the server tells."""
 
     @property
     def goes_on(self) -> bool:
         """Whether the run goes on from a checkpoint, as far as is known."""
-        if self.create is None:
-            return self.joined is not None and "input" in self.joined and goes_on(self.joined)
-        return goes_on(self.create)
+        return (self.begins or "input" in self.given) and goes_on(self.given)
 
     @property
     def wire_modes(self) -> Sequence[str] | None:
@@ -59,28 +55,18 @@ class RunRequest:
         modes = [self.stream_mode] if isinstance(self.stream_mode, str) else self.stream_mode
         return None if modes is None else [*map(wire_mode, modes)]
 
-    @property
-    def call(self) -> dict[str, Any]:
-        """The arguments of `client.runs.stream` that begin the run."""
-        create = self.create or {}
-        return {
-            **create,
-            "checkpoint": {**(create.get("checkpoint") or {}), **READER_CHECKPOINT},
-            "thread_id": self.thread_id,
-            "stream_mode": self.wire_modes,
-            "stream_subgraphs": bool(self.subgraphs),
-            "headers": self.headers,
-        }
-
-    def take_modes_of(self, run: Mapping[str, Any] | None) -> None:
-        """Take the modes of the run that is joined, if the caller named none.
-
-        A run that the server does not know has none. Reading it will say so.
-        """
-        self.joined = (run or {}).get("kwargs")
-        kwargs = self.joined or {}
-        self.stream_mode = self.stream_mode or kwargs.get("stream_mode")
-        self.subgraphs = bool(kwargs.get("subgraphs"))
+    def begin(self, runs: Any) -> Any:
+        """Begin the run."""
+        return runs.stream(
+            **{
+                **self.given,
+                "checkpoint": {**(self.given.get("checkpoint") or {}), **READER_CHECKPOINT},
+                "thread_id": self.thread_id,
+                "stream_mode": self.wire_modes,
+                "stream_subgraphs": bool(self.subgraphs),
+                "headers": self.headers,
+            }
+        )
 
 
 class _Stream:
@@ -88,8 +74,8 @@ class _Stream:
 
     def __init__(self, request: RunRequest) -> None:
         self._request = request
+        self._known: RunRequest | RunReader = request
         self._ledger = new_ledger(request.dedup) if request.ledger is None else request.ledger
-        self._reader: RunReader | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -99,53 +85,55 @@ class _Stream:
     @property
     def thread_id(self) -> str | None:
         """The thread of the run; None if it has none."""
-        return self._request.thread_id if self._reader is None else self._reader.thread_id
+        return self._known.thread_id
 
     @property
     def run_id(self) -> str | None:
         """The run; None until the server has said it."""
-        return self._request.run_id if self._reader is None else self._reader.run_id
+        return self._known.run_id
 
     @property
     def position(self) -> str:
         """Where in the run's log the stream is, for `join_run` to go on from."""
-        return self._request.position or "" if self._reader is None else self._reader.position
+        return self._known.position or ""
 
     def _open(self) -> Steps[Reading]:
         """What to read, once the modes are known."""
         request, config = self._request, self._request.remote or RemoteConfig()
-        if request.create is None:
-            yield from self._ask_modes(Backoff(config))
-        else:
+        if request.begins:
             request.stream_mode = request.stream_mode or "values"
-            command, given = request.create.get("command"), request.create.get("input")
+            command, given = request.given.get("command"), request.given.get("input")
             if not may_repeat(Command(goto=command.get("goto") or ()) if command else given):
                 self._ledger.forget_updates()
+        else:
+            yield from self._ask_modes(Backoff(config))
         modes = request.wire_modes
         consumer = Consumer(
             request.dedup,
             self._ledger,
             mode_set(modes or ()),
-            only=mode_set(modes) if modes is not None and request.create is None else None,
+            only=None if modes is None or request.begins else mode_set(modes),
             goes_on=bool(request.position) and request.ledger is not None,
         )
-        self._reader = RunReader(
+        self._known = reader = RunReader(
             config,
             thread_id=request.thread_id,
             run_id=request.run_id,
             modes=modes,
             subgraphs=bool(request.subgraphs),
             goes_on=request.goes_on,
-            is_resumable=request.create is None or bool(request.create.get("stream_resumable")),
+            is_resumable=not request.begins or bool(request.given.get("stream_resumable")),
             begins_at=request.position,
             headers=request.headers,
             ran_again=consumer.ran_again,
         )
-        begin = None if request.create is None else lambda runs: runs.stream(**request.call)
-        return Reading(self._reader, begin, consumer)
+        return Reading(reader, request.begin if request.begins else None, consumer)
 
     def _ask_modes(self, tries: Backoff) -> Steps[None]:
-        """Ask for the modes of the run that is joined, where the caller named none."""
+        """Ask for the modes of the run that is joined, where the caller named none.
+
+        A run that the server does not know has none. Reading it will say so.
+        """
         request = self._request
         while request.subgraphs is None and request.thread_id is not None:
             try:
@@ -153,7 +141,9 @@ class _Stream:
             except Unanswered as failed:
                 yield self._wait_s(tries, failed.error)
             else:
-                request.take_modes_of(run)
+                request.given = (run or {}).get("kwargs") or {}
+                request.stream_mode = request.stream_mode or request.given.get("stream_mode")
+                request.subgraphs = bool(request.given.get("subgraphs"))
 
     def _wait_s(self, tries: Backoff, error: Exception) -> float:
         """How long to wait before the run is asked for again.
@@ -179,7 +169,7 @@ class _Stream:
     def _prepare(self, processor: ChannelStreamingProcessor) -> None:
         request = self._request
         request.dedup = for_events(request.dedup)
-        if request.create is not None:
+        if request.begins:
             request.stream_mode = request.stream_mode or processor.stream_modes
             if request.subgraphs is None:
                 request.subgraphs = processor.subgraphs

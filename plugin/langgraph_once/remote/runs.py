@@ -126,6 +126,7 @@ def stream_run(
     """
     call = {"stream_resumable": True, "on_disconnect": "continue", **options}
     request = RunRequest(
+        begins=True,
         thread_id=thread_id,
         stream_mode=stream_mode,
         subgraphs=stream_subgraphs,
@@ -133,7 +134,7 @@ def stream_run(
         dedup=dedup,
         remote=remote,
         headers=options.get("headers"),
-        create={"assistant_id": assistant_id, **call},
+        given={"assistant_id": assistant_id, **call},
     )
     return _stream(client, request)
 
@@ -200,6 +201,7 @@ def join_run(
         As `stream_run`.
     """
     request = RunRequest(
+        begins=False,
         thread_id=thread_id,
         run_id=run_id,
         position=position,
