@@ -50,7 +50,9 @@ class Caller:
         self._asked: Mapping[str, Any] = config.get("configurable", {})
         self._scratchpad = self._asked.get(SCRATCHPAD_KEY)
         self.task: str = self._asked.get(NS_KEY) or ""
-        self.ns = self._own_namespace()
+        # The task's, numbered from the second graph on that it runs, as upstream's loop does.
+        count = getattr(self._scratchpad, "subgraph_counter", lambda: 0)()
+        self.ns = (*filter(None, self.task.split(NS_SEP)), *([str(count)] if count else []))
         self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)
         self._stream = self._asked.get(STREAM_KEY)
         self._listeners = [_Listener(handler) for handler in _message_handlers(config)]
@@ -62,12 +64,6 @@ class Caller:
     def of(cls, config: RunnableConfig | None, dedup: DedupConfig | None) -> Self | None:
         """Who calls with this config; None if it is no task of a graph."""
         return cls(config, dedup) if config is not None and is_task(config) else None
-
-    def _own_namespace(self) -> tuple[str, ...]:
-        """The task's, numbered from the second graph on that it runs, as upstream's loop does."""
-        ns = tuple(self.task.split(NS_SEP)) if self.task else ()
-        count = getattr(self._scratchpad, "subgraph_counter", lambda: 0)()
-        return (*ns, str(count)) if count else ns
 
     @property
     def modes(self) -> frozenset[str]:

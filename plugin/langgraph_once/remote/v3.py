@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.pregel._remote_run_stream import (
@@ -90,9 +91,7 @@ class OnceChunks:
 
 
 def _said(chunk: Mapping[str, Any]) -> Part:
-    data = chunk["data"]
-    if chunk["type"] == "messages":
-        data = tuple(data)
+    data = tuple(chunk["data"]) if chunk["type"] == "messages" else chunk["data"]
     return as_local(v2_part({**chunk, "ns": tuple(chunk["ns"]), "data": data}))
 
 
@@ -163,41 +162,37 @@ async def aof_run(events: AsyncIterable[Any], run_id: str | None) -> AsyncIterat
 class _Extensions(_ProjectionRegistry):
     """The projections by name; ours under `once`."""
 
-    def __init__(self, run: Any, dedup: DedupConfig | None) -> None:
-        super().__init__(run._sdk)  # noqa: SLF001  # there is no other way to it
-        self._run = run
-        self._dedup = dedup
+    def __init__(self, sdk: Any, chunks: _Chunks) -> None:
+        super().__init__(sdk)
+        self._chunks = chunks
 
     def __getitem__(self, name: str) -> Any:
-        return _Chunks(self._run, self._dedup) if name == CHANNEL else super().__getitem__(name)
+        return self._chunks if name == CHANNEL else super().__getitem__(name)
 
 
+@dataclass
 class _Chunks:
     """The chunks of a run; sync or async, as its client is."""
 
-    def __init__(self, run: Any, dedup: DedupConfig | None) -> None:
-        self._run = run
-        self._dedup = dedup
+    run: Any
+    dedup: DedupConfig | None
 
     def __iter__(self) -> Iterator[Any]:
-        chunks = OnceChunks(self._dedup)
-        for event in self._run:
+        chunks = OnceChunks(self.dedup)
+        for event in self.run:
             yield from chunks.feed(event)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        chunks = OnceChunks(self._dedup)
-        async for event in self._run:
+        chunks = OnceChunks(self.dedup)
+        async for event in self.run:
             for chunk in chunks.feed(event):
                 yield chunk
 
 
 class _Once:
-    """A run of `RemoteGraph` with our channel.
+    """A run of `RemoteGraph` with our channel; it takes the place of the one that it is made of."""
 
-    Args:
-        run: The run as `RemoteGraph` makes it, which is not used any more.
-        dedup: As `OnceChunks`.
-    """
+    _sdk: Any
 
     def __init__(self, run: Any, dedup: DedupConfig | None) -> None:
         vars(self).update(vars(run))
@@ -206,7 +201,7 @@ class _Once:
     @property
     def extensions(self) -> Mapping[str, Any]:
         """The projections by name; ours under `once`."""
-        return _Extensions(self, self._dedup)
+        return _Extensions(self._sdk, _Chunks(self, self._dedup))
 
 
 class OnceRunStream(_Once, _RemoteGraphRunStream):

@@ -32,6 +32,7 @@ Headers: TypeAlias = Mapping[str, str] | None
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
 LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
+FRAMED_VERSIONS: Final = frozenset({"HTTP/2", "HTTP/3"})
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
 PROVABLE: Final = frozenset({"updates", "values"})
 VERIFICATION_S: Final = 0.02
@@ -128,10 +129,8 @@ class RunReader:
         if found and self.run_id is None:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
-        self._tells_its_end = not LENGTHS.isdisjoint(response.headers) or response.http_version in (
-            "HTTP/2",
-            "HTTP/3",
-        )
+        has_length = not LENGTHS.isdisjoint(response.headers)
+        self._tells_its_end = has_length or response.http_version in FRAMED_VERSIONS
         # With this header a server offers to join the run again; the SDK relies on it, too. The
         # server of JavaScript (2.0.0) does not send it, nor heartbeats.
         can_come_back = self.is_resumable and "location" in response.headers
@@ -213,11 +212,9 @@ class RunReader:
             StreamInterrupted: It cannot: the server refuses.
             Exception: The error itself, if a run may have begun that we do not know.
         """
-        if not self.is_open:
-            if not may_begin_again(error):
-                raise error
-            return error
-        if (status := refusal(error)) is not None:
+        if not self.is_open and not may_begin_again(error):
+            raise error
+        if self.is_open and (status := refusal(error)) is not None:
             raise self.interrupted(f"the server refused with {status}") from error
         return error
 

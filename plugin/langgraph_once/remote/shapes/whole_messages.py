@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from langchain_core.messages import BaseMessageChunk, ToolMessage, message_chunk_to_message
+from langchain_core.messages import BaseMessageChunk, ToolMessage
 
 from langgraph_once.stream import Part
+from langgraph_once.stream.part.content import as_whole
 
 __all__ = ["WholeMessages"]
 
@@ -37,4 +38,4 @@ class WholeMessages:
 
 
 def _whole(part: Part) -> Part:
-    return part._replace(data=message_chunk_to_message(part.data))
+    return part._replace(data=as_whole(part.data))
