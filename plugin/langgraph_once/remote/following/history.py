@@ -48,10 +48,8 @@ class RunHistory:
 
     def asked(self, thread_id: str) -> dict[str, Any]:
         """What `client.threads.get_history` is to be asked for."""
-        asked: dict[str, Any] = {"thread_id": thread_id, "limit": PAGE}
-        return (
-            asked if self._begun_s is not None else {**asked, "metadata": {"run_id": self.run_id}}
-        )
+        of_run = {} if self._begun_s is not None else {"metadata": {"run_id": self.run_id}}
+        return {"thread_id": thread_id, "limit": PAGE, **of_run}
 
     def next_page(self, asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
         """What to ask for after a page; None if that was the last."""
@@ -79,15 +77,14 @@ class RunHistory:
         """Whether the newest of these leaves nothing to do but to wait for an answer."""
         if not states or self._is_before(states[0]):
             return False
+        if not states[0].get("next"):
+            return True
         left = [task for task in states[0].get("tasks") or () if not task.get("result")]
-        return not states[0].get("next") or (
-            bool(left) and all(task.get("interrupts") for task in left)
-        )
+        return bool(left) and all(task.get("interrupts") for task in left)
 
     def is_of_run_or_older(self, run_id: str | None) -> bool:
         """Whether an id is that of the run, or of one made before it."""
-        made_s = _made_s(run_id)
-        begun_s = self._begun_s
+        made_s, begun_s = _made_s(run_id), self._begun_s
         is_older = made_s is not None and begun_s is not None and made_s < begun_s
         return run_id == self.run_id or is_older
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from langgraph.types import GraphOutput, Interrupt
@@ -28,9 +27,7 @@ class Result:
         self._is_state = stream_mode == "values"
         self._version = version
         self.modes = frozenset({"updates", "values"}) if self._is_state else mode_set(stream_mode)
-        self._write: Callable[[Part], Any] = writer(
-            stream_mode, subgraphs=subgraphs, version=version
-        )
+        self._write = writer(stream_mode, subgraphs=subgraphs, version=version)
         self._chunks: list[Any] = []
         self._state: Any = None
         self._interrupts: list[Interrupt] = []

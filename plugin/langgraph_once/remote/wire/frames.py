@@ -117,7 +117,11 @@ class FrameReader:
                 self._decoder.decode(line)
             elif (frame := self._frame()) is not None:
                 yield frame
-        self._bound(len(self._lines.buffer))
+        if self._bytes + len(self._lines.buffer) > self._max_bytes:
+            raise StreamError(
+                f"a frame of the event stream is longer than {self._max_bytes} bytes; "
+                "raise RemoteConfig.max_frame_bytes if the run sends such states"
+            )
 
     def _frame(self) -> Frame | None:
         """The frame that an empty line ends, if it says anything."""
@@ -132,10 +136,3 @@ class FrameReader:
             has_moved = self._id and self._id != known_id
             return Frame("", None, self._id, 0) if has_moved else None  # or it is a comment
         return Frame(found.event, found.data, found.id, check)
-
-    def _bound(self, pending: int) -> None:
-        if self._bytes + pending > self._max_bytes:
-            raise StreamError(
-                f"a frame of the event stream is longer than {self._max_bytes} bytes; "
-                "raise RemoteConfig.max_frame_bytes if the run sends such states"
-            )
