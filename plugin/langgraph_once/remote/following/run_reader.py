@@ -97,7 +97,7 @@ class RunReader:
         self._tells_its_end = False
         self._passed_id: str | None = None
         self._logs_messages = self._is_logged("messages")
-        self._attempt: int | None = None if begins_at is None else 0
+        self._has_begun = begins_at is not None
 
     @property
     def position(self) -> str:
@@ -171,7 +171,11 @@ class RunReader:
     def _other(self, mode: str, ns: str, frame: Frame) -> Iterator[Part]:
         """The parts of any frame but a token."""
         if mode == "metadata":
-            self._began(frame.data)
+            if isinstance(frame.data, Mapping):
+                self.run_id = self.run_id or frame.data.get("run_id")
+            if self._has_begun:
+                self.ran_again()
+            self._has_begun = True
         elif mode == "end":
             self.has_ended = True
         if not self.alignment.has_overlap:
@@ -188,13 +192,6 @@ class RunReader:
         if mode in UNLOGGED or self.modes is None or mode == "metadata":
             return mode not in UNLOGGED
         return mode in self.modes or wire_mode(mode) in self.modes
-
-    def _began(self, data: Any) -> None:
-        said: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-        self.run_id = self.run_id or said.get("run_id")
-        if self._attempt is not None:
-            self.ran_again()
-        self._attempt = said.get("attempt", 1)
 
     def doubted(self, reason: str) -> Iterator[Part]:
         """Note that something may be missing, and say so where the state cannot prove it."""

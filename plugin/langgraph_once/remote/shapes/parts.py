@@ -61,8 +61,9 @@ def as_local(part: Part) -> Part:
         meta = dict(part.meta)
         put_tuples(meta)
         return part._replace(meta=meta)
-    if part.mode == "values":
-        return _values(part)
+    if part.mode == "values" and isinstance(part.data, dict) and INTERRUPT_KEY in part.data:
+        state = {**part.data}  # apart from the interrupts that come with it, as in v2
+        return part._replace(data=state, meta={"interrupts": state.pop(INTERRUPT_KEY)})
     shape = SHAPES.get(part.mode)
     return part if shape is None else part._replace(data=shape(part.data))
 
@@ -72,14 +73,6 @@ def put_tuples(meta: dict[str, Any]) -> None:
     for key in TUPLES:
         if type(value := meta.get(key)) is list:
             meta[key] = as_tuples(value)
-
-
-def _values(part: Part) -> Part:
-    """A state apart from the interrupts that come with it, as in v2."""
-    if not isinstance(part.data, dict) or INTERRUPT_KEY not in part.data:
-        return part
-    state = {**part.data}
-    return part._replace(data=state, meta={"interrupts": state.pop(INTERRUPT_KEY)})
 
 
 def _error(data: Any) -> Exception:
@@ -107,8 +100,7 @@ def _is_pair(item: Any) -> bool:
 def _target(target: Any) -> Any:
     if not isinstance(target, Mapping):
         return target
-    arg = target["input"] if "input" in target else target.get("args")
-    return Send(target["node"], revive(arg))
+    return Send(target["node"], revive(target.get("input", target.get("args"))))
 
 
 def _checkpoint(payload: Any) -> Any:
@@ -137,11 +129,8 @@ def _checkpoint_task(task: Mapping[str, Any]) -> dict[str, Any]:
 def _task(payload: Any) -> Any:
     if not isinstance(payload, Mapping):
         return payload
-    return {key: TASK_FIELDS.get(key, _same)(value) for key, value in payload.items()}
-
-
-def _same(value: Any) -> Any:
-    return value
+    made = {key: make(payload[key]) for key, make in TASK_FIELDS.items() if key in payload}
+    return {**payload, **made}
 
 
 def _debug(event: Any) -> Any:
