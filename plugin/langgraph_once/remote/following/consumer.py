@@ -78,7 +78,7 @@ class Consumer(Recipient):
             self.ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
         self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
         self._only = only
-        self._begun = _said_again(self.ledger) if goes_on else set()
+        self._begun = _reopened(self.ledger) if goes_on else set()
         self._has_gap = False
 
     def feed(self, part: Part) -> Iterable[Part]:
@@ -110,7 +110,7 @@ def new_ledger(config: DedupConfig | None) -> Ledger:
     return Ledger.within(config or DedupConfig())
 
 
-def _said_again(ledger: Ledger) -> set[str]:
+def _reopened(ledger: Ledger) -> set[str]:
     """Mark what the stream has said as its own. A ledger that begins a stream forgets that.
 
     Returns:

@@ -12,19 +12,19 @@ from typing import Final
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
 __all__ = [
-    "MAX_TOLD_S",
+    "MAX_RETRY_AFTER_S",
     "UnknownRunError",
     "is_transient",
     "may_begin_again",
     "refusal",
+    "retry_after_s",
     "says_unknown",
-    "told_s",
 ]
 
 RATE_LIMITED: Final = 429
 UNAVAILABLE: Final = 503
 
-MAX_TOLD_S: Final = 60
+MAX_RETRY_AFTER_S: Final = 60
 """The longest that a server is left alone because it says so."""
 
 TRANSIENT: Final = frozenset({408, 425, 429})
@@ -67,20 +67,20 @@ def may_begin_again(error: Exception) -> bool:
     """
     if not isinstance(error, APIStatusError):
         return False
-    asked_s = told_s(error)
+    asked_s = retry_after_s(error)
     if asked_s is None:
         return error.status_code == RATE_LIMITED
-    return error.status_code in (RATE_LIMITED, UNAVAILABLE) and asked_s <= MAX_TOLD_S
+    return error.status_code in (RATE_LIMITED, UNAVAILABLE) and asked_s <= MAX_RETRY_AFTER_S
 
 
-def told_s(error: Exception | None) -> float | None:
+def retry_after_s(error: Exception | None) -> float | None:
     """For how long a server does not want to be asked again, if it says so; in seconds."""
     if not isinstance(error, APIStatusError):
         return None
     headers = error.response.headers
-    told = headers.get("retry-after", "").strip()
-    if told.isdecimal():
-        return float(told)
+    asked = headers.get("retry-after", "").strip()
+    if asked.isdecimal():
+        return float(asked)
     until, now = (_date(headers.get(name, "")) for name in ("retry-after", "date"))
     if until is None:
         return None

@@ -7,7 +7,7 @@ import time
 from typing import Final
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.remote.following.failures import MAX_TOLD_S, told_s
+from langgraph_once.remote.following.failures import MAX_RETRY_AFTER_S, retry_after_s
 
 __all__ = ["Backoff", "Retries"]
 
@@ -49,7 +49,7 @@ class Backoff:
         wait_s = min(config.backoff_s * 2.0 ** min(self.tries, MAX_DOUBLINGS), config.max_backoff_s)
         self.tries += 1
         wait_s += random.uniform(0, config.backoff_s)  # noqa: S311  # no secret
-        return max(wait_s, min(told_s(error) or 0, MAX_TOLD_S))
+        return max(wait_s, min(retry_after_s(error) or 0, MAX_RETRY_AFTER_S))
 
 
 class Retries:
