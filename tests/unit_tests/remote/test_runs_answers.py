@@ -164,8 +164,8 @@ class TestJoining:
         await self.check_that_both_read_it(*answers)
 
     def test_of_its_modes_those_are_told_that_are_asked_for(self) -> None:
-        running = answer({"status": "running", "kwargs": {"stream_mode": ["custom", "values"]}})
-        said = stream(events([BEGUN, ("values", {}, "2-0"), *custom(2)]))
+        running = answer({"status": "running", "kwargs": {"stream_mode": ["custom", "debug"]}})
+        said = stream(events([BEGUN, ("debug", {"n": 1}, "2-0"), *custom(2)]))
         last = stream(events(custom(2)))
         answers = (running, said, last, SUCCESS)
         with RawServer(*answers) as server, get_sync_client(url=server.url) as client:
