@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langgraph.types import Command
@@ -12,7 +12,7 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
-from langgraph_once.remote.following.consumer import Consumer, for_events, new_ledger
+from langgraph_once.remote.following.consumer import Consumer, new_ledger
 from langgraph_once.remote.following.failures import is_transient
 from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.questions import Steps, Unanswered, run_asked
@@ -168,7 +168,7 @@ class _Stream:
 
     def _prepare(self, processor: ChannelStreamingProcessor) -> None:
         request = self._request
-        request.dedup = for_events(request.dedup)
+        request.dedup = replace(request.dedup or DedupConfig(), state="changed")
         if request.begins:
             request.stream_mode = request.stream_mode or processor.stream_modes
             if request.subgraphs is None:

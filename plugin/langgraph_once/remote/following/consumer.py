@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from langchain_core.messages import BaseMessageChunk
 
@@ -14,7 +13,7 @@ from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.after_gap import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
 
-__all__ = ["Consumer", "Recipient", "for_events", "new_ledger"]
+__all__ = ["Consumer", "Recipient", "new_ledger"]
 
 
 class Recipient:
@@ -125,8 +124,3 @@ def _reopened(ledger: Ledger) -> set[str]:
         for copy_id in ids[1:]:
             ledger.alias(entry, copy_id)
     return {entry.id for entry in said}
-
-
-def for_events(config: DedupConfig | None) -> DedupConfig:
-    """The configuration for events: states come as the keys that changed."""
-    return replace(config or DedupConfig(), state="changed")

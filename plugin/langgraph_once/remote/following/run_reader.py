@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from langgraph.pregel.remote import RemoteException
 
@@ -26,7 +26,7 @@ from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.stream import GAP_MODE, Part
 
-__all__ = ["FAILED", "GONE", "Headers", "ResponseHead", "RunReader"]
+__all__ = ["FAILED", "GONE", "Headers", "RunReader"]
 
 Headers: TypeAlias = Mapping[str, str] | None
 
@@ -42,15 +42,6 @@ GONE: Final = ""
 
 ALL_MODES: Final = frozenset({"messages", "updates", "values"})
 FAILED: Final = frozenset({"error", "timeout"})
-
-
-class ResponseHead(Protocol):
-    """What is looked at of the head of a response."""
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-    @property
-    def http_version(self) -> str: ...
 
 
 @dataclass(eq=False)
@@ -117,7 +108,7 @@ class RunReader:
         """
         return self.thread_id or self._received.thread_id
 
-    def opened(self, response: ResponseHead) -> float | None:
+    def opened(self, headers: Mapping[str, str], http_version: str) -> float | None:
         """Read what the head of a response says of the run.
 
         Returns:
@@ -125,15 +116,15 @@ class RunReader:
             server says afterwards would be lost.
         """
         self._tries.opened()
-        found = LOCATION.search(response.headers.get("content-location", ""))
+        found = LOCATION.search(headers.get("content-location", ""))
         if found and self.run_id is None:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
-        has_length = not LENGTHS.isdisjoint(response.headers)
-        self._tells_its_end = has_length or response.http_version in FRAMED_VERSIONS
+        has_length = not LENGTHS.isdisjoint(headers)
+        self._tells_its_end = has_length or http_version in FRAMED_VERSIONS
         # With this header a server offers to join the run again; the SDK relies on it, too. The
         # server of JavaScript (2.0.0) does not send it, nor heartbeats.
-        can_come_back = self.is_resumable and "location" in response.headers
+        can_come_back = self.is_resumable and "location" in headers
         return self.config.idle_timeout_s if can_come_back else None
 
     def feed(self, frame: Frame) -> Iterable[Part]:

@@ -28,8 +28,11 @@ ASKED = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
 
 Noted = Callable[[httpx.Response], None]
 
-Opened = Callable[[httpx.Response], float | None]
-"""Notes that a stream begins. Returns how long it may be silent; None for the client's timeout."""
+Opened = Callable[[Mapping[str, str], str], float | None]
+"""Notes that a stream begins, given the headers and the HTTP version of the response.
+
+Returns how long it may be silent; None for the client's timeout.
+"""
 
 
 class NoEventStreamError(httpx.TransportError):
@@ -72,7 +75,7 @@ class _Terms(NamedTuple):
                 f"expected an event stream, got {media_type or 'no content type'}; check the URL, "
                 "and that no proxy answers in place of the server"
             )
-        read_s = _shorter(timeout.read, self.opened(response))
+        read_s = _shorter(timeout.read, self.opened(response.headers, response.http_version))
         response.request.extensions.get("timeout", {})["read"] = read_s
         return FrameReader(self.config.max_frame_bytes)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 from langchain_core.messages import (
     AIMessage,
@@ -97,7 +96,7 @@ def test_a_run_that_is_known_is_not_taken_for_another() -> None:
     location = {"content-location": "/threads/other/runs/another"}
     reading, begun = reader(run_id="r", thread_id=None), reader(thread_id=None)
     for each in (reading, begun):
-        each.opened(httpx.Response(200, headers=location))
+        each.opened(location, "HTTP/1.1")
     assert (reading.thread_id, reading.run_id) == (None, "r")
     assert (begun.thread_id, begun.run_id) == ("other", "another")
 
