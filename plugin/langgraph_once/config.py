@@ -334,6 +334,11 @@ class DedupConfig:
     Readers that take nothing back (v3, stock clients) keep what was streamed where white space
     differs at the ends, and get both where it differs elsewhere."""
 
+    discarded: Literal["keep", "remove"] = "keep"
+    """A model's complete answer that no task put into the state: a planner's, or the first of two
+    where a guard asked again. Exact readers are told in any case; "remove" takes it back from them
+    with a `RemoveMessage`. In stock form it stays, as in LangGraph."""
+
     hide: Hide = HideConfig()
     """Whose messages `messages` is to leave out, as tokens, whole, and as copies that a node
     returns: a `HideConfig`, or a mapping of its fields, as {"tags": ["nostream"]}. States have

@@ -80,6 +80,7 @@ class Transcript:
     """What a consumer has of a thread, over any number of streams.
 
     Attributes:
+        discarded: The ids of messages that are shown, and no state holds: no task kept them.
         interrupts: What the graph waits for since the last stream began.
         ui: The UI messages that are shown, by id.
         usage: The sum over all streams.
@@ -96,6 +97,7 @@ class Transcript:
         self._channels: dict[tuple[Namespace, str], Any] = {}
         self._updates: dict[tuple[Namespace, str], list[tuple[str | None, Any]]] = {}
         self._spent: UsageMetadata | None = None
+        self.discarded: set[str] = set()
         self.interrupts: dict[str, InterruptEvent] = {}
         self._artifacts: dict[tuple[Namespace, str, str], ArtifactEvent] = {}
         self.ui: dict[str, UIEvent] = {}
@@ -167,6 +169,8 @@ class Transcript:
                 self._remove(event.message_id, event.where)
             case "message_superseded":
                 self._remove(event.old_id, event.where)
+            case "message_discarded":
+                self.discarded.add(event.message_id)
             case (
                 "tool_call_started"
                 | "tool_call_progress"

@@ -118,8 +118,8 @@ def bare(events: Iterable[Event]) -> list[Any]:
     """What was said, where, without ids and without how it was cut."""
     told: list[Any] = []
     for event in events:
-        if event.type in ("task_started", "task_finished"):
-            continue
+        if event.type in ("task_started", "task_finished", "message_discarded"):
+            continue  # the protocol of v3 has no word for the last
         line = [event.type, event.path, event.node, *_said(event)]
         if told and event.type in ("token", "tool_call_progress") and told[-1][:-1] == line[:-1]:
             told[-1][-1] += line[-1]

@@ -19,6 +19,7 @@ from langgraph_once.events import (
     GapPossibleEvent,
     InterruptEvent,
     MessageCompletedEvent,
+    MessageDiscardedEvent,
     MessageRemovedEvent,
     MessageReplacedEvent,
     MessageSupersededEvent,
@@ -72,6 +73,7 @@ EVENTS: list[Event] = [
     ),
     MessageCompletedEvent(**AT, message_id="m", message=SAID, usage=COST, is_partial=True),
     MessageReplacedEvent(**AT, message_id="t", message=ANSWER),
+    MessageDiscardedEvent(**AT, message_id="m"),
     MessageRemovedEvent(**AT, message_id="m"),
     MessageSupersededEvent(**AT, old_id="m", new_id="n", reason="retry"),
     ChannelValueEvent(**AT, key="messages", value=[SAID, ANSWER], previous_known=True),
@@ -141,7 +143,7 @@ def test_an_event_is_frozen_and_has_slots(event: Event) -> None:
 
 
 def test_texts_that_grow_are_written_whole_or_as_deltas() -> None:
-    token, progress = EVENTS[0], EVENTS[9]
+    token, progress = EVENTS[0], EVENTS[10]
     assert to_dict(token)["accumulated_content"] == "Hi."
     assert to_dict(progress)["accumulated_args"] == '{"a": 1}'
     again: list[Any] = [from_dict(to_dict(e, accumulated=False)) for e in (token, progress)]

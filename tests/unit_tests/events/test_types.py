@@ -49,5 +49,5 @@ def test_a_match_over_events_and_over_their_types() -> None:
 
 
 def test_each_type_has_one_class() -> None:
-    assert len(EVENT_TYPES) == 22
+    assert len(EVENT_TYPES) == 23
     assert all(kind.type == name for name, kind in EVENT_TYPES.items())

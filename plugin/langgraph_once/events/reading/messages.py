@@ -25,6 +25,7 @@ from langgraph_once.events.vocabulary.config import TokenStreamingConfig
 from langgraph_once.events.vocabulary.event import (
     Event,
     MessageCompletedEvent,
+    MessageDiscardedEvent,
     MessageRemovedEvent,
     MessageReplacedEvent,
     MessageSupersededEvent,
@@ -32,7 +33,7 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.stream import Part, annotation_of
-from langgraph_once.stream.part.annotation import is_respaced
+from langgraph_once.stream.part.annotation import is_draft, is_respaced
 from langgraph_once.stream.part.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
@@ -144,6 +145,7 @@ class MessageEvents:
         replaces = yield from self._resolve(part)
         if isinstance(message, BaseMessageChunk):
             yield from self._chunk(message, where, part.meta)
+            yield from self._discarded(message, where, part.meta)
         elif isinstance(message, BaseMessage):
             if self._shows_here(message, where, part.meta):
                 yield from self._whole(message, where, replaces=replaces)
@@ -224,6 +226,14 @@ class MessageEvents:
             yield from self._complete(draft)
         elif draft.is_shown and self._config.filter_fn is None:
             self._last, self._last_meta = draft, meta
+
+    def _discarded(
+        self, mark: BaseMessageChunk, where: Where, meta: Mapping[str, Any]
+    ) -> Iterator[Event]:
+        """That no task kept a message, where a chunk says so and its consumer has seen it."""
+        message_id = str(mark.id)
+        if is_draft(meta) and self._history.get(where, message_id) is not None:
+            yield MessageDiscardedEvent(seq=self._seq(), where=where, message_id=message_id)
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
         for said in sayings(message):

@@ -30,6 +30,7 @@ TEXTS: Mapping[str, Callable[[Any], str]] = {
     "token": lambda e: e.content_delta,
     "message_completed": lambda _: "\n",
     "message_replaced": lambda e: f"\n[replaced] {e.message.text}\n",
+    "message_discarded": lambda e: _line("not kept", e.message_id),
     "message_removed": lambda e: _line("removed", e.message_id),
     "message_superseded": lambda e: _line(e.reason, "what was said is void"),
     "tool_call_started": lambda _: "",

@@ -27,6 +27,7 @@ __all__ = [
     "GapPossibleEvent",
     "InterruptEvent",
     "MessageCompletedEvent",
+    "MessageDiscardedEvent",
     "MessageRemovedEvent",
     "MessageReplacedEvent",
     "MessageSupersededEvent",
@@ -109,6 +110,19 @@ class MessageSupersededEvent(BaseEvent):
 
     reason: Literal["retry", "rerun"]
     """An attempt failed within this stream, or the task ran in an earlier one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MessageDiscardedEvent(BaseEvent):
+    """A model's complete answer that its task did not keep: no state will hold it.
+
+    A planner says such, and a model whose answer a guard refused. Its text stays shown, unless a
+    front end chooses otherwise, or `DedupConfig(discarded="remove")` removes it.
+    """
+
+    type: ClassVar[Literal["message_discarded"]] = "message_discarded"
+
+    message_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -306,6 +320,7 @@ Event: TypeAlias = (
     TokenStreamEvent
     | MessageCompletedEvent
     | MessageReplacedEvent
+    | MessageDiscardedEvent
     | MessageRemovedEvent
     | MessageSupersededEvent
     | ChannelValueEvent

@@ -18,6 +18,7 @@ __all__ = [
     "annotated",
     "annotation_of",
     "flagged",
+    "is_draft",
     "is_respaced",
     "naming",
     "note_in",
@@ -140,6 +141,11 @@ def flagged(metadata: Mapping[str, Any], flag: Flag) -> dict[str, Any]:
 def is_respaced(metadata: Mapping[str, Any]) -> bool:
     """Whether these metadata are of a message that is `respaced`, or of the removal before it."""
     return "respaced" in (annotation_of(metadata) or ())
+
+
+def is_draft(metadata: Mapping[str, Any]) -> bool:
+    """Whether these metadata are of the mark of a `draft`."""
+    return "draft" in (annotation_of(metadata) or ())
 
 
 def naming(metadata: Mapping[str, Any], own_id: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
@@ -79,6 +79,7 @@ class Lifecycle:
     ) -> None:
         self._ledger = ledger
         self._stats = stats
+        self._removes_discarded = config.discarded == "remove"
         space = space_of(config, takes_back=takes_back)
         self.identity = Identity(ledger, config, stats, space=space)
         self.reexecution = Reexecution(ledger, config, stats, goes_on=goes_on)
@@ -169,9 +170,13 @@ class Lifecycle:
             self._ledger.settle(entry)
 
     def _not_kept(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
-        if not match.entry.is_final:
+        part = _under(fact, match.entry)
+        if self._removes_discarded:
+            self._ledger.drop(match.entry)
+            part = part._replace(data=RemoveMessage(id=match.entry.id))
+        elif not match.entry.is_final:
             self._ledger.settle(match.entry)
-        yield Operation(Kind.DISCARD, Because.NOT_KEPT, _under(fact, match.entry))
+        yield Operation(Kind.DISCARD, Because.NOT_KEPT, part)
 
     # What follows: whole messages.
 
