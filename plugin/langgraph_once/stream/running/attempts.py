@@ -1,4 +1,4 @@
-"""Who is running, in which attempt, and what an attempt that failed has said in vain."""
+"""Which tasks run, in which attempt, and what was sent in attempts that failed."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Task:
         free = [
             (run.id, run.said)
             for run in self.models
-            if run.said and not (run.failed or run.is_void or self.ns in run.kept_in)
+            if run.said and not (run.is_void or self.ns in run.kept_in)
         ]
         for allowed in dict.fromkeys(("same", space)):
             for run_id, said in free:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from langchain_core.messages import (
@@ -38,8 +39,8 @@ from langgraph_once.stream.part.annotation import (
     naming,
     note_in,
 )
-from langgraph_once.stream.part.content import AUTO_ID_PREFIX, as_whole, content_of
-from langgraph_once.stream.part.messages_within import Found, found_in_input, found_in_update
+from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
+from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.running.attempts import (
     EmittedMessage,
@@ -49,7 +50,6 @@ from langgraph_once.stream.running.attempts import (
     first_message,
     is_sent,
 )
-from langgraph_once.stream.running.inputs import GivenToGraph
 from langgraph_once.stream.running.node_handler import NodeHandler
 from langgraph_once.stream.running.returned import ConcurrentWrites, Written, dropped, known_first
 from langgraph_once.stream.running.run import Run
@@ -209,7 +209,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._finish(task)
 
     def _finish(self, task: Task) -> None:
-        """Mark what models said in vain; that no message repeats it the deduplicator knows."""
+        """Mark what no task returned; whether another message repeats it the deduplicator knows."""
         for run in self._tasks.drafts(task):
             ns, metadata = run.meta
             last = AIMessageChunk(content="", id=run.id, chunk_position="last")
@@ -224,7 +224,12 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
-        repeated = self._repeated(meta, task, found)
+        repeated = task.unnamed.repeated(  # a `Send` gives no list that its task could replace
+            found,
+            lambda key: (
+                not task.is_sent and (key in found.replaced or self.run.replaces(meta[0], key))
+            ),
+        )
         space = space_of(self.run.config, takes_back=not self.run.is_stock)
         for message in known_first(found.messages, task, self.run.was_hidden):
             is_unnamed = id(message) in nameless
@@ -240,7 +245,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
                     self._send_removal(meta, task, message.id, source)
             elif is_unnamed:
                 if not self.run.is_stock:  # a state tells it, and under which id
-                    self._send_whole(Written(task, meta, message, source), is_unnamed=True)
+                    self._send_whole(Written(task, meta, message, source), "unnamed")
             else:
                 is_news = is_named_here or self._has_changed(task, message)
                 is_changed = is_news and not is_repeated
@@ -255,11 +260,13 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         task, message = written.task, written.message
         beside, wins = self._concurrent.keep(written) if is_listed else (None, True)
         if beside is not None and wins:
-            self._send_whole(written, wins=True)
+            self._send_whole(written, "wins")
         elif beside is not None:
             if message.id in task.runs:  # the consumer has both under one id
-                self._send_whole(beside, wins=True)
-        elif written.is_changed or (task.is_sent and self._is_new(task, message)):
+                self._send_whole(beside, "wins")
+        elif written.is_changed or (
+            task.is_sent and not self._was_given_around(task, content_of(message))
+        ):
             self._send_whole(written)
         elif self.run.config.history == "emit":
             self._send_whole(written._replace(source="history"))
@@ -269,22 +276,19 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         gone = RemoveMessage(id=message_id)
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
-    def _send_whole(
-        self, written: Written, *, is_unnamed: bool = False, wins: bool = False
-    ) -> None:
+    def _send_whole(self, written: Written, *flags: Literal["unnamed", "wins"]) -> None:
         task, meta, message, source, _ = written
         run = task.runs.get(str(message.id))
         message = as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
+        note = note_in(metadata)
         is_known = self.run.is_stock and message.id in self.seen
         if source != "history" and (is_known or message.id in task.inputs):
-            note_in(metadata)["given"] = True
-        if wins:
-            note_in(metadata)["wins"] = True
+            note["given"] = True
         if run is not None and run.said == content_of(message):
-            note_in(metadata)["streamed"] = True
-        if is_unnamed:
-            note_in(metadata)["unnamed"] = True
+            note["streamed"] = True
+        for flag in flags:
+            note[flag] = True
         self._send(meta[0], message, metadata, task)
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
@@ -305,32 +309,17 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         message_id = str(message.id)
         if message_id in self.seen or message_id in self._removed:
             return False
-        if any(each.holds(message, self._is_outer_key) for each in self._given_around(task)):
-            return True
-        return message_id in self._given_ids and task.unnamed.claims(content_of(message))
-
-    def _is_new(self, task: Task, message: BaseMessage) -> bool:
-        """Whether no graph around this task was run with a message that it was sent.
-
-        What came since then the deduplicator knows.
-        """
         content = content_of(message)
-        return not any(each.says(content, self._is_outer_key) for each in self._given_around(task))
+        if self._was_given_around(task, content, under=message_id):
+            return True
+        return message_id in self._given_ids and task.unnamed.claims(content)
 
-    def _given_around(self, task: Task) -> list[GivenToGraph]:
+    def _was_given_around(self, task: Task, content: Content, *, under: str | None = None) -> bool:
+        """Whether a graph around this task was run with a message. Later ones the ledger knows."""
         outer = self._tasks.outer(task.ns)
-        return [self.run.given, *(each for around in outer for each in around.started)]
-
-    def _is_outer_key(self, key: str) -> bool:
-        return self.run.is_message_key((), key)
-
-    def _repeated(self, meta: Meta, task: Task, found: Found) -> set[int]:
-        """Which messages, by `id()`, a task only hands back: they had no id as it got them."""
-        if task.is_sent:
-            return set()
-        return task.unnamed.repeated(
-            found, lambda key: key in found.replaced or self.run.replaces(meta[0], key)
-        )
+        given = [self.run.given, *(each for around in outer for each in around.started)]
+        is_message_key = partial(self.run.is_message_key, ())
+        return any(each.has(content, is_message_key, under=under) for each in given)
 
     def _send(
         self, ns: tuple[str, ...], message: BaseMessage, metadata: dict[str, Any], task: Task

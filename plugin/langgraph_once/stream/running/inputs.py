@@ -35,21 +35,15 @@ class GivenToGraph:
         self._value = value
         self._messages: list[BaseMessage] | None = None
 
-    def says(self, content: Content, is_message_key: IsMessageKey) -> bool:
-        """Whether a message in it says this."""
-        return any(content_of(known) == content for known in self._known(is_message_key))
-
-    def holds(self, message: BaseMessage, is_message_key: IsMessageKey) -> bool:
-        """Whether it holds this message: its id, and what it says."""
-        return any(
-            known.id == message.id and content_of(known) == content_of(message)
-            for known in self._known(is_message_key)
-        )
-
-    def _known(self, is_message_key: IsMessageKey) -> list[BaseMessage]:
+    def has(
+        self, content: Content, is_message_key: IsMessageKey, *, under: str | None = None
+    ) -> bool:
+        """Whether a message in it says this, under this id where one is given."""
         if self._messages is None:
             self._messages = messages_given(self._value, is_message_key)
-        return self._messages
+        return any(
+            under in (None, known.id) and content_of(known) == content for known in self._messages
+        )
 
 
 class GivenToTask:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 from langgraph.channels import BinaryOperatorAggregate, DeltaChannel, LastValue
 from langgraph.graph.message import add_messages
@@ -30,17 +30,8 @@ REDUCER_NAMES = frozenset({"add_messages", "_add_messages", "_messages_delta_red
 Graph = Pregel[Any, Any, Any, Any]
 
 
-class Keys(NamedTuple):
-    """Keys of the state of a graph."""
-
-    messages: frozenset[str]
-    """Those that `add_messages` reduces."""
-
-    replaced: frozenset[str]
-    """Those that keep what was written last."""
-
-
-NO_KEYS = Keys(frozenset(), frozenset())
+Kind: TypeAlias = Literal["messages", "replaced"]
+"""Of a key of a state: `add_messages` reduces it, or it keeps what was written last."""
 
 
 class Run:
@@ -54,7 +45,7 @@ class Run:
         was_hidden: Whether an earlier stream of the thread has hidden the message of an id.
     """
 
-    __slots__ = ("_graph", "_keys", "config", "given", "is_stock", "put", "was_hidden")
+    __slots__ = ("_graph", "_kinds", "config", "given", "is_stock", "put", "was_hidden")
 
     def __init__(
         self, graph: Graph, config: DedupConfig, given: Any = None, *, is_stock: bool = False
@@ -62,7 +53,7 @@ class Run:
         self._graph = graph
         self.is_stock = is_stock
         self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
-        self._keys: dict[str, Keys] | None = None
+        self._kinds: dict[tuple[str, str], Kind] | None = None
         self.config = config
         self.put: Callable[[Any], Any] | None = None
         self.was_hidden: Callable[[str], bool] = lambda _: False
@@ -96,40 +87,38 @@ class Run:
         Of a graph that is not to be seen from outside, called in a function say, nobody knows:
         what looks like a message there may be none, and is left alone.
         """
-        return key in self._keys_of(ns).messages
+        return self._kind(ns, key) == "messages"
 
     def replaces(self, ns: tuple[str, ...], key: str) -> bool:
         """Whether the graph at `ns` keeps of this key what was written last, and nothing else."""
-        return key in self._keys_of(ns).replaced
+        return self._kind(ns, key) == "replaced"
 
-    def _keys_of(self, ns: tuple[str, ...]) -> Keys:
-        if self._keys is None:
-            self._keys = _keys_by_graph(self._graph)
-        return self._keys.get(node_path(ns), NO_KEYS)
+    def _kind(self, ns: tuple[str, ...], key: str) -> Kind | None:
+        if self._kinds is None:
+            self._kinds = _kinds_in(self._graph)
+        return self._kinds.get((node_path(ns), key))
 
 
-def _keys_by_graph(graph: Graph) -> dict[str, Keys]:
-    """The keys of each graph, by the names of the nodes that lead to it."""
+def _kinds_in(graph: Graph) -> dict[tuple[str, str], Kind]:
+    """The kinds of keys, by the names of the nodes that lead to their graph, and their own."""
     try:
         inner = dict(graph.get_subgraphs(recurse=True))
     except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
         inner = {}
     graphs: dict[str, Any] = {"": graph, **inner}
     return {
-        path: Keys(frozenset(_message_keys(each)), frozenset(_replaced_keys(each)))
+        (path, key): kind
         for path, each in graphs.items()
         if isinstance(each, Pregel)  # a remote graph has no channels; the usual key is assumed
+        for key, channel in each.channels.items()
+        if (kind := _kind_of(channel)) is not None
     }
 
 
-def _message_keys(graph: Graph) -> Iterator[str]:
-    for key, channel in graph.channels.items():
-        if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
-            reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
-            reducer = getattr(reducer, "func", reducer)
-            if reducer is add_messages or getattr(reducer, "__name__", "") in REDUCER_NAMES:
-                yield key
-
-
-def _replaced_keys(graph: Graph) -> Iterator[str]:
-    return (key for key, channel in graph.channels.items() if isinstance(channel, LastValue))
+def _kind_of(channel: object) -> Kind | None:
+    if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
+        reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
+        reducer = getattr(reducer, "func", reducer)
+        is_known = getattr(reducer, "__name__", "") in REDUCER_NAMES
+        return "messages" if reducer is add_messages or is_known else None
+    return "replaced" if isinstance(channel, LastValue) else None

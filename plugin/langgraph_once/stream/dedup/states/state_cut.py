@@ -37,7 +37,7 @@ class StateCut:
         data: The payload. Not changed: what must change is rebuilt.
         gone: In a snapshot the ids to say were removed, with the place to say it; None in an
             update.
-        stale: What tasks that ran again have said in vain, to be taken back.
+        stale: What was sent in attempts that failed, to be taken back.
         hints: What is known of the run; None where copies must be inferred from what is said.
         is_message_key: Which keys hold messages, for values that are none yet.
 
