@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from langchain_core.messages import RemoveMessage
 
@@ -12,58 +12,51 @@ from langgraph_once.stream.part.envelope import Part
 __all__ = ["ATTEMPTS", "Because", "Kind", "Operation", "removing"]
 
 
-class Kind(StrEnum):
+class _Told(StrEnum):
+    """Names with what they mean, which `docs/how-it-decides.md` shows."""
+
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str) -> Self:
+        member = str.__new__(cls, name)
+        member._value_, member.meaning = name, meaning
+        return member
+
+
+class Kind(_Told):
     """What becomes of a message that the consumer has, or does not have yet."""
 
-    BEGIN = "begin"
-    """It is new: the whole of it, or its first chunk."""
-
-    APPEND = "append"
-    """More of a message that the consumer has."""
-
-    REPLACE = "replace"
-    """Another text takes the place of one that the consumer has. The REMOVE before it has the same
-    reason, and names the id under which the consumer has that."""
-
-    REMOVE = "remove"
-    """The consumer drops a message."""
-
-    COMMIT = "commit"
-    """The consumer has it. At most its usage, or the mark of its end, is still to be sent."""
-
-    DISCARD = "discard"
-    """The complete answer of a model that no task put into the state."""
-
-    HOLD = "hold"
-    """Nothing is sent yet: it may repeat what the consumer has, or its id is not known."""
-
-    STATE = "state"
-    """A state or an update, without what the consumer has of it."""
-
-    PASS = "pass"  # noqa: S105  # no password
-    """It carries no message, or is not understood."""
+    BEGIN = "begin", "It is new: the whole of it, or its first chunk."
+    APPEND = "append", "More of a message that the consumer has."
+    REPLACE = "replace", "Another text takes the place of what the `remove` before it names."
+    REMOVE = "remove", "The consumer drops a message."
+    COMMIT = "commit", "The consumer has it. At most its usage, or its end, is still to be sent."
+    DISCARD = "discard", "The complete answer of a model that no task put into the state."
+    HOLD = "hold", "Nothing is sent yet: it may repeat what the consumer has, or lacks its id."
+    STATE = "state", "A state or an update, without what the consumer has of it."
+    PASS = "pass", "It carries no message, or is not understood."  # no password
 
 
-class Because(StrEnum):
-    """Why. The numbers are those of `docs/how-it-decides.md`."""
+class Because(_Told):
+    """Why. `docs/repetitions.md` explains the numbers."""
 
-    NEW = "new"
-    NEXT = "next"
-    COPY_IN_TASK = "D1"
-    COPY_OF_INNER_TASK = "D2"
-    EARLIER_STREAM = "D3"
-    EARLIER_ATTEMPT = "D4"
-    SAME_ID = "D7"
-    ACCUMULATED = "D8"
-    OTHER_ID_OF_RUN = "D9"
-    EDITED = "L2"
-    REMOVED = "L3"
-    REST = "rest"
-    WHITE_SPACE = "white space"
-    CONCURRENT_WRITE = "concurrent write"
-    NO_ID_YET = "no id yet"
-    NOT_KEPT = "not kept"
-    OTHER = "other"
+    NEW = "new", "The consumer does not have it."
+    NEXT = "next", "The model run goes on."
+    COPY_IN_TASK = "D1", "A task returned a copy, with an id of its own, of what it streamed."
+    COPY_OF_INNER_TASK = "D2", "A task returned a copy of what a task inside it said."
+    EARLIER_STREAM = "D3", "The task said it in an earlier stream, and runs again."
+    EARLIER_ATTEMPT = "D4", "The task said it in an attempt that failed (D4, D5)."
+    SAME_ID = "D7", "It is known under its id: streamed, given to the task, or of a turn before."
+    ACCUMULATED = "D8", "The last chunk says all over again what the chunks before it said."
+    OTHER_ID_OF_RUN = "D9", "One model run used two ids."
+    EDITED = "L2", "It says something else under a known id."
+    REMOVED = "L3", "A task removed it."
+    REST = "rest", "The consumer has its beginning: tokens were lost."
+    WHITE_SPACE = "white space", "It says the same with other white space at its ends."
+    CONCURRENT_WRITE = "concurrent write", "Tasks of one step wrote under one id; one write stays."
+    NO_ID_YET = "no id yet", "Its reducer has yet to give it an id."
+    NOT_KEPT = "not kept", "No task returned it."
+    OTHER = "other", "It is no message."
 
 
 ATTEMPTS = frozenset({Because.EARLIER_STREAM, Because.EARLIER_ATTEMPT})

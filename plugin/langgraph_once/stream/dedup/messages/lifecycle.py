@@ -26,6 +26,10 @@ from langgraph_once.stream.part.namespace import lineage
 __all__ = ["Lifecycle", "Rule"]
 
 
+MARK: Final = "mark: no task kept it"
+RETRY: Final = "removal: its task runs again"
+RESUME: Final = "removal: a cut stream may have had it"
+
 HELD: Final = (Kind.HOLD, Kind.REMOVE, Kind.BEGIN, Kind.APPEND, Kind.COMMIT)
 NEW: Final = (Kind.BEGIN, Kind.REMOVE, Kind.COMMIT)
 REPLACED: Final = (Kind.REMOVE, Kind.REPLACE)
@@ -325,8 +329,8 @@ class Lifecycle:
         Case.AFTER_END: Rule("chunk", "complete", "complete", (Kind.APPEND,), _after_end),
         Case.HELD: Rule("chunk", "an earlier attempt, stale", "open", HELD, _held),
         Case.GOES_ON: Rule("chunk", "gone", "open", (Kind.BEGIN, Kind.APPEND), _goes_on),
-        Case.NOT_KEPT: Rule("not kept", "complete", "complete", (Kind.DISCARD,), _not_kept),
-        Case.KEPT_BY_NOW: Rule("not kept", "committed", "committed", (), _nothing),
+        Case.NOT_KEPT: Rule(MARK, "complete", "complete", (Kind.DISCARD,), _not_kept),
+        Case.KEPT_BY_NOW: Rule(MARK, "committed", "committed", (), _nothing),
         Case.NEW: Rule("whole", "nothing, or earlier attempts", "committed", NEW, _new),
         Case.SAME: Rule("whole", "the same", "committed", (Kind.COMMIT,), _same),
         Case.LONGER: Rule("whole", "its beginning", "committed", (Kind.APPEND,), _longer),
@@ -342,8 +346,8 @@ class Lifecycle:
         Case.OVERRIDES: Rule(
             "whole", "what the list drops for it", "committed", OVERRIDES, _overrides
         ),
-        Case.RUNS_AGAIN: Rule("retry", "any", "stale, or gone", (Kind.REMOVE,), _runs_again),
-        Case.CUT_SHORT: Rule("resume", "any", "committed", (Kind.REMOVE,), _cut_short),
+        Case.RUNS_AGAIN: Rule(RETRY, "any", "stale, or gone", (Kind.REMOVE,), _runs_again),
+        Case.CUT_SHORT: Rule(RESUME, "any", "committed", (Kind.REMOVE,), _cut_short),
         Case.REMOVED: Rule("removal", "any", "gone", (Kind.REMOVE,), _removed),
         Case.OF_OUTER_GRAPH: Rule("removal", "of the graph around", "committed", (), _nothing),
         Case.ALL_REMOVED: Rule("removal of all", "any", "gone", (Kind.REMOVE,), _all_removed),
