@@ -27,11 +27,7 @@ M = TypeVar("M", bound=BaseEvent)
 
 
 class Events(Generic[E]):
-    """Events as they happen. Closing it closes what they come from.
-
-    Args:
-        source: Gives them.
-    """
+    """Events as they happen. Closing it closes what they come from."""
 
     def __init__(self, source: Generator[E, None, None]) -> None:
         self._source = source
@@ -87,11 +83,7 @@ class Events(Generic[E]):
 
 
 class AsyncEvents(Generic[E]):
-    """`Events`, async.
-
-    Args:
-        source: Gives them.
-    """
+    """`Events`, async."""
 
     def __init__(self, source: AsyncGenerator[E, None]) -> None:
         self._source = source

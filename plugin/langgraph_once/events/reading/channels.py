@@ -50,10 +50,7 @@ class _Channel:
 class ChannelEvents:
     """Makes events of states and updates.
 
-    Args:
-        configs: The keys.
-        seq: Numbers the events.
-        max_history: The most graphs, and artifacts of what nodes wrote, to remember.
+    Of each key, `max_history` graphs are remembered, and as many artifacts of what nodes wrote.
     """
 
     def __init__(

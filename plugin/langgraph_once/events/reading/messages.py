@@ -46,13 +46,9 @@ Meta = Mapping[str, Any]
 
 
 class MessageEvents:
-    """Makes events of the parts of mode `messages`.
+    """Makes events of the parts of mode `messages`; `seq` numbers them.
 
-    Args:
-        config: Which of them.
-        seq: Numbers the events.
-        tracker: Follows the tool calls.
-        max_history: The most finished messages to remember.
+    `max_history` finished messages are remembered, for what may still be said of them.
     """
 
     def __init__(

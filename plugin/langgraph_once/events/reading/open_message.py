@@ -53,12 +53,8 @@ NO_CALLS: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_t
 class OpenMessage:
     """One message that streams.
 
-    Args:
-        message_id: Its id.
-        where: Where it is said.
-        is_shown: Whether its events are told.
-
     Attributes:
+        is_shown: Whether its events are told.
         said: What it has said of each kind.
         usage: What it has cost.
     """
@@ -136,9 +132,7 @@ class OpenMessage:
     def message(self, calls: Iterable[ToolCallChunk] = ()) -> BaseMessage:
         """What the chunks add up to.
 
-        Args:
-            calls: Its tool calls. They are linked by the tracker, since upstream leaves fragments
-                without an index apart.
+        The calls are linked by the tracker, since upstream leaves fragments without an index apart.
         """
         self._end_run()
         whole = _sum(self._chunks)

@@ -45,10 +45,6 @@ class PartReader:
     """Makes events of the parts of one stream.
 
     Args:
-        channels: The keys of the state to tell.
-        tokens: Whose tokens to tell.
-        include: What to tell besides.
-        max_history: The most finished messages and calls to remember.
         states: Whether to tell states; if not, only the messages that they take over.
     """
 

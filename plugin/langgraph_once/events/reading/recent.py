@@ -32,8 +32,7 @@ class Bounded(OrderedDict[K, V]):
 class History:
     """Finished messages by id; those of equal ids in parallel tasks are apart.
 
-    Args:
-        max_messages: The most ids to keep, and messages of each.
+    At most `max_messages` ids are kept, and as many messages of each.
     """
 
     def __init__(self, max_messages: int) -> None:

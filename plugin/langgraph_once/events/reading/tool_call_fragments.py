@@ -88,16 +88,10 @@ class ToolCallState:
 
 
 class MessageCalls:
-    """The calls of one message that streams.
+    """The calls of one message that streams; `states` has them in order.
 
     Args:
-        message_id: The message.
-        where: Where it is said.
-        seq: Numbers the events.
         is_told: Whether something else told of a call before its id was known here.
-
-    Attributes:
-        states: The calls, in order.
     """
 
     def __init__(

@@ -43,8 +43,7 @@ def to_ag_ui(
 
     Args:
         events: The stream.
-        thread_id: As the client asked.
-        run_id: As the client asked.
+        thread_id: As the client asked; so is `run_id`.
         expose_errors: Whether the client is told the message of an error.
 
     Raises:

@@ -25,10 +25,7 @@ SHAPE_KEYS = frozenset({"stream_mode", "subgraphs", "version"})
 
 
 def shape_reader(shape: Mapping[str, Any]) -> ReadChunk:
-    """The function that reads the chunks of a stream under way.
-
-    Args:
-        shape: `stream_mode`, `subgraphs` and `version`, as the stream was asked for with.
+    """The function that reads chunks of this `stream_mode`, `subgraphs` and `version`.
 
     Raises:
         ConfigError: Something else is given, or no mode.
@@ -63,7 +60,6 @@ def self_told(source: Any, *, tokens: bool, max_history: int) -> ReadChunk:
     Args:
         source: Where they come from, if that is known: it may tell that they are of v3.
         tokens: Whether messages are watched.
-        max_history: The most tool messages of v3 to remember.
     """
     # Who watches no messages needs none found for them in the states of v3.
     is_v3 = isinstance(source, V3_SOURCES) or None if tokens else False

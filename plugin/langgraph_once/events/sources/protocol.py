@@ -24,12 +24,7 @@ __all__ = ["ProtocolParts"]
 
 
 class ProtocolParts:
-    """Reads the parts of one stream, of v3 or not.
-
-    Args:
-        max_history: The most tool messages to remember.
-        is_v3: Whether it is v3; if None, the first of its messages shows it.
-    """
+    """Reads the parts of one stream, of v3 or not; without `is_v3`, its first message shows it."""
 
     def __init__(self, *, max_history: int, is_v3: bool | None = None) -> None:
         self._is_v3 = is_v3
