@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import (
     AsyncGenerator,
+    Callable,
     Collection,
     Generator,
     Iterable,
@@ -77,6 +78,11 @@ class _Run(NamedTuple):
     state_before: Calls[Any] | None = None
     """Finds the state that tells which artifacts are old, where that is wanted."""
 
+    @property
+    def token(self) -> Callable[[Any], Event | None]:
+        """A short way for tokens, if chunks are well made and each comes once."""
+        return self.reader.token if self.read is local_part else lambda _: None
+
     def seed(self, state: Any) -> None:
         """Take the state that the stream starts from."""
         with Guard(UNREAD)():
@@ -84,9 +90,6 @@ class _Run(NamedTuple):
 
     def feed(self, chunk: Any) -> Iterable[Event]:
         """The events of a chunk."""
-        # A short way for tokens, where chunks are well made and each comes once.
-        if self.read is local_part and (token := self.reader.token(chunk)) is not None:
-            return (token,)
         parts = self.read(chunk)
         if self.dedup is not None:
             parts = chain.from_iterable(map(self.dedup.feed, parts))
@@ -219,18 +222,6 @@ class ChannelStreamingProcessor:
         run, self._fed = self._fed or self._under_way(None), None
         return run.end(error)
 
-    def _reader(self, *, states: bool = True) -> PartReader:
-        return PartReader(
-            self._channels,
-            self._tokens,
-            self._include,
-            max_history=self._max_history,
-            states=states,
-        )
-
-    def _deduplicator(self) -> Deduplicator | None:
-        return None if self._dedup is None else Deduplicator(self._dedup, ledger=self._ledger)
-
     def _run(
         self, source: Any, input: Any, config: RunnableConfig | None, method: str, options: Any
     ) -> _Run:
@@ -253,14 +244,21 @@ class ChannelStreamingProcessor:
         chunks = getattr(graph, method)(
             input, config, stream_mode=modes, subgraphs=subgraphs, version="v2", **options
         )
-        dedup = None if is_once else self._deduplicator()
-        state_before = seeded(graph, config, self._channels)
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
-        return _Run(chunks, read, dedup, self._reader(states=not for_messages), state_before)
+        reader = self._reader(states=not for_messages)
+        dedup = None if is_once else self._deduplicator()
+        return _Run(chunks, read, dedup, reader, seeded(graph, config, self._channels))
 
     def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _Run:
         read = shape_reader(shape) if shape else self._self_told(chunks)
-        return _Run(chunks, read, self._deduplicator(), self._reader())
+        return _Run(chunks, read, self._deduplicator(), self._reader(states=True))
+
+    def _reader(self, *, states: bool) -> PartReader:
+        watched = self._channels, self._tokens, self._include
+        return PartReader(*watched, max_history=self._max_history, states=states)
+
+    def _deduplicator(self) -> Deduplicator | None:
+        return None if self._dedup is None else Deduplicator(self._dedup, ledger=self._ledger)
 
     def _self_told(self, chunks: Any) -> ReadChunk:
         return self_told(chunks, tokens=self._tokens is not None, max_history=self._max_history)
@@ -277,9 +275,12 @@ class ChannelStreamingProcessor:
             try:
                 if run.state_before is not None:
                     run.seed(answer(run.state_before, Guard(UNREAD)))
-                chunks = iter(run.chunks)
+                chunks, token = iter(run.chunks), run.token
                 for chunk in chain(first_chunk(chunks, announced()), chunks):
-                    yield from run.feed(chunk)
+                    if (event := token(chunk)) is not None:
+                        yield event
+                    else:
+                        yield from run.feed(chunk)
                 yield from run.end()
             except Exception as error:
                 yield from run.end(error)
@@ -290,11 +291,14 @@ class ChannelStreamingProcessor:
             try:
                 if run.state_before is not None:
                     run.seed(await aanswer(run.state_before, Guard(UNREAD)))
-                chunks = aiter(run.chunks)
+                chunks, token = aiter(run.chunks), run.token
                 for chunk in await afirst_chunk(chunks, announced()):
                     for event in run.feed(chunk):
                         yield event
                 async for chunk in chunks:
+                    if (said := token(chunk)) is not None:
+                        yield said
+                        continue
                     for event in run.feed(chunk):
                         yield event
                 for event in run.end():

@@ -37,6 +37,8 @@ __all__ = ["ToolCallRecord", "Transcript"]
 
 Namespace = tuple[str, ...]
 
+KINDS = ("reasoning", "text", "refusal")
+
 
 @dataclass(slots=True)
 class ToolCallRecord:
@@ -57,16 +59,14 @@ class ToolCallRecord:
         return str(self.so_far)
 
 
+@dataclass(slots=True, eq=False)
 class _Line:
     """One message, whole or still being said."""
 
-    __slots__ = ("message", "message_id", "said", "where")
-
-    def __init__(self, message_id: str | None, where: Where) -> None:
-        self.message_id = message_id
-        self.where = where
-        self.message: BaseMessage | None = None
-        self.said: dict[str, list[str]] = {"reasoning": [], "text": [], "refusal": []}
+    message_id: str | None
+    where: Where
+    message: BaseMessage | None = None
+    said: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
 
     def shown(self) -> BaseMessage:
         if self.message is not None:

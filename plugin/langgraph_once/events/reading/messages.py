@@ -15,7 +15,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from langgraph_once.events.reading.content_blocks import Saying, sayings
+from langgraph_once.events.reading.content_blocks import Kind, Saying, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.recent import Bounded, History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
@@ -65,6 +65,8 @@ class MessageEvents:
         self._enabled = Pattern(config.enabled_namespaces)
         self._excluded = Pattern(config.exclude_namespaces)
         self._tags = frozenset(config.message_tags or ())
+        thoughts: tuple[Kind, ...] = ("reasoning",) if config.include_reasoning else ()
+        self._kinds: tuple[Kind, ...] = ("text", "refusal", *thoughts)
         self._open: dict[tuple[Where, str], OpenMessage] = {}
         self._history = History(max_history)
         self._elsewhere: Bounded[str, MessageOrigin] = Bounded(max_history)
@@ -98,10 +100,7 @@ class MessageEvents:
         if fields["tool_call_chunks"]:
             return self._args_token(draft, fields)
         said = draft.next(fields["content"], fields["response_metadata"])
-        if said is None or (said.kind == "reasoning" and not self._config.include_reasoning):
-            return None
-        draft.keep(said.text)
-        return self._event(draft, said)
+        return None if said is None else self._event(draft, said)
 
     def _args_token(self, draft: OpenMessage, fields: Mapping[str, Any]) -> Event | None:
         """`token`, of a message that writes the arguments of a call."""
@@ -211,7 +210,7 @@ class MessageEvents:
                 yield from self._late(chunk, where)
                 return
             is_shown = self._shows_here(chunk, where, meta)
-            draft = self._open[key] = OpenMessage(key[1], where, is_shown=is_shown)
+            draft = self._open[key] = OpenMessage(key[1], where, self._kinds, is_shown)
         if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
             draft.usage = add_usage(draft.usage, chunk.usage_metadata)
         if draft.is_shown:
@@ -233,10 +232,10 @@ class MessageEvents:
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
         for said in sayings(message):
-            if said.kind == "reasoning" and not self._config.include_reasoning:
-                continue
-            if checked(self._config.filter_fn, event := self._event(draft, said)):
-                yield event
+            if said.kind in draft.said:
+                event = self._event(draft, said)
+                if checked(self._config.filter_fn, event):
+                    yield event
 
     def _calls(self, events: Iterable[Event]) -> Iterator[Event]:
         """Events of tool calls, if they are wanted. The calls are followed in any case."""
@@ -289,9 +288,10 @@ class MessageEvents:
         message_id = str(chunk.id)
         known = self._history.get(where, message_id)
         if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
-            draft = OpenMessage(message_id, where)
+            draft = OpenMessage(message_id, where, self._kinds)
             for kind, _, said in sayings(known):
-                draft.said[kind].add(said)
+                if kind in draft.said:
+                    draft.said[kind].add(said)
             yield from self._said(chunk, draft)
             text = "".join(said.text for said in missing if said.kind == "text")
             yield self._replaced(_extended(known, text), where, message_id)
@@ -311,7 +311,7 @@ class MessageEvents:
             yield from self._calls(self._tracker.result(message, where))
         elif isinstance(message, AIMessage):
             if draft is None:
-                yield from self._said(message, OpenMessage(message_id, where))
+                yield from self._said(message, OpenMessage(message_id, where, self._kinds))
             yield from self._calls(self._tracker.finish(message_id, where))
             yield from self._calls(self._tracker.whole(message, where))
         self._history.add(where, message_id, message)

@@ -6,7 +6,8 @@ text, not of a chunk object for each token, and adding it up does not copy it ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple, cast
 
 from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk, ToolCallChunk
@@ -50,53 +51,50 @@ PROVIDER_KEY = "model_provider"
 NO_CALLS: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": []}
 
 
+@dataclass(slots=True, eq=False)
 class OpenMessage:
-    """One message that streams.
+    """One message that streams."""
 
-    Attributes:
-        is_shown: Whether its events are told.
-        said: What it has said of each kind.
-        usage: What it has cost.
-    """
+    message_id: str
+    where: Where
+    kinds: InitVar[Collection[Kind]]
+    is_shown: bool = True
+    """Whether its events are told."""
 
-    __slots__ = (
-        "_chunks",
-        "_run",
-        "_run_meta",
-        "_run_text",
-        "is_shown",
-        "message_id",
-        "said",
-        "usage",
-        "where",
-    )
+    said: dict[Kind, Growing] = field(init=False)
+    """What it has said, of each kind that is told."""
 
-    def __init__(self, message_id: str, where: Where, *, is_shown: bool = True) -> None:
-        self.message_id: str = message_id
-        self.where: Where = where
-        self.is_shown: bool = is_shown
-        kinds: tuple[Kind, ...] = ("text", "reasoning", "refusal")
-        self.said: dict[Kind, Growing] = {kind: Growing() for kind in kinds}
-        self.usage: UsageMetadata | None = None
-        self._chunks: list[BaseMessageChunk] = []
-        # The last chunks, if they are alike: their place, metadata and texts.
-        self._run: Place | None = None
-        self._run_meta: Any = None
-        self._run_text: list[str] = []
+    usage: UsageMetadata | None = None
+    _chunks: list[BaseMessageChunk] = field(default_factory=list)
+
+    # The last chunks, if they are alike: their place, metadata and texts.
+    _run: Place | None = None
+    _run_meta: Any = None
+    _run_text: list[str] = field(default_factory=list)
+
+    def __post_init__(self, kinds: Collection[Kind]) -> None:
+        self.said = {kind: Growing() for kind in kinds}
 
     def next(self, content: Any, meta: Any) -> Saying | None:
-        """What a chunk says that differs from the one before it only in its text. Then `keep` is
-        enough for it, and it need not be added. None for any other chunk."""
+        """Keep a chunk that differs from the one before it only in its text; what it says. None
+        for any other chunk, which is for `add`."""
         run = self._run
         if run is None or meta != self._run_meta:
             return None
         if run is PLAIN:
-            return Saying("text", 0, content) if content and type(content) is str else None
-        kind, text = BLOCK_KINDS.get(run[:2]), _block_text(content, run)
-        return Saying(kind, run.index, text) if kind and text else None
+            if not content or type(content) is not str:
+                return None
+            self._run_text.append(content)
+            return Saying("text", 0, content)
+        kind = BLOCK_KINDS.get(run[:2])
+        if kind not in self.said or not (text := _block_text(content, run)):
+            return None
+        self._run_text.append(text)
+        return Saying(kind, run.index, text)
 
     def next_of_args(self, content: Any, meta: Any) -> str | None:
-        """`next`, of a chunk with a piece of arguments: the text to keep of its content."""
+        """The text in the content of a chunk like the one before it, with a piece of arguments.
+        If that goes on too, `keep` is enough for the chunk."""
         run = self._run
         if run is None or meta != self._run_meta:
             return None
@@ -105,7 +103,7 @@ class OpenMessage:
         return _block_text(content, run) if run.key in ARGS_KEYS else None
 
     def keep(self, text: str) -> None:
-        """Keep the text of a chunk for which `next` or `next_of_args` gave it."""
+        """Keep the text that `next_of_args` gave."""
         self._run_text.append(text)
 
     def add(self, chunk: BaseMessageChunk) -> None:
@@ -195,8 +193,12 @@ def _placed_block(blocks: list[Any]) -> tuple[Place | None, str]:
 
 def _block_text(content: Any, run: Place) -> str | None:
     """The text of content that is one block like those of a run."""
-    place, text = _placed_block(content) if type(content) is list else (None, "")
-    return text if text and place == run else None
+    block = content[0] if type(content) is list and len(content) == 1 else None
+    if type(block) is not dict or len(block) != BLOCK_SIZE:
+        return None
+    text = block.get(run.key)
+    is_alike = block.get("type") == run.block and block.get("index") == run.index
+    return text if is_alike and text and type(text) is str else None
 
 
 def _with_text(chunk: BaseMessageChunk, place: Place, text: str) -> BaseMessageChunk:

@@ -55,7 +55,7 @@ class PartReader:
         include: Collection[str],
         *,
         max_history: int,
-        states: bool = True,
+        states: bool,
     ) -> None:
         self._seq = itertools.count().__next__
         self._include = frozenset(include)

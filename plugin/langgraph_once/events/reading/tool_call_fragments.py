@@ -21,7 +21,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallProgressEvent,
     ToolCallStartedEvent,
 )
-from langgraph_once.events.vocabulary.growing_text import Growing
+from langgraph_once.events.vocabulary.growing_text import Growing, SoFar
 from langgraph_once.stream.part.where import Where
 
 __all__ = ["MessageCalls", "Source", "ToolCallState"]
@@ -71,12 +71,17 @@ class ToolCallState:
 
     def facts(self, seq: int) -> dict[str, Any]:
         """The fields that all its events have."""
-        named = {"tool_call_id": self.tool_call_id, "name": self.name, "index": self.index}
-        return {"seq": seq, "where": self.where, "message_id": self.message_id, **named}
+        return {
+            "seq": seq,
+            "where": self.where,
+            "tool_call_id": self.tool_call_id,
+            "name": self.name,
+            "index": self.index,
+            "message_id": self.message_id,
+        }
 
-    def progress(self, seq: int, delta: str) -> ToolCallProgressEvent:
+    def progress(self, seq: int, delta: str, so_far: SoFar) -> ToolCallProgressEvent:
         """The event of arguments that went on."""
-        so_far = self.args.so_far()
         return ToolCallProgressEvent(**self.facts(seq), args_delta=delta, so_far=so_far)
 
     def end(self, seq: int, args: dict[str, Any] | None, error: str) -> Event:
@@ -87,27 +92,21 @@ class ToolCallState:
         return ToolCallCompletedEvent(**facts, final_args=text, parsed_args=args)
 
 
+@dataclass(slots=True, eq=False)
 class MessageCalls:
-    """The calls of one message that streams; `states` has them in order.
+    """The calls of one message that streams."""
 
-    Args:
-        is_told: Whether something else told of a call before its id was known here.
-    """
+    message_id: str
+    where: Where
+    seq: Callable[[], int]
+    is_told: Callable[[ToolCallState], bool]
+    """Whether something else told of a call before its id was known here."""
 
-    def __init__(
-        self,
-        message_id: str,
-        where: Where,
-        seq: Callable[[], int],
-        is_told: Callable[[ToolCallState], bool],
-    ) -> None:
-        self._message_id = message_id
-        self._where = where
-        self._seq = seq
-        self._is_told = is_told
-        self._by_index: dict[Any, ToolCallState] = {}
-        self._server_places: set[Any] = set()
-        self.states: list[ToolCallState] = []
+    states: list[ToolCallState] = field(default_factory=list)
+    """The calls, in order."""
+
+    _by_index: dict[Any, ToolCallState] = field(default_factory=dict)
+    _server_places: set[Any] = field(default_factory=set)
 
     def feed(self, piece: CallPiece) -> Iterator[Event]:
         """What a fragment says. Calls that the provider answers itself are none of the graph's."""
@@ -124,21 +123,19 @@ class MessageCalls:
             return
         state.tool_call_id = state.tool_call_id or piece.id or None
         state.name = state.name or piece.name or ""
-        if piece.args:
-            state.args.add(piece.args)
+        so_far = state.args.add(piece.args) if piece.args else state.args.so_far()
         if state.status == "pending":
             if state.tool_call_id and state.name:
                 yield from self._start(state)
         elif piece.args and not state.is_silent:
-            yield state.progress(self._seq(), piece.args)
+            yield state.progress(self.seq(), piece.args, so_far)
 
     def next_of_args(self, place: int | str, args: str) -> Event | None:
         """The event of arguments that go on; None where there is none, or more to say."""
         state = self._by_index.get(place)
         if state is None or state.status != "streaming" or state.is_silent:
             return None
-        state.args.add(args)
-        return state.progress(self._seq(), args)
+        return state.progress(self.seq(), args, state.args.add(args))
 
     def _linked(self, piece: CallPiece) -> ToolCallState | None:
         """The call that a fragment goes on with; None for the first fragment of a call."""
@@ -154,7 +151,7 @@ class MessageCalls:
         return self.states[-1]
 
     def _opened(self, piece: CallPiece) -> ToolCallState:
-        state = ToolCallState(None, "", len(self.states), self._message_id, self._where)
+        state = ToolCallState(None, "", len(self.states), self.message_id, self.where)
         self.states.append(state)
         if piece.place is not None:
             self._by_index[piece.place] = state
@@ -162,12 +159,12 @@ class MessageCalls:
 
     def _start(self, state: ToolCallState) -> Iterator[Event]:
         state.status = "streaming"
-        state.is_silent = self._is_told(state)
+        state.is_silent = self.is_told(state)
         if state.is_silent:
             return
-        yield ToolCallStartedEvent(**state.facts(self._seq()))
+        yield ToolCallStartedEvent(**state.facts(self.seq()))
         if delta := state.accumulated_args:
-            yield state.progress(self._seq(), delta)
+            yield state.progress(self.seq(), delta, state.args.so_far())
 
     def _settle_earlier(self) -> Iterator[Event]:
         """End the calls to whose arguments nothing can be added, now that another begins."""
@@ -189,7 +186,7 @@ class MessageCalls:
         args, error = parsed(state.accumulated_args) if failed is None else (None, failed)
         state.status = "failed" if args is None else "completed"
         if not state.is_silent:
-            yield state.end(self._seq(), args, error)
+            yield state.end(self.seq(), args, error)
 
 
 def _repeats(piece: CallPiece, state: ToolCallState) -> bool:
