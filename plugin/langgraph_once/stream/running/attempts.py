@@ -38,7 +38,7 @@ Meta: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
 
 
 class EmittedMessage(NamedTuple):
-    """A message that went out."""
+    """A message that was sent."""
 
     id: str
     ns: tuple[str, ...]
@@ -82,8 +82,8 @@ class Task:
         is_sent: It was given them by a `Send`, and not by the state of its graph.
         started: What was given to what was started in it last: to a graph, perhaps.
         runs: The model runs of this attempt, by the ids they may be known under.
-        said: What went out in this attempt, tasks inside this one included.
-        stale: What went out inside it in earlier attempts and has not been taken back.
+        said: What was sent in this attempt, tasks inside this one included.
+        stale: What was sent inside it in earlier attempts and has not been taken back.
         models: The model runs that spoke in it, in any attempt, or in a task inside it.
     """
 
@@ -173,7 +173,7 @@ class Task:
         return None
 
     def take_back(self, *, inner: bool) -> Iterator[EmittedMessage]:
-        """What earlier attempts have said: themselves, or with `inner` the tasks inside too."""
+        """What earlier attempts sent: themselves, or with `inner` the tasks inside too."""
         taken = [said for said in self.stale if inner or said.task == self.ns]
         if taken:
             self.stale = [said for said in self.stale if said not in taken]
@@ -209,19 +209,19 @@ class Tasks:
                 self._tasks.pop(ns, None)
 
     def say(self, said: EmittedMessage) -> None:
-        """Note what a task said, for it and the tasks that it runs in."""
+        """Note what a task sent, for it and the tasks that it runs in."""
         for ns in lineage(said.task):
             self.get(ns).said[said.task, said.id] = said
 
     def speak(self, run: ModelRun) -> None:
-        """Note that a model begins to speak, for its task and the tasks that it runs in."""
+        """Note the first chunk of a model run, for its task and the tasks that it runs in."""
         said = EmittedMessage(run.id, run.meta[0], run.task.ns)
         self.say(said)
         for ns in lineage(said.task):
             self.get(ns).models.append(run)
 
     def drafts(self, task: Task) -> list[ModelRun]:
-        """The model runs whose words no task returned, once there is none left that could.
+        """The model runs whose answers no task returned, once no task is left that could.
 
         What a task inside others leaves may yet be returned by those.
         """

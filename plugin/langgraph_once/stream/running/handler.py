@@ -51,7 +51,7 @@ from langgraph_once.stream.running.attempts import (
     is_sent,
 )
 from langgraph_once.stream.running.node_handler import NodeHandler
-from langgraph_once.stream.running.returned import ConcurrentWrites, Written, dropped, known_first
+from langgraph_once.stream.running.returned import ConcurrentWrites, TaskWrite, dropped, known_first
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["OnceMessagesHandler"]
@@ -149,7 +149,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._send(run.meta[0], as_whole(message), run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
-        """Note that what a model has said so far is void."""
+        """Note that a model run failed, so that what it sent is void."""
         run = self._ended(run_id)
         if run is not None and run.id:
             # GeneratorExit: the caller stopped reading. Not a failure.
@@ -245,17 +245,17 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
                     self._send_removal(meta, task, message.id, source)
             elif is_unnamed:
                 if not self.run.is_stock:  # a state tells it, and under which id
-                    self._send_whole(Written(task, meta, message, source), "unnamed")
+                    self._send_whole(TaskWrite(task, meta, message, source), "unnamed")
             else:
                 is_news = is_named_here or self._has_changed(task, message)
                 is_changed = is_news and not is_repeated
-                written = Written(task, meta, message, source, is_changed)
+                written = TaskWrite(task, meta, message, source, is_changed)
                 with self._writing:  # which of two is sent last decides what the consumer has
                     self._send_written(written, is_listed=id(message) in found.by_id)
         for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
 
-    def _send_written(self, written: Written, *, is_listed: bool) -> None:
+    def _send_written(self, written: TaskWrite, *, is_listed: bool) -> None:
         """Send a message that a task returned, if the consumer is to have it now."""
         task, message = written.task, written.message
         beside, wins = self._concurrent.keep(written) if is_listed else (None, True)
@@ -276,7 +276,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         gone = RemoveMessage(id=message_id)
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
-    def _send_whole(self, written: Written, *flags: Literal["unnamed", "wins"]) -> None:
+    def _send_whole(self, written: TaskWrite, *flags: Literal["unnamed", "wins"]) -> None:
         task, meta, message, source, _ = written
         run = task.runs.get(str(message.id))
         message = as_whole(message)

@@ -14,10 +14,10 @@ from langgraph_once.stream.part.namespace import lineage, task_order
 from langgraph_once.stream.part.per_graph import PerGraph
 from langgraph_once.stream.running.attempts import Meta, Task
 
-__all__ = ["ConcurrentWrites", "Written", "dropped", "known_first"]
+__all__ = ["ConcurrentWrites", "TaskWrite", "dropped", "known_first"]
 
 
-class Written(NamedTuple):
+class TaskWrite(NamedTuple):
     """A message that a task returned."""
 
     task: Task
@@ -36,9 +36,9 @@ class ConcurrentWrites:
     """
 
     def __init__(self) -> None:
-        self._steps: PerGraph[tuple[int, dict[str, Written]]] = PerGraph()
+        self._steps: PerGraph[tuple[int, dict[str, TaskWrite]]] = PerGraph()
 
-    def keep(self, written: Written) -> tuple[Written | None, bool]:
+    def keep(self, written: TaskWrite) -> tuple[TaskWrite | None, bool]:
         """Note what a task writes into a list.
 
         Returns:

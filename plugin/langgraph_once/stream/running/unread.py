@@ -1,4 +1,4 @@
-"""What a graph has sent to a consumer that had left, for the next stream."""
+"""What a graph sent after its consumer had left, for the next stream."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ checkpoint which ledger belongs to it."""
 
 
 def unread(run: Run | None) -> Iterator[Part]:
-    """What an ended run has sent of messages, and nobody has read."""
+    """The parts of an ended run that tell of messages and that nobody has read."""
     put: Any = run and run.put
     if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time
         put = put.args[0]

@@ -36,6 +36,18 @@ def test_a_state_that_is_read_after_its_task_ran_again_is_taken_back() -> None:
     assert (gone.id, said.id) == ("old", "new")
 
 
+def test_what_was_returned_inside_a_task_is_void_once_that_runs_again() -> None:
+    hints = Hints()
+    hints.note_returned("inside", ("n:1",), "n:1|m:2")
+    hints.note_returned("in a graph with memory", ("n",), "n|m:2")
+    hints.note_returned("beside", (), "n:10")
+    hints.note_rerun("n:1")
+    assert list(hints.rerun) == ["n:1"]
+    assert hints.void == {"inside", "in a graph with memory"}
+    hints.note_returned("inside", ("n:1",), "n:1|m:3")
+    assert hints.void == {"in a graph with memory"}
+
+
 @pytest.mark.parametrize("mode", ["updates", "values"])
 @pytest.mark.parametrize("subgraphs", [False, True])
 def test_an_id_that_is_said_again_stays(subgraphs: bool, mode: Any) -> None:
