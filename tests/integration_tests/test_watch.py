@@ -43,7 +43,7 @@ def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None
 def test_its_events_are_json(server: DevServer) -> None:
     done = watch(server, "agent", "--input", json.dumps({"messages": QUESTION}), "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [events[0]["op"], events[-1]["op"]] == ["began", "ended"]
+    assert [events[0]["op"], events[-1]["op"]] == ["Began", "Ended"]
     assert events[-1]["status"] == "finished"
 
 
@@ -93,7 +93,7 @@ def test_who_reads_a_few_lines_hears_no_complaint(server: DevServer) -> None:
         f"{sys.executable} -m langgraph_once watch {server.url} agent --say hi --json | head -1"
     )
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert json.loads(done.stdout)["op"] == "began"
+    assert json.loads(done.stdout)["op"] == "Began"
     assert done.stderr == ""
 
 

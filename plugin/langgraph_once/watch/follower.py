@@ -2,219 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pydantic_core import to_jsonable_python
+
+from langgraph_once import events
 from langgraph_once.config import DedupConfig
-from langgraph_once.events import ChannelStreamingProcessor, TokenStreamingConfig
-from langgraph_once.events.vocabulary.event import (
-    CustomEvent,
-    Event,
-    GapPossibleEvent,
-    InterruptEvent,
-    StreamEndedEvent,
-    StreamErrorEvent,
-    ToolCallCompletedEvent,
-    ToolCallFailedEvent,
-    ToolCallProgressEvent,
-    ToolCallStartedEvent,
-    ToolResultEvent,
-    UIEvent,
-)
-from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part, annotation_of
+from langgraph_once.events.reading.artifacts import ArtifactTracker
+from langgraph_once.events.vocabulary.base import ToolCallEvent
+from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
-from langgraph_once.watch.items import Items
+from langgraph_once.stream.part.messages_within import entries_of, found_in_update
+from langgraph_once.watch.items import Items, MessageItems
 from langgraph_once.watch.judge import Judge
-from langgraph_once.watch.messages import MessageItems
-from langgraph_once.watch.preview import preview
-from langgraph_once.watch.states import StateItems
-from langgraph_once.watch.vocabulary import (
-    Began,
-    Counts,
-    CountsChanged,
-    Ended,
-    ItemChanged,
-    Kind,
-    Side,
-    TextAppended,
-    ViewEvent,
-)
+from langgraph_once.watch.view import Began, Ended, ItemChanged, Kind, Side, TextAppended, ViewEvent
 
 __all__ = ["MODES", "Follower"]
 
 MODES: Final = ("messages", "updates", "values", "custom")
 """The modes that a stream is to be asked for, from subgraphs too."""
 
+MAX_CHARS: Final = 8_000
 DEDUP: Final = DedupConfig(state="changed")
 
 
 class Follower:
     """Turns what one consumer is sent into view events, over any number of runs of a thread.
 
-    For each run call `begin`, `feed` with each part, and `end`. It does no I/O and has no clock.
-
-    Args:
-        side: Whose stream it is. Of side `stock` parts come as a stock client gets them, and what
-            is repeated is shown and counted. Of side `once` the consumer gets what the
-            deduplicator lets pass.
+    For each run call `begin`, `feed` with each part as it came, and `end`. Of side `stock` what is
+    repeated is shown and counted; of side `once` the consumer gets what the deduplicator lets pass.
     """
 
     def __init__(self, side: Side) -> None:
-        self._side: Side = side
-        self._counts = Counts()
-        self._told = replace(self._counts)
         self._items = Items(side)
-        self._messages = MessageItems(self._items, self._counts, obeys=side == "once")
-        self._judge = Judge(self._messages, self._items, self._counts)
-        self._states = StateItems(self._items)
+        self._messages = MessageItems(self._items, obeys=side == "once")
+        self._judge = Judge(self._messages, self._items)
         self._ledger = Ledger.within(DEDUP)
+        self._artifacts: dict[Any, ArtifactTracker] = {}
         self._calls: dict[Any, int] = {}
         self._interrupts: list[int] = []
-        self._status: Any = "finished"
         self._start()
 
     def _start(self) -> None:
         self._dedup = Deduplicator(DEDUP, ledger=self._ledger)
-        self._processor = ChannelStreamingProcessor(
-            token_streaming=TokenStreamingConfig(enabled_namespaces={"**"}),
+        self._processor = events.ChannelStreamingProcessor(
+            token_streaming=events.TokenStreamingConfig(enabled_namespaces={"**"}),
             dedup=None,
             include=("custom", "ui", "interrupts"),
         )
         self._judge.begin()
+        self._error: str | None = None
 
     def begin(self, thread_id: str | None = None, run_id: str | None = None) -> Iterator[ViewEvent]:
         """A run begins, or is joined."""
         self._start()
-        yield Began(side=self._side, thread_id=thread_id, run_id=run_id)
-        for item in self._interrupts:
-            yield ItemChanged(side=self._side, item=item, status="answered")
-        self._interrupts.clear()
-        yield from self._items.lane(())
+        self._items.tell(Began, thread_id=thread_id, run_id=run_id)
+        while self._interrupts:
+            self._items.tell(ItemChanged, item=self._interrupts.pop(0), status="answered")
+        self._items.lane(())
+        return self._items.take()
 
     def received(self, size_bytes: int) -> None:
         """Count bytes of the event stream, as they were sent; they are told with the next part."""
-        self._counts.bytes += size_bytes
+        self._items.counts.bytes += size_bytes
 
     def feed(self, part: Part) -> Iterator[ViewEvent]:
         """What to tell of a part."""
-        self._counts.parts += 1
-        self._counts.annotated += annotation_of(part.meta) is not None
-        yield from self._decided(part, list(self._dedup.feed(part)))
-        yield from self._counted()
+        self._items.counts.parts += 1
+        self._items.counts.annotated += annotation_of(part.meta) is not None
+        self._take(part, [*self._dedup.feed(part)])
+        self._items.tell_counts()
+        return self._items.take()
 
     def end(self, error: BaseException | None = None) -> Iterator[ViewEvent]:
-        """The run is over, waits for an answer, or cannot be read any further.
-
-        Args:
-            error: What ended it, if it did not end by itself.
-        """
+        """The run is over, waits for an answer, or `error` ended it early."""
         for part in self._dedup.close(error):
-            yield from self._decided(part, [part])
+            self._take(part, [part])
         for event in self._processor.close(error):
-            yield from self._event(event)
-        yield from self._counted()
-        said = None if error is None else _text(error)
-        yield Ended(side=self._side, status=self._status, error=said)
+            self._event(event)
+        return self._items.take()
 
-    def _decided(self, part: Part, decided: list[Part]) -> Iterator[ViewEvent]:
+    def _take(self, part: Part, decided: Sequence[Part]) -> None:
         if part.mode == "messages":
-            yield from self._messages.feed(part, decided)
-        elif part.mode == "updates":
-            self._judge.wrote(part.ns, part.data)
-        elif part.mode == GAP_MODE:
-            self._judge.gap()
+            self._messages.feed(part, decided)
         for each in decided:
             if each.mode == "values":
-                yield from self._states.feed(each)
+                self._state(each)
             for event in self._processor.feed(each):
-                yield from self._event(event)
-        if part.mode == "values":
-            yield from self._judge.state(part.ns, part.data, waits=_waits(part))
+                self._event(event)
+        self._judge.feed(part)
 
-    def _counted(self) -> Iterator[ViewEvent]:
-        if self._counts != self._told:
-            self._told = replace(self._counts)
-            yield CountsChanged(side=self._side, counts=self._told)
+    def _state(self, part: Part) -> None:
+        """Tell the keys that changed. Messages are items themselves; new objects are artifacts."""
+        changed: dict[str, Any] = {}
+        for key, value in entries_of(part.data):
+            if key == INTERRUPT_KEY:
+                continue
+            is_list = isinstance(value, list | tuple) and bool(value)
+            if messages := found_in_update({key: value}, lambda _: False).messages:
+                changed[key] = f"{len(messages)} message{'s' * (len(messages) > 1)}"
+            elif is_list and all(isinstance(each, Mapping) for each in value):
+                changed[key] = f"{len(value)} element{'s' * (len(value) > 1)}"
+                known = self._artifacts.setdefault((part.ns, key), ArtifactTracker(max_known=0))
+                for _, data in known.values(value):
+                    self._items.open(part.ns, "artifact", name=key, value=_json(data))
+            elif value not in (None, "", [], {}):
+                changed[key] = _json(value)
+        if changed:
+            self._items.open(part.ns, "state", value=changed)
 
-    def _event(self, event: Event) -> Iterator[ViewEvent]:
+    def _event(self, event: events.Event) -> None:
         """Messages and states are told on their own; this is the rest."""
         match event:
-            case (
-                ToolCallStartedEvent()
-                | ToolCallProgressEvent()
-                | ToolCallCompletedEvent()
-                | ToolCallFailedEvent()
-            ):
-                yield from self._call(event)
-            case ToolResultEvent():
-                yield from self._result(event)
-            case InterruptEvent():
-                item, told = self._open(event, "interrupt", event.interrupt_id, event.value)
+            case ToolCallEvent():
+                self._call(event)
+            case events.ToolResultEvent():
+                self._result(event)
+            case events.InterruptEvent():
+                item = self._open(event, "interrupt", event.interrupt_id, event.value)
                 self._interrupts.append(item)
-                yield from told
-            case CustomEvent():
-                yield from self._open(event, "custom", "", event.data)[1]
-            case UIEvent():
+            case events.CustomEvent():
+                self._open(event, "custom", "", event.data)
+            case events.UIEvent():
                 props = {"action": event.action, "props": event.props}
-                yield from self._open(event, "ui", event.name or event.ui_id, props)[1]
-            case GapPossibleEvent():
-                yield from self._open(event, "gap", "", event.reason)[1]
-            case StreamErrorEvent():
-                yield from self._open(event, "error", event.error_type, event.message)[1]
-            case StreamEndedEvent():
-                self._status = event.status
+                self._open(event, "ui", event.name or event.ui_id, props)
+            case events.GapPossibleEvent():
+                self._open(event, "gap", "", event.reason)
+            case events.StreamErrorEvent():
+                self._open(event, "error", event.error_type, event.message)
+                self._error = f"{event.error_type}: {event.message}"
+            case events.StreamEndedEvent():
+                self._items.tell_counts()
+                self._items.tell(Ended, status=event.status, error=self._error)
 
-    def _open(self, event: Event, kind: Kind, name: str, value: Any) -> tuple[int, list[ViewEvent]]:
+    def _open(self, event: events.BaseEvent, kind: Kind, name: str, value: Any) -> int:
         return self._items.open(
-            event.namespace, kind, node=event.node, name=name, value=preview(value)
+            event.namespace, kind, node=event.node, name=name, value=_json(value)
         )
 
-    def _call(
-        self,
-        event: ToolCallStartedEvent
-        | ToolCallProgressEvent
-        | ToolCallCompletedEvent
-        | ToolCallFailedEvent,
-    ) -> Iterator[ViewEvent]:
-        key = (event.namespace, event.message_id, event.index)
-        if key not in self._calls or isinstance(event, ToolCallStartedEvent):
-            self._calls[key], told = self._open(event, "tool_call", event.name, None)
-            self._messages.add_call(event.namespace, event.message_id, self._calls[key])
-            yield from told
-        item = self._calls[key]
-        if event.tool_call_id:
-            self._calls[event.tool_call_id] = item
+    def _call(self, event: ToolCallEvent) -> None:
+        message = (event.namespace, event.message_id)
+        key = (message, event.index)
+        if key not in self._calls or isinstance(event, events.ToolCallStartedEvent):
+            self._calls[key] = self._open(event, "tool_call", event.name, None)
+            self._messages.calls[message].append(self._calls[key])
         match event:
-            case ToolCallProgressEvent():
-                yield TextAppended(side=self._side, item=item, text=event.args_delta)
-            case ToolCallCompletedEvent():
-                args = preview(event.parsed_args)
-                yield ItemChanged(
-                    side=self._side, item=item, status="completed", value={"args": args}
-                )
-            case ToolCallFailedEvent():
-                yield ItemChanged(side=self._side, item=item, status="failed")
+            case events.ToolCallProgressEvent():
+                self._items.tell(TextAppended, item=self._calls[key], text=event.args_delta)
+            case events.ToolCallCompletedEvent():
+                args = {"args": _json(event.parsed_args)}
+                self._items.tell(ItemChanged, item=self._calls[key], status="completed", value=args)
+            case events.ToolCallFailedEvent():
+                self._items.tell(ItemChanged, item=self._calls[key], status="failed")
+        if event.tool_call_id:
+            self._calls[event.tool_call_id] = self._calls[key]
 
-    def _result(self, event: ToolResultEvent) -> Iterator[ViewEvent]:
-        item = self._calls.get(event.tool_call_id)
-        if item is not None:
-            result = {"result": preview(event.content)}
-            yield ItemChanged(side=self._side, item=item, status=event.status, value=result)
+    def _result(self, event: events.ToolResultEvent) -> None:
+        if (item := self._calls.get(event.tool_call_id)) is not None:
+            result = {"result": _json(event.content)}
+            self._items.tell(ItemChanged, item=item, status=event.status, value=result)
         if event.artifact is not None:
-            yield from self._open(event, "artifact", event.name or "", event.artifact)[1]
+            self._open(event, "artifact", event.name or "", event.artifact)
 
 
-def _waits(part: Part) -> bool:
-    """Whether a state comes while a task waits for an answer."""
-    data = part.data
-    return bool(
-        part.meta.get("interrupts") or (isinstance(data, Mapping) and data.get(INTERRUPT_KEY))
+def _json(value: Any) -> Any:
+    """`value` as JSON, what JSON cannot hold as text; if it is long, its beginning as text."""
+    plain = to_jsonable_python(
+        value, serialize_unknown=True, bytes_mode="base64", inf_nan_mode="null"
     )
-
-
-def _text(error: BaseException) -> str:
-    said = error.args[0] if error.args else error
-    if isinstance(said, Mapping):
-        said = said.get("message", said)
-    return f"{type(error).__name__}: {said}"
+    text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    return plain if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"

@@ -6,94 +6,72 @@ know that a task ran again, or that a hand-off never came. The states of the sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
-
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
 
 from langgraph_once.events.vocabulary.base import akin
+from langgraph_once.stream import GAP_MODE, Part
+from langgraph_once.stream.dedup.states.unchanged import has_interrupt
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.watch.items import Items, Namespace
-from langgraph_once.watch.messages import MessageItems, Shown
-from langgraph_once.watch.vocabulary import Counts, TextAppended, ViewEvent
+from langgraph_once.watch.items import Items, MessageItems, Namespace, Shown
+from langgraph_once.watch.view import TextAppended
 
 __all__ = ["Judge"]
 
 
 class Judge:
-    """Finds what is not kept, what was repeated, and what is missing.
+    """Finds what is repeated, what is not kept, and what is missing."""
 
-    Args:
-        messages: What the consumer was shown.
-        items: Numbers what is missing.
-        counts: Counts it.
-    """
-
-    def __init__(self, messages: MessageItems, items: Items, counts: Counts) -> None:
+    def __init__(self, messages: MessageItems, items: Items) -> None:
         self._messages = messages
+        self._shown = messages.shown
         self._items = items
-        self._counts = counts
         self._states: dict[Namespace, dict[str, str]] = {}
-        self._claimed: set[str] = set()
         self._last: dict[Namespace, list[BaseMessage]] = {}
+        self._claimed: set[str] = set()
         self._known: set[str] = set()
-        self._begun: set[Namespace] = set()
-        self._has_gap = False
+        self.begin()
 
     def begin(self) -> None:
         """A run begins: the first state of each graph is what it was given."""
-        self._begun = set()
+        self._begun: set[Namespace] = set()
         self._has_gap = False
 
-    def gap(self) -> None:
-        """Something of the run may not have come here; nobody can say what is missing."""
-        self._has_gap = True
-
-    def wrote(self, namespace: Namespace, data: Any) -> None:
-        """Take what nodes wrote. It is in the state, whatever becomes of it later."""
-        self._begun.add(namespace)
-        self._take(namespace, _messages_in(data))
-
-    def state(self, namespace: Namespace, data: Any, *, waits: bool) -> Iterator[ViewEvent]:
-        """Take the state of a graph after a step, and judge what was said in the step.
-
-        Args:
-            namespace: The graph.
-            data: Its state.
-            waits: A task of the step waits for an answer, so the step is not over.
-        """
-        messages = self._last[namespace] = _messages_in(data)
-        self._take(namespace, messages)
-        if namespace not in self._begun:
-            self._begun.add(namespace)
-            self._known.update(_text(message) for message in messages)
+    def feed(self, part: Part) -> None:
+        """Take a part as it came, after its consumer was shown it."""
+        self._has_gap |= part.mode == GAP_MODE  # from here on nobody can say what is missing
+        if part.mode not in ("updates", "values"):
             return
-        if waits or self._has_gap:
+        found = found_in_update(part.data, lambda _: False).messages
+        messages = [each for each in found if not isinstance(each, RemoveMessage)]
+        texts = {each.id or f"unnamed {_text(each)}": _text(each) for each in messages}
+        self._states.setdefault(part.ns, {}).update(texts)
+        is_given = part.ns not in self._begun
+        self._begun.add(part.ns)
+        if part.mode == "updates":
             return
-        yield from self._void(namespace)
-        yield from self._void(namespace)  # what is void may show that its graph has died
-        yield from self._rewritten(namespace)
-        yield from self._missing(namespace, messages)
+        self._last[part.ns] = messages
+        if is_given:
+            self._known.update(map(_text, messages))
+        elif not (self._has_gap or has_interrupt(part)):  # else the step is not over
+            self._void(part.ns)
+            self._void(part.ns)  # what is void may show that its graph has died
+            self._compare(part.ns, messages)
 
-    def _take(self, namespace: Namespace, messages: Iterable[BaseMessage]) -> None:
-        known = self._states.setdefault(namespace, {})
-        for message in messages:
-            text = _text(message)
-            known[message.id or f"unnamed {text}"] = text
-
-    def _void(self, namespace: Namespace) -> Iterator[ViewEvent]:
-        """What was said in this graph, or inside it, and came into no state."""
-        size, everything = len(namespace), self._messages.shown
+    def _void(self, namespace: Namespace) -> None:
+        """Mark what was said in this graph, or inside it, and came into no state."""
         self._drop_abandoned(namespace)
-        new = [s for s in everything if not s.is_judged and s.namespace[:size] == namespace]
-        if not any(shown.id in self._around(shown) for shown in everything):
+        if not any(shown.id in self._around(shown) for shown in self._shown):
             return  # states that come without the messages that were told prove nothing
-        named = {shown.id for shown in everything if not shown.is_void}
-        for shown in new:
+        named = {shown.id for shown in self._shown if not shown.is_void}
+        for shown in self._shown:
+            if shown.is_judged or shown.namespace[: len(namespace)] != namespace:
+                continue
             shown.is_judged = True
             if not (shown.is_void or self._is_in_state(shown, named)):
-                repeats = any(_repeats(shown, other) for other in everything)
-                yield from self._messages.mark(shown, "repeated" if repeats else "not_kept")
+                # As far as it goes, it says what another message of its node says.
+                near = [o.text for o in self._shown if o.speaker == shown.speaker and not o.is_void]
+                repeats = sum(text.startswith(shown.text) for text in near) > 1  # its own is one
+                self._messages.mark(shown, "repeated" if repeats else "not_kept")
 
     def _drop_abandoned(self, namespace: Namespace) -> None:
         """Forget the states of graphs that a failed attempt ran, and that its task ran anew.
@@ -106,7 +84,7 @@ class Judge:
             ran_anew = any(_task(later) == _task(ns) for later in states[at + 1 :])
             if is_inside and ran_anew and self._has_died(ns):
                 del self._states[ns]
-                for shown in self._messages.shown:
+                for shown in self._shown:
                     shown.is_judged = shown.is_judged and not akin(shown.namespace, ns)
 
     def _has_died(self, namespace: Namespace) -> bool:
@@ -114,68 +92,42 @@ class Judge:
         messages = self._last.get(namespace, [])
         asked = {call["id"] for m in messages if isinstance(m, AIMessage) for call in m.tool_calls}
         answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
-        said = [shown for shown in self._messages.shown if shown.namespace == namespace]
-        return bool(asked - answered) or any(
-            shown.mark in ("repeated", "not_kept") for shown in said
-        )
-
-    def _rewritten(self, namespace: Namespace) -> Iterator[ViewEvent]:
-        """What stands under the id of a message that says something else by now."""
-        held = self._states[namespace]
-        for shown in self._messages.shown:
-            text = held.get(str(shown.id)) if shown.is_judged and not shown.is_void else None
-            if text and text not in shown.text:
-                yield from self._messages.mark(shown, "not_kept")
+        marks = {shown.mark for shown in self._shown if shown.namespace == namespace}
+        return bool(asked - answered or marks & {"repeated", "not_kept"})
 
     def _is_in_state(self, shown: Shown, named: set[str | None]) -> bool:
         """Whether a state holds it, under its id or another that no other message bears."""
-        states = self._around(shown)
+        states, text, taken = self._around(shown), shown.text.strip(), named | self._claimed
         if shown.id in states:
             return True
-        text = shown.text.strip()
-        free = (id for id, held in states.items() if held == text)
-        found = next((id for id in free if id not in named and id not in self._claimed), None)
-        self._claimed.update(() if found is None else (found,))
-        return found is not None
+        free = [id for id, held in states.items() if held == text and id not in taken]
+        self._claimed.update(free[:1])
+        return bool(free)
 
     def _around(self, shown: Shown) -> dict[str, str]:
         """The messages of the graphs that it was said in, and of those around and inside."""
         near = (held for ns, held in self._states.items() if akin(ns, shown.namespace))
         return {id: text for held in near for id, text in held.items()}
 
-    def _missing(
-        self, namespace: Namespace, messages: Iterable[BaseMessage]
-    ) -> Iterator[ViewEvent]:
-        told = {shown.text.strip() for shown in self._messages.shown if shown.mark != "retracted"}
+    def _compare(self, namespace: Namespace, messages: list[BaseMessage]) -> None:
+        """Mark what has other words in the state by now, and tell what was never streamed."""
+        for shown in self._shown:
+            text = self._states[namespace].get(str(shown.id))
+            if text and shown.is_judged and not shown.is_void and text not in shown.text:
+                self._messages.mark(shown, "not_kept")
+        told = {shown.text.strip() for shown in self._shown if shown.mark != "retracted"}
         for message in messages:
             text = _text(message)
-            if not text or text in told or text in self._known:
-                continue
-            self._known.add(text)
-            self._counts.missing += 1
-            item, opened = self._items.open(namespace, "message", name=message.type, mark="missing")
-            yield from opened
-            yield TextAppended(side=self._items.side, item=item, text=text, mark="missing")
+            if text and text not in told and text not in self._known:
+                self._known.add(text)
+                self._items.counts.add("missing")
+                item = self._items.open(namespace, "message", name=message.type, mark="missing")
+                self._items.tell(TextAppended, item=item, text=text, mark="missing")
 
 
 def _task(namespace: Namespace) -> Namespace:
     """A graph without the count of the times that its task ran it."""
     return tuple(part for part in namespace if not part.isdecimal())
-
-
-def _repeats(shown: Shown, other: Shown) -> bool:
-    """Whether what is in no state is, as far as it goes, what another message of the node says."""
-    return (
-        other is not shown
-        and not other.is_void
-        and (other.node, other.role) == (shown.node, shown.role)
-        and other.text.startswith(shown.text)
-    )
-
-
-def _messages_in(data: Any) -> list[BaseMessage]:
-    found = found_in_update(data, lambda _: False).messages
-    return [message for message in found if not isinstance(message, RemoveMessage)]
 
 
 def _text(message: BaseMessage) -> str:

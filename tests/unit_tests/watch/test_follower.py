@@ -142,9 +142,11 @@ class TestJudge:
         assert tuple(mark for _, mark, _ in marks(seen)) == told[side]
 
     def test_a_step_that_waits_is_not_over(self) -> None:
-        waits = values(self.asked, __interrupt__=[Interrupt("?", id="i")])
-        seen = followed("stock", values(self.asked), *chunks("Hm"), waits)
-        assert [mark for _, mark, _ in marks(seen)] == ["kept"]
+        done = AIMessage("Yes ", id="m2")
+        waits = values(self.asked, done, __interrupt__=[Interrupt("?", id="i")])
+        parts = [*chunks("Hm", "m1"), *chunks("Yes", "m2")]
+        seen = followed("stock", values(self.asked), *parts, waits)
+        assert [mark for _, mark, _ in marks(seen)] == ["kept", "kept"]
 
     def test_what_only_the_state_has_was_lost(self) -> None:
         handed = AIMessage("Over to you.", id="m2")
@@ -296,8 +298,9 @@ def test_events_are_json_and_long_values_are_cut_off() -> None:
         for e in [*follower.begin("t", "r"), *(e for p in parts for e in follower.feed(p))]
     ]
     assert len(json.dumps(told)) < 10_000
-    assert told[0] == {"op": "began", "side": "once", "thread_id": "t", "run_id": "r"}
-    assert {each["op"] for each in told} == {"began", "lane", "item", "said", "counted"}
+    assert told[0] == {"op": "Began", "side": "once", "thread_id": "t", "run_id": "r"}
+    ops = {"Began", "LaneOpened", "ItemOpened", "TextAppended", "CountsChanged"}
+    assert {each["op"] for each in told} == ops
 
 
 @pytest.mark.parametrize("data", [None, 3, "text", ["a"], {"messages": "odd"}])

@@ -67,7 +67,7 @@ async function follow(start, signal, onEvents) {
   const sides = SIDES.map((side) => ({ side, ...session.sides[side], start: start(side) }));
   for await (const events of watch({ graph: session.graph, sides }, signal)) {
     const fresh = events.filter((event) => {
-      if (event.op === "began") {
+      if (event.op === "Began") {
         isNew[event.side] = !event.run_id || !known.has(event.run_id);
         note(event);
       }

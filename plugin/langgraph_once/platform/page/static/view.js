@@ -11,24 +11,22 @@ export function emptyView() {
 export function apply(view, event) {
   const side = view[event.side];
   switch (event.op) {
-    case "began":
+    case "Began":
       Object.assign(side, { status: "running", error: null });
       return null;
-    case "lane":
-      side.lanes[event.lane] = { path: event.path, number: event.number };
+    case "LaneOpened":
+      side.lanes[event.lane] = fields(event);
       return null;
-    case "item": {
-      const { kind, lane, node, name, value, mark } = event;
-      return (side.items[event.item] = { kind, lane, node, name, value, mark, pieces: [] });
-    }
-    case "said":
+    case "ItemOpened":
+      return (side.items[event.item] = { ...fields(event), pieces: [] });
+    case "TextAppended":
       return say(side.items[event.item], event);
-    case "changed":
+    case "ItemChanged":
       return change(side.items[event.item], event);
-    case "counted":
+    case "CountsChanged":
       side.counts = event.counts;
       return null;
-    case "ended":
+    case "Ended":
       side.status = event.status;
       side.error = event.error ?? null;
       return null;
@@ -37,22 +35,24 @@ export function apply(view, event) {
   }
 }
 
-function say(item, { text, mark, kind }) {
+// What an event tells, without what it is and when it came.
+function fields({ op, at, ...told }) {
+  return told;
+}
+
+function say(item, event) {
   const last = item.pieces.at(-1);
-  if (last && last.mark === mark && last.kind === kind) last.text += text;
-  else item.pieces.push({ text, mark, kind });
+  if (last && last.mark === event.mark && last.kind === event.kind) last.text += event.text;
+  else item.pieces.push(fields(event));
   return item;
 }
 
 function change(item, { mark, status, value }) {
   item.mark = mark ?? item.mark;
   item.status = status ?? item.status;
-  if (isObject(item.value) && isObject(value)) item.value = { ...item.value, ...value };
-  else item.value = value ?? item.value;
+  if (value) item.value = { ...item.value, ...value };
   return item;
 }
-
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 export const textOf = (item) => item.pieces.map((piece) => piece.text).join("");
 
