@@ -222,9 +222,7 @@ class MessageEvents:
         elif draft.is_shown and self._config.filter_fn is None:
             self._last, self._last_meta = draft, meta
 
-    def _discarded(
-        self, mark: BaseMessageChunk, where: Where, meta: Mapping[str, Any]
-    ) -> Iterator[Event]:
+    def _discarded(self, mark: BaseMessageChunk, where: Where, meta: Meta) -> Iterator[Event]:
         """That no task kept a message, where a chunk says so and its consumer has seen it."""
         message_id = str(mark.id)
         if is_draft(meta) and self._history.get(where, message_id) is not None:

@@ -36,7 +36,6 @@ READ_MODES = frozenset({"values", "updates", "custom", "tasks", "tools", GAP_MOD
 """Besides `messages`. Parts of any other mode, which nobody asked for, are passed over; they do not
 even end what was said before."""
 
-
 TOOL_RESULTS = {"tool-finished": ("output", "success"), "tool-error": ("message", "error")}
 """Where news of a tool has its result, and the status of that."""
 

@@ -35,7 +35,6 @@ UNREAD = "What artifacts a thread had was not read"
 
 MODES = ("messages", "updates", "values", "custom", "tasks")
 
-
 NO_STATE: tuple[type[Exception], ...] = (NotFoundError, TypeError)
 """What `RemoteGraph` raises for a thread that is unknown to the server or has no checkpoint."""
 
