@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.events import ChannelConfig, ChannelStreamingProcessor, Transcript
+from langgraph_once.events.reading.artifacts import ArtifactTracker
 from langgraph_once.stream import Part
 
 NAMED = st.builds(lambda name, t: {"id": name, "t": t}, st.sampled_from("abc"), st.integers(0, 2))
@@ -60,3 +61,9 @@ def test_an_artifact_tells_its_type_its_key_and_its_id() -> None:
     ids = [event.artifact_id for event in events]
     assert ids[:2] == ["a", "7"]
     assert len(ids[2]) == 32, "made of its content"
+
+
+def test_what_nodes_wrote_more_often_before_is_not_new() -> None:
+    tracker = ArtifactTracker(10)
+    written = [["x", "x"], ["x"], ["x", "x"], ["x", "x", "x"]]
+    assert [len(list(tracker.update(elements))) for elements in written] == [2, 0, 0, 1]

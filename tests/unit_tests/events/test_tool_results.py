@@ -6,7 +6,13 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
 
-from langgraph_once.events import ToolCallTracker, ToolResultEvent, Where
+from langgraph_once.events import (
+    ChannelStreamingProcessor,
+    ToolCallTracker,
+    ToolResultEvent,
+    Where,
+)
+from langgraph_once.stream import Part
 from tests.unit_tests.events.test_tool_calls import ELSEWHERE, HERE, chunk, made
 
 
@@ -103,3 +109,25 @@ def test_a_result_tells_its_status_its_content_and_its_artifact() -> None:
     assert (told.tool_call_id, told.status, told.content) == ("c1", "error", ["No."])
     assert told.artifact is rows
     assert told.where == HERE
+
+
+def test_of_calls_with_one_id_the_last_without_a_result_is_answered() -> None:
+    tracker = made()
+    for message_id in ("m1", "m2"):
+        list(tracker.whole(whole(message_id), HERE))
+    answered_of = []
+    for content in ("A", "B"):
+        (told,) = tracker.result(ToolMessage(content, tool_call_id="c1"), HERE)
+        answered_of.append(getattr(told, "message_id", ""))
+    assert answered_of == ["m2", "m1"]
+
+
+def test_calls_and_results_in_the_first_state_are_old() -> None:
+    processor = ChannelStreamingProcessor(include=["tool_calls"])
+    old: list[Any] = [whole("m1"), ToolMessage("A", tool_call_id="c1", id="t1")]
+    new = [*old, whole("m2", "c2"), ToolMessage("B", tool_call_id="c2", id="t2")]
+    told = [
+        [event.type for event in processor.feed(Part((), "values", {"messages": messages}))]
+        for messages in (old, new)
+    ]
+    assert told == [[], ["tool_call_started", "tool_call_completed", "tool_result"]]
