@@ -43,14 +43,13 @@ def sayings(message: BaseMessage) -> Iterator[Saying]:
     """The text, the reasoning and the refusal in a chunk or message, in order."""
     content: Any = message.content
     thought = message.additional_kwargs.get(REASONING_KEY)
-    blocks = content if isinstance(content, list) else ()
-    kinds: set[Kind] = set()
     found = []
-    for at, block in enumerate(blocks):
-        for kind, text in _block_sayings(block):
-            kinds.add(kind)
+    for at, block in enumerate(content if isinstance(content, list) else ()):
+        kind, text = _block_saying(block)
+        if text:
             index = block.get("index", at) if isinstance(block, dict) else at
             found.append(Saying(kind, index, text))
+    kinds = {said.kind for said in found}
     # Some say their thoughts in both places.
     if isinstance(thought, str) and thought and "reasoning" not in kinds:
         yield Saying("reasoning", 0, thought)
@@ -62,21 +61,19 @@ def sayings(message: BaseMessage) -> Iterator[Saying]:
         yield Saying("refusal", 0, refusal)
 
 
-def _block_sayings(block: Any) -> Iterator[tuple[Kind, str]]:
+def _block_saying(block: Any) -> tuple[Kind, str]:
+    """What a block says, and of which kind; no text for a block that says nothing."""
     if isinstance(block, str):
-        if block:
-            yield "text", block
-        return
+        return "text", block
     match block.get("type"):
         case "text" | "text_delta" | "output_text":
-            if text := block.get("text"):
-                yield "text", str(text)
+            return "text", str(block.get("text") or "")
         case "reasoning" | "thinking" | "reasoning_content":
-            if thought := "".join(_thoughts(block)):
-                yield "reasoning", thought
+            return "reasoning", "".join(_thoughts(block))
         case "refusal":
-            if refusal := block.get(REFUSAL_KEY):
-                yield "refusal", str(refusal)
+            return "refusal", str(block.get(REFUSAL_KEY) or "")
+        case _:
+            return "text", ""
 
 
 def _thoughts(block: Mapping[str, Any]) -> Iterator[str]:

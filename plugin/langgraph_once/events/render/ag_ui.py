@@ -83,11 +83,9 @@ class AgUiRenderer:
                 yield from self._token(event)
             case "message_completed":
                 yield from self._completed(event)
-            case "message_replaced":
-                yield from self._close(event.where, event.message_id)
-                yield self._custom(event)
-            case "message_superseded":
-                yield from self._close(event.where, event.old_id)
+            case "message_replaced" | "message_superseded":
+                ended = event.old_id if event.type == "message_superseded" else event.message_id
+                yield from self._close(event.where, ended)
                 yield self._custom(event)
             case "tool_call_started":
                 yield from self._close(event.where, event.message_id)
