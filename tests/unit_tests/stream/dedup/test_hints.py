@@ -48,6 +48,15 @@ def test_what_was_returned_inside_a_task_is_void_once_that_runs_again() -> None:
     assert hints.void == {"in a graph with memory"}
 
 
+def test_what_a_task_calls_is_inside_it_though_it_is_of_the_same_graph() -> None:
+    hints = Hints()
+    hints.note_returned("called", (), "entry:1|task:2")
+    hints.note_returned("of a graph inside", ("n:1",), "n:1|m:2")
+    assert hints.place("called", ()) == ("entry:1",)
+    assert hints.place("of a graph inside", ("n:1",)) == ("n:1",)
+    assert hints.place("of a graph inside", ()) == hints.place("of nobody known", ()) == ()
+
+
 @pytest.mark.parametrize("mode", ["updates", "values"])
 @pytest.mark.parametrize("subgraphs", [False, True])
 def test_an_id_that_is_said_again_stays(subgraphs: bool, mode: Any) -> None:

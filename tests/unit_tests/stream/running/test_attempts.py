@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import RemoveMessage
+from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.types import RetryPolicy
 
 from langgraph_once.stream.running.attempts import Tasks
@@ -51,3 +51,23 @@ def test_what_was_said_inside_is_taken_back_before_it_is_said_again() -> None:
     said = [message for _, (message, _) in chunks]
     told = ["gone" if isinstance(m, RemoveMessage) else m.text for m in said]
     assert [text for text in told if text] == ["One", " two.", "gone", "One", " two."]
+
+
+def test_what_was_said_inside_is_taken_back_though_the_next_attempt_runs_nothing_inside() -> None:
+    inner = chain(lambda state: {"messages": [model("One two.").invoke(state["messages"])]})
+    failures = [ValueError()]
+
+    def node(state: Any) -> Any:
+        if failures:
+            inner.invoke(state)
+            raise failures.pop()
+        return {"messages": [AIMessage("Three.", id="3")]}
+
+    outer = chain(node)
+    outer.nodes["n0"].retry_policy = [
+        RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+    ]
+    chunks: Any = exactly(outer).stream(ASKED, stream_mode="messages", subgraphs=True)
+    said = [message for _, (message, _) in chunks]
+    told = ["gone" if isinstance(m, RemoveMessage) else m.text for m in said]
+    assert [text for text in told if text] == ["One", " two.", "gone", "Three."]
