@@ -238,6 +238,8 @@ class Transcript:
                 self.ui[event.ui_id] = event
             case "interrupt":
                 self.interrupts[event.interrupt_id] = event
+            case _:
+                assert_never(event)
 
     def _answer(self, event: ToolResultEvent) -> None:
         """Put a result to the call that it answers."""
@@ -280,9 +282,9 @@ class Transcript:
         self._drop_calls(line)
         if isinstance(event.message, AIMessage):
             for at, call in enumerate(event.message.tool_calls):
-                made = ToolCallRecord(call["id"], call["name"], line.message_id, line.where)
-                made.parsed_args = call["args"]
-                made.so_far = SoFar.of(json.dumps(call["args"], default=str))
+                text = SoFar.of(json.dumps(call["args"], default=str))
+                whose = line.message_id, line.where
+                made = ToolCallRecord(call["id"], call["name"], *whose, text, call["args"])
                 self._add_call(at, made)
 
     def _remove(self, message_id: str, where: Where) -> None:
