@@ -102,12 +102,6 @@ class Ledger(Entries):
             if message_id not in self._by_id:
                 self.name(message_id, content_of(message), ns=(), snapshot=True)
 
-    def deliver(self, message_id: str, content: Content, *, task: str = "") -> Entry:
-        """Note a delivered whole message."""
-        entry = Entry(task, message_id, content)
-        self.add(entry)
-        return entry
-
     def stream(self, task: str, chunk: BaseMessageChunk) -> Entry:
         """Note the first chunk of a message."""
         entry = Entry(task, str(chunk.id), StreamedContent(chunk))

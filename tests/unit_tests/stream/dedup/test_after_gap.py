@@ -24,7 +24,7 @@ def ledger() -> Ledger:
 @pytest.fixture
 def entry(ledger: Ledger) -> Entry:
     """What a model said in a task that left no trace."""
-    entry = ledger.deliver("lost", content_of(SAID), task="n:1")
+    ledger.add(entry := Entry("n:1", "lost", content_of(SAID)))
     entry.is_model = True
     return entry
 
@@ -60,7 +60,7 @@ def test_one_is_it_once(ledger: Ledger, entry: Entry) -> None:
 
 
 def test_what_the_consumer_has_under_its_id_stays_what_it_is(ledger: Ledger, entry: Entry) -> None:
-    ledger.deliver("kept", content_of(AGAIN), task="m:1")
+    ledger.add(Entry("m:1", "kept", content_of(AGAIN)))
     alias_messages_after_gap(ledger, state(AGAIN))
     assert entry.ids == ["lost"]
 

@@ -13,6 +13,7 @@ from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import StateCut
+from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import content_of
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in
 
@@ -89,7 +90,7 @@ def test_an_id_that_is_said_again_stays(subgraphs: bool, mode: Any) -> None:
 @pytest.mark.parametrize("new", [[AIMessage("Yes.", id="new")], []], ids=len)
 def test_what_was_said_in_vain_is_taken_back_in_the_list_of_messages(new: list[Any]) -> None:
     ledger = Ledger()
-    vain = ledger.deliver("vain", content_of(AIMessage("No.")), task="n:1")
+    ledger.add(vain := Entry("n:1", "vain", content_of(AIMessage("No."))))
     data = {"notes": [], "n": {"messages": new}}
     cut = StateCut(
         ledger, (), data, gone=None, stale=[vain], hints=None, is_message_key=lambda _: False

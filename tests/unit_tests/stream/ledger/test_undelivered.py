@@ -16,6 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph_once import DedupConfig, Ledger
 from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.ledger import serialized
+from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.undelivered import keep_undelivered
 from langgraph_once.stream.part.content import content_of
 from tests.exact import exactly
@@ -113,7 +114,7 @@ def test_who_reads_states_alone_finds_it_there() -> None:
     config = DedupConfig(state="new_messages")
     ledger = Ledger()
     ledger.undelivered.append(token("Said."))
-    ledger.deliver("1", content_of(AIMessage("Said.")))
+    ledger.add(Entry("", "1", content_of(AIMessage("Said."))))
     dedup = Deduplicator(config, ledger=ledger, modes=["values"])
     assert list(dedup.undelivered()) == []
     state = Part((), "values", {"messages": [AIMessage("Said.", id="1")]})
