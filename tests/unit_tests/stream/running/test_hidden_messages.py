@@ -15,6 +15,7 @@ from langchain_core.messages import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import push_message
+from langgraph.types import RetryPolicy
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
@@ -131,6 +132,21 @@ class TestOthersAreHeard:
             return {"messages": [AIMessage(text), AIMessage(text)]}
 
         assert [str(m.text) for m in heard(chain(node), {"tags": ["draft"]})] == ["Yes."]
+
+    def test_a_later_attempt_inside_a_graph_that_is_not_streamed(self) -> None:
+        failures = [ValueError()]
+
+        def node(state: Any) -> Any:
+            if failures:
+                tagged("Yes.", "draft").invoke(state["messages"])
+                raise failures.pop()
+            return {"messages": [AIMessage("Yes.")]}
+
+        inner = chain(node)
+        inner.nodes["n0"].retry_policy = [
+            RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+        ]
+        assert [str(m.text) for m in heard(chain(inner), {"tags": ["draft"]})] == ["Yes."]
 
     def test_the_copy_of_both_is_of_the_one_that_was_heard(self) -> None:
         """So that states, which have it under a new id, do not say it again."""
