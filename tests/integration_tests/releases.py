@@ -27,7 +27,8 @@ from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.exact import exactly
 
-PLAYED = [scenario for scenario in SCENARIOS if scenario.only is None]
+PLAYED = [scenario for scenario in SCENARIOS if scenario.only is None and scenario.kind != "L5"]
+"""Not the equal ids of parallel tasks: a fold by id has the one that came last."""
 
 
 def serve() -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from langgraph_once.checkpoint import OnceSqliteSaver
 from langgraph_once.stream import StreamAddress
+from tests.unit_tests.checkpoint.test_pruning import id_of
 from tests.unit_tests.checkpoint.test_stored_once import ROOT, pieces, put, talk, text, values
 
 
@@ -29,9 +32,12 @@ def test_a_ledger_of_no_checkpoint_is_pruned_unless_its_checkpoint_may_be_on_its
     """A process that is killed may have stored the one and not the other."""
     first = put(once, ROOT, messages=talk(1))["configurable"]
     last = put(once, {"configurable": first}, messages=talk(2))["configurable"]
-    alone, coming = first["checkpoint_id"] + "0", last["checkpoint_id"] + "0"
-    addresses = [StreamAddress("thread", "", at) for at in (alone, last["checkpoint_id"], coming)]
+    alone, just_now = id_of(timedelta(minutes=6)), first["checkpoint_id"] + "0"
+    coming = last["checkpoint_id"] + "0"
+    ids = alone, just_now, last["checkpoint_id"], coming
+    addresses = [StreamAddress("thread", "", at) for at in ids]
     for address in addresses:
         once.save_stream_state(address, text(1).encode() * 100)
     once.prune(["thread"], keep_last=2)
-    assert [once.load_stream_state(each) is None for each in addresses] == [True, False, False]
+    gone = [id_ for id_, at in zip(ids, addresses, strict=True) if not once.load_stream_state(at)]
+    assert gone == [alone]

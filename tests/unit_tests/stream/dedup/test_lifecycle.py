@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    RemoveMessage,
+    ToolMessageChunk,
+)
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
@@ -168,6 +174,14 @@ def test_a_new_reader_is_a_form_and_nothing_else() -> None:
     for each in said:
         form.sent(dedup.decide(each))
     assert form.sizes == {"l": len("Not to be.")}
+
+
+def test_chunks_of_a_tools_result_are_chunks() -> None:
+    """They have no `chunk_position`; servers that send JSON make them of whole results."""
+    dedup = Deduplicator()
+    chunks = [ToolMessageChunk(content=text, tool_call_id="c", id="t") for text in ("4", "2")]
+    sent = [new.data.text for chunk in chunks for new in dedup.feed(part(chunk))]
+    assert sent == ["4", "2"]
 
 
 def test_each_decision_is_counted_with_its_reason() -> None:

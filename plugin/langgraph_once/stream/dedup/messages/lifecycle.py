@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
-from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk, RemoveMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
@@ -153,7 +153,7 @@ class Lifecycle:
                 self._note_chunk(fact, operation.part.data)
             yield operation
 
-    def _note_chunk(self, fact: MessageFact, chunk: AIMessageChunk) -> None:
+    def _note_chunk(self, fact: MessageFact, chunk: BaseMessageChunk) -> None:
         entry = self._ledger.open_entries((fact.task, str(chunk.id)))
         if entry is None:
             for known in self._ledger.entries(str(chunk.id)):
@@ -170,7 +170,7 @@ class Lifecycle:
                 self.concurrent.note(entry, self._ledger.open_in(fact.task))
         else:
             entry.extend(chunk)
-        if chunk.chunk_position == "last":
+        if getattr(chunk, "chunk_position", None) == "last":  # chunks of tools have none
             self._ledger.settle(entry)
 
     def _not_kept(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
