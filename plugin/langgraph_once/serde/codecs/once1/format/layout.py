@@ -34,8 +34,6 @@ from typing import Any, Final
 
 import ormsgpack
 
-from langgraph_once.serde.bounds.msgpack_headers import HEADERS, Kind
-
 __all__ = [
     "ATOMS",
     "MARK",
@@ -242,34 +240,11 @@ def unpack(content: bytes | memoryview, count: int, ext_hook: Any = None) -> lis
 
 def unpack_one(content: bytes, ext_hook: Any) -> Any:
     """Return what `unpack` returns first, of a sequence of one; nearly all blobs are that."""
-    # Without the mark behind it, a large value need not be copied.
-    if len(content) >= _LARGE_BYTES and _is_surely_one(content):
-        return ormsgpack.unpackb(content, ext_hook=ext_hook)
     value, mark = ormsgpack.unpackb(b"".join((_PAIR, content, _END)), ext_hook=ext_hook)
     if type(mark) is not bytes or mark != _MARK:
         raise ValueError("bytes after the end of the value")
     return value
 
 
-def _is_surely_one(content: bytes) -> bool:
-    """Whether it is one value and no more; False, too, if its parts are too short to go through."""
-    at, seen, left = 0, 0, 1
-    while left and at < len(content) and seen <= _FEW_HEADERS + at // _LONG_PART_BYTES:
-        kind, width, size = HEADERS[content[at]]
-        at += 1 + width
-        if width:
-            size = int.from_bytes(content[at - width : at], "big")
-        if kind in (Kind.ARRAY, Kind.MAP):
-            left += size * kind
-        else:
-            at += size + (kind is Kind.EXT)
-        left -= 1
-        seen += 1
-    return not left and at == len(content)
-
-
-_LARGE_BYTES: Final = 256 * 1024
-_FEW_HEADERS: Final = 16
-_LONG_PART_BYTES: Final = 8 * 1024
 _PAIR: Final = b"\x92"
 _HEADERS: Final = {count: bytes([0x90 + count + 1]) for count in range(1, 15)}

@@ -20,7 +20,6 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     MAX_OBJECTS,
     Ext,
     unpack,
-    unpack_one,
 )
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     MODEL_CODES,
@@ -46,6 +45,7 @@ from langgraph_once.serde.codecs.once1.read.extension_values import (
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
+from langgraph_once.serde.codecs.once1.read.one_value import read_one
 from langgraph_once.serde.codecs.once1.read.reference_growth import expands_beyond, may_outgrow
 from langgraph_once.serde.codecs.once1.read.simple_objects import rebuild_models
 from langgraph_once.serde.codecs.once1.read.threads import Head, placed
@@ -121,7 +121,7 @@ class Decoder:
             try:
                 if MARKED in data:
                     return self._read_known(data)
-                return unpack_one(data, None)  # plain data, or no objects of the common kinds
+                return read_one(data, None)  # plain data, or no objects of the common kinds
             except Exception:  # noqa: S110  (read with care, it is told what is wrong)
                 pass
         return self._decode_carefully(data, tag)
@@ -201,7 +201,7 @@ class Decoder:
             array = unpackb(content)
             return rebuild_models(array, by_kinds[array[0]])
 
-        value = unpack_one(data, rebuild)
+        value = read_one(data, rebuild)
         return placed(value, len(heads)) if heads else value
 
 
@@ -285,7 +285,7 @@ class _Reader:
                 value = self._read_entries(data)
             else:
                 self._check_weight(data, [data])
-                value = unpack_one(data, self.rebuild)
+                value = read_one(data, self.rebuild)
             if self.heads:
                 value = placed(value, self.heads)
         except BaseException as error:
