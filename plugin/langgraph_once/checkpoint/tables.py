@@ -297,9 +297,9 @@ class Tables(AllRows):
     def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Ask]:
         """Delete writes and ledgers of checkpoints that were never stored, or are not any more.
 
-        A run stores both beside its checkpoint, so a killed process may leave them alone. Others
-        are of a checkpoint that is stored right now, even below the newest one: another run may
-        have stored that meanwhile. So what is not smaller than `settled_before` stays.
+        A run stores both beside its checkpoint, so a killed process may leave them without one.
+        Or the run is about to store that checkpoint, even where another run has stored a newer
+        one meanwhile. So rows whose checkpoint has no smaller id than `settled_before` stay.
         """
         for table in (self.writes_table, "once_stream_states"):
             sql = f"DELETE FROM {table} WHERE {_is_orphan(table)}"

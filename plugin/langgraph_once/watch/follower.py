@@ -31,8 +31,9 @@ DEDUP: Final = DedupConfig(state="changed")
 class Follower:
     """Turns what one consumer is sent into view events, over any number of runs of a thread.
 
-    For each run call `begin`, `feed` with each part as it came, and `end`. Of side `stock` what is
-    repeated is shown and counted; of side `once` the consumer gets what the deduplicator lets pass.
+    For each run call `begin`, then `feed` with each part, then `end`. The consumer of side `stock`
+    is shown each part as it came, and repetitions are counted. The consumer of side `once` is shown
+    what the deduplicator lets pass.
     """
 
     def __init__(self, side: Side) -> None:

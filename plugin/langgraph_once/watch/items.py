@@ -125,7 +125,7 @@ class MessageItems:
             self._say(new, "repaired" if note.get("repairs") else "kept")
 
     def mark(self, shown: Shown, mark: view.Mark) -> None:
-        """Decide of a message as a whole; once, since what is void stays so."""
+        """Mark a whole message. Its first mark stays."""
         if shown.mark != "kept":
             return
         shown.mark = mark

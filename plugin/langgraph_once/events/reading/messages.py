@@ -33,12 +33,11 @@ from langgraph_once.events.vocabulary.event import (
     UsageEvent,
 )
 from langgraph_once.stream import Part, annotation_of
-from langgraph_once.stream.part.annotation import is_draft, is_respaced
+from langgraph_once.stream.part.annotation import has_flag, source_in
 from langgraph_once.stream.part.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
 
-MODEL_KEY = "ls_model_type"
 REMOVED = "the message was removed before the arguments were whole"
 SUPERSEDED = "the task ran again before the arguments were whole"
 
@@ -225,7 +224,7 @@ class MessageEvents:
     def _discarded(self, mark: BaseMessageChunk, where: Where, meta: Meta) -> Iterator[Event]:
         """That no task kept a message, where a chunk says so and its consumer has seen it."""
         message_id = str(mark.id)
-        if is_draft(meta) and self._history.get(where, message_id) is not None:
+        if has_flag(meta, "draft") and self._history.get(where, message_id) is not None:
             yield MessageDiscardedEvent(seq=self._seq(), where=where, message_id=message_id)
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
@@ -336,7 +335,7 @@ class MessageEvents:
             is_same = removal.data.id == part.data.id
             if is_same and not isinstance(part.data, BaseMessageChunk):
                 replaces = True
-            elif is_same or _is_of_model(removal.meta) or _is_followed(removal, part):
+            elif is_same or _is_rerun(removal, part):
                 yield from self._taken_back(removal, where, part.data.id, "rerun")
             else:
                 yield from self._removed(removal, where)
@@ -386,14 +385,12 @@ class MessageEvents:
             yield from self._complete(draft, is_partial=True)
 
 
-def _is_followed(removal: Part, part: Part) -> bool:
-    """Whether the deduplicator made the removal for the part, which a network does not change."""
-    return removal.meta is part.meta or is_respaced(removal.meta)
-
-
-def _is_of_model(meta: Meta) -> bool:
-    note = annotation_of(meta)
-    return MODEL_KEY in meta if note is None else note["source"] == "model"
+def _is_rerun(removal: Part, part: Part) -> bool:
+    """Whether the task of a removed message runs again: a model said the message, or the
+    deduplicator made the removal for the part, which a network does not change."""
+    if removal.meta is part.meta or has_flag(removal.meta, "respaced"):
+        return True
+    return source_in(removal.meta, annotation_of(removal.meta)) == "model"
 
 
 def _extended(message: AIMessage, text: str) -> AIMessage:

@@ -20,7 +20,7 @@ class Recipient:
     """Gets each part as it comes.
 
     Args:
-        ledger: What it has; None where nobody keeps that.
+        ledger: What the recipient has; None where no ledger is kept.
     """
 
     def __init__(self, ledger: Ledger | None = None) -> None:
@@ -89,9 +89,8 @@ class Consumer(Recipient):
         elif self._has_gap and part.mode == "values":
             alias_messages_after_gap(self.ledger, part.data)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
-            part = part._replace(
-                meta=flagged(part.meta, "repairs")
-            )  # the ledger holds it for finished
+            # The ledger holds the message for finished, since it was written before.
+            part = part._replace(meta=flagged(part.meta, "repairs"))
         return self._dedup.feed(part)
 
     def close(self) -> Iterable[Part]:

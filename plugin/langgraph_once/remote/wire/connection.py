@@ -66,8 +66,8 @@ class _Terms(NamedTuple):
     def frames(self, response: httpx.Response, timeout: httpx.Timeout) -> FrameReader:
         """Reads the body of a response, whose silence is bounded from now on.
 
-        `httpcore` (1.0.9) looks the timeout up when it begins to read the body. Otherwise that of
-        the head would apply to the body, too.
+        `httpcore` (1.0.9) takes the timeout from the request when it begins to read the body. So
+        it is set there: the one for the head would apply to the body, too.
         """
         media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != "text/event-stream":

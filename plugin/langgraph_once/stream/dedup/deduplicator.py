@@ -142,10 +142,11 @@ class Deduplicator:
         return self._form(self.decide(part))
 
     def decide(self, part: Part) -> Iterator[Operation]:
-        """What is to become of `part`, in order: what `feed` writes in the form of its reader."""
+        """What is to become of `part`, in order: what `feed` writes in the form of its reader.
+
+        `feed` has a short way for the next token of a message; here that is a decision, too.
+        """
         if part.mode == "messages":
-            if self.passes(part.data, part.meta):
-                return iter((Operation(Kind.APPEND, Because.NEXT, part),))
             self._last_meta = None
             return iter(()) if self.hides(part) else self._message(part)
         if part.mode in STATE_MODES:
@@ -255,10 +256,12 @@ class Deduplicator:
     def _message(self, part: Part) -> Iterator[Operation]:
         self._outdate()
         message = part.data
+        # The chunks of some providers have an empty id; a whole message of none has not come yet.
         is_chunk = isinstance(message, BaseMessageChunk)
-        if not isinstance(message, BaseMessage) or not (
-            message.id or (is_chunk and message.id == "")
-        ):
+        has_id = isinstance(message, BaseMessage) and (
+            message.id or (is_chunk and message.id is not None)
+        )
+        if not has_id:
             return iter((Operation(Kind.PASS, Because.OTHER, part),))
         return self._counted(self._messages.feed(part))
 

@@ -112,5 +112,4 @@ class HiddenMessages(Lifecycle):
         return is_hidden and not any(e.task for e in self._delivered.entries(fact.id))
 
     def _knows(self, fact: MessageFact) -> bool:
-        streamed = fact.note and fact.note.get("id")
-        return any(self._ledger.entries(each) for each in (fact.id, streamed) if each)
+        return any(map(self._ledger.entries, fact.ids))

@@ -18,14 +18,15 @@ __all__ = [
     "annotated",
     "annotation_of",
     "flagged",
-    "is_draft",
-    "is_respaced",
+    "has_flag",
     "naming",
     "note_in",
+    "source_in",
 ]
 
 ANNOTATION_KEY: Final = "once"
 SCHEMA_VERSION: Final = 1
+MODEL_KEY: Final = "ls_model_type"
 
 Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retry", "resume"]
 """Where a message comes from: a chat model; what a node returned, or raised as a `Command` to
@@ -138,14 +139,9 @@ def flagged(metadata: Mapping[str, Any], flag: Flag) -> dict[str, Any]:
     return annotated(metadata, note)
 
 
-def is_respaced(metadata: Mapping[str, Any]) -> bool:
-    """Whether these metadata are of a message that is `respaced`, or of the removal before it."""
-    return "respaced" in (annotation_of(metadata) or ())
-
-
-def is_draft(metadata: Mapping[str, Any]) -> bool:
-    """Whether these metadata are of the mark of a `draft`."""
-    return "draft" in (annotation_of(metadata) or ())
+def has_flag(metadata: Mapping[str, Any], flag: Flag) -> bool:
+    """Whether the annotation in `metadata` has a flag that `flagged` sets."""
+    return flag in (annotation_of(metadata) or ())
 
 
 def naming(metadata: Mapping[str, Any], own_id: str) -> dict[str, Any]:
@@ -166,6 +162,14 @@ def annotation_of(metadata: Mapping[str, Any]) -> Annotation | None:
         return metadata.note
     found: Annotation | None = metadata.get(ANNOTATION_KEY)
     return found if isinstance(found, dict) and _is_ours(found) else None
+
+
+def source_in(metadata: Mapping[str, Any], annotation: Annotation | None) -> Source | None:
+    """Where a message comes from. Without an annotation, metadata tell a model's alone: LangChain
+    puts its type there."""
+    if annotation is not None:
+        return annotation["source"]
+    return "model" if MODEL_KEY in metadata else None
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:

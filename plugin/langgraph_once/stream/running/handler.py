@@ -149,7 +149,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._send(run.meta[0], as_whole(message), run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
-        """Note that a model run failed, so that what it sent is void."""
+        """Note that a model run failed: what it sent is void."""
         run = self._ended(run_id)
         if run is not None and run.id:
             # GeneratorExit: the caller stopped reading. Not a failure.

@@ -30,7 +30,7 @@ REDUCER_NAMES = frozenset({"add_messages", "_add_messages", "_messages_delta_red
 Graph = Pregel[Any, Any, Any, Any]
 
 
-Kind: TypeAlias = Literal["messages", "replaced"]
+KeyKind: TypeAlias = Literal["messages", "replaced"]
 """Of a key of a state: `add_messages` reduces it, or it keeps what was written last."""
 
 
@@ -53,7 +53,7 @@ class Run:
         self._graph = graph
         self.is_stock = is_stock
         self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
-        self._kinds: dict[tuple[str, str], Kind] | None = None
+        self._kinds: dict[tuple[str, str], KeyKind] | None = None
         self.config = config
         self.put: Callable[[Any], Any] | None = None
         self.was_hidden: Callable[[str], bool] = lambda _: False
@@ -93,13 +93,13 @@ class Run:
         """Whether the graph at `ns` keeps of this key what was written last, and nothing else."""
         return self._kind(ns, key) == "replaced"
 
-    def _kind(self, ns: tuple[str, ...], key: str) -> Kind | None:
+    def _kind(self, ns: tuple[str, ...], key: str) -> KeyKind | None:
         if self._kinds is None:
             self._kinds = _kinds_in(self._graph)
         return self._kinds.get((node_path(ns), key))
 
 
-def _kinds_in(graph: Graph) -> dict[tuple[str, str], Kind]:
+def _kinds_in(graph: Graph) -> dict[tuple[str, str], KeyKind]:
     """The kinds of keys, by the names of the nodes that lead to their graph, and their own."""
     try:
         inner = dict(graph.get_subgraphs(recurse=True))
@@ -115,7 +115,7 @@ def _kinds_in(graph: Graph) -> dict[tuple[str, str], Kind]:
     }
 
 
-def _kind_of(channel: object) -> Kind | None:
+def _kind_of(channel: object) -> KeyKind | None:
     if isinstance(channel, BinaryOperatorAggregate | DeltaChannel):
         reducer: Any = getattr(channel, "operator", None) or getattr(channel, "reducer", None)
         reducer = getattr(reducer, "func", reducer)

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.annotation import annotation_of, is_draft
+from langgraph_once.stream.part.annotation import annotation_of, has_flag
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import event_part
 from langgraph_once.stream.part.render import writer
@@ -165,4 +165,4 @@ def _is_draft_mark(event: Any) -> bool:
     if event["method"] != "messages":
         return False
     message, metadata = event["params"]["data"]
-    return isinstance(message, AIMessageChunk) and is_draft(metadata or {})
+    return isinstance(message, AIMessageChunk) and has_flag(metadata or {}, "draft")

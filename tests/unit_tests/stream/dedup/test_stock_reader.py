@@ -328,6 +328,12 @@ def test_an_empty_chunk_is_added_to_no_message_that_came_whole(before: Any, is_s
     assert list(sent) == (given if is_sent else given[:-1])
 
 
+def test_whole_messages_without_an_id_all_come() -> None:
+    dedup = Deduplicator(for_stock=True)
+    given = [Part((), "messages", AIMessage(text)) for text in ("one", "two")]
+    assert [new for part in given for new in dedup.feed(part)] == given
+
+
 PLAIN: Any = {**SERVED, "configurable": {READER_KEY: PLAIN_READER, "thread_id": "1"}}
 
 

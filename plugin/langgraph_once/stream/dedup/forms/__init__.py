@@ -1,5 +1,5 @@
 """Operations in, the parts that one kind of reader gets out.
 
-exact  For readers that announced themselves: what they add up by id is the state.
+exact  For readers that announced themselves. Folding by id gives them the state.
 stock  For all others: only what plain LangGraph might send.
 """

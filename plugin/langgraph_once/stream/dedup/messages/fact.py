@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.part.annotation import Annotation, annotation_of
+from langgraph_once.stream.part.annotation import Annotation, annotation_of, source_in
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, task_order
@@ -15,7 +15,6 @@ from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, t
 __all__ = ["MessageFact"]
 
 STEP_KEY = "langgraph_step"
-MODEL_KEY = "ls_model_type"
 
 FOLLOWS = frozenset({"given", "wins", "resumed"})
 """What an annotation has that says of a message: under this id, no other is meant."""
@@ -57,10 +56,14 @@ class MessageFact:
 
     @property
     def source(self) -> str | None:
-        """Where it comes from; a model tells its name in the metadata, a node none."""
-        if self.note is not None:
-            return self.note["source"]
-        return "model" if MODEL_KEY in self.part.meta else None
+        """Where it comes from, where that is known."""
+        return source_in(self.part.meta, self.note)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its id, and the other one that its annotation names: of what streamed it, say."""
+        streamed = self.note and self.note.get("id")
+        return (self.id, streamed) if streamed else (self.id,)
 
     @property
     def is_chunk(self) -> bool:

@@ -132,8 +132,7 @@ class Identity:
 
     def same_id(self, fact: MessageFact) -> Entry | None:
         """D6, D7, L2: what is known under its id, or under the id that it was streamed under."""
-        streamed = fact.note and fact.note.get("id")
-        for message_id in (fact.id, streamed) if streamed else (fact.id,):
+        for message_id in fact.ids:
             known = reversed(self._ledger.entries(message_id))
             before = [entry for entry in known if fact.follows(entry, self._ledger.epoch)]
             if before:  # its own, if tasks beside it said something under this id, too

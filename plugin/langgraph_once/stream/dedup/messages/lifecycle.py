@@ -25,7 +25,6 @@ from langgraph_once.stream.part.namespace import lineage
 
 __all__ = ["Lifecycle", "Rule"]
 
-
 MARK: Final = "mark: no task kept it"
 RETRY: Final = "removal: its task runs again"
 RESUME: Final = "removal: a cut stream may have had it"
@@ -289,8 +288,8 @@ class Lifecycle:
         ledger.add(entry)
         if fact.source != "model":
             ledger.claim(entry, fact.task)
-        if fact.note is not None and (other := fact.note.get("id")):
-            ledger.alias(entry, other)  # by which its task may take it back
+        for known_id in fact.ids:  # by any of which its task may take it back
+            ledger.alias(entry, known_id)
         if fact.is_unnamed:
             ledger.await_id(fact.part.ns, fact.content, entry=entry)
 
@@ -304,7 +303,7 @@ class Lifecycle:
         return self.reexecution.retried(fact)
 
     def _cut_short(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
-        """What came unnoted is dropped; what is noted is kept, for the message follows."""
+        """Drop a message that the ledger does not know. A known one stays: it is sent again."""
         known = self._ledger.entries(fact.id)
         for entry in known:  # so that no other of its task is taken for it
             self._ledger.claim(entry, fact.task)
