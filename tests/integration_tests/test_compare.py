@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from demo.dev_server import DevServer
-from langgraph_once.compare import Asked, counting_client, followed
+from langgraph_once.compare import SideRequest, counting_client, followed
 from langgraph_once.watch import Side, SideView, View
 from tests.docs.snippets import run
 from tests.integration_tests.served import HELLO
@@ -16,7 +16,7 @@ INPUT: Any = {"input": {"messages": [{"role": "user", "content": "Hello?"}]}}
 async def seen(server: DevServer, side: Side, graph: str, **asked: Any) -> SideView:
     view = View()
     async with counting_client(server.url) as counting:
-        wanted = Asked(side=side, graph=graph, **{"start": INPUT, **asked})
+        wanted = SideRequest(side=side, graph=graph, **{"start": INPUT, **asked})
         async for event in followed(wanted, counting):
             view.apply(event)
     return view.sides[side]

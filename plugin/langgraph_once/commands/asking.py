@@ -20,7 +20,7 @@ headers_option = click.option(
 
 
 def started(say: str | None, given: str | None) -> dict[str, Any] | None:
-    """The run that `--say` or `--input` ask for, as `Asked` has it; None if neither does.
+    """The run that `--say` or `--input` ask for, as `SideRequest` has it; None if neither does.
 
     Raises:
         ConfigError: The input is no JSON.

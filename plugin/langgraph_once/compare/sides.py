@@ -18,7 +18,7 @@ from langgraph_once.stream import GAP_MODE
 from langgraph_once.stream.readers import PLAIN_READER
 from langgraph_once.watch import MODES, Follower, Side, SideView, ViewEvent
 
-__all__ = ["Asked", "all_followed", "followed"]
+__all__ = ["SideRequest", "all_followed", "followed"]
 
 PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}
 STOCK_HEADERS: Final = {"Accept-Encoding": "identity", "X-Once": "0"}
@@ -26,7 +26,7 @@ STOCK_HEADERS: Final = {"Accept-Encoding": "identity", "X-Once": "0"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SideRequest:
     """What one consumer asks for: to join runs, and perhaps to begin one."""
 
     side: Side
@@ -40,7 +40,7 @@ class Asked:
     """A run to begin after those: `{"input": …}`, or `{"resume": …}` to answer an interrupt.
     None begins none."""
 
-    def answering(self, seen: SideView, answer: Any) -> Asked:
+    def answering(self, seen: SideView, answer: Any) -> SideRequest:
         """The same runs again, and one that answers what they wait for.
 
         Args:
@@ -55,7 +55,7 @@ class Asked:
         )
 
 
-async def followed(asked: Asked, counting: Counting) -> AsyncGenerator[ViewEvent]:
+async def followed(asked: SideRequest, counting: Counting) -> AsyncGenerator[ViewEvent]:
     """What a consumer is sent, as view events. An error is told as the end of a run.
 
     Args:
@@ -79,7 +79,7 @@ async def followed(asked: Asked, counting: Counting) -> AsyncGenerator[ViewEvent
 
 
 def all_followed(
-    asked: Iterable[Asked], clients: Iterable[Counting], *, silence_s: float | None = None
+    asked: Iterable[SideRequest], clients: Iterable[Counting], *, silence_s: float | None = None
 ) -> AsyncGenerator[ViewEvent | None]:
     """What several consumers are sent, each event as it comes.
 
@@ -92,7 +92,7 @@ def all_followed(
     return together(streams, silence_s=silence_s)
 
 
-async def _runs(asked: Asked, counting: Counting) -> AsyncGenerator[tuple[str, str]]:
+async def _runs(asked: SideRequest, counting: Counting) -> AsyncGenerator[tuple[str, str]]:
     """The runs to read, one after the other."""
     client, thread_id = counting.client, asked.thread_id
     if thread_id is not None:
@@ -117,7 +117,7 @@ async def _runs(asked: Asked, counting: Counting) -> AsyncGenerator[tuple[str, s
 
 
 async def _read(
-    asked: Asked, counting: Counting, follower: Follower, thread_id: str, run_id: str
+    asked: SideRequest, counting: Counting, follower: Follower, thread_id: str, run_id: str
 ) -> AsyncGenerator[ViewEvent]:
     reader = RunReader(
         RemoteConfig(),

@@ -11,7 +11,7 @@ import httpx
 from langgraph_sdk.errors import APIError
 from rich.table import Table
 
-from langgraph_once.compare import Asked, all_followed, counting_client
+from langgraph_once.compare import SideRequest, all_followed, counting_client
 from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
 from langgraph_once.terminal.lines import word_for
@@ -44,7 +44,7 @@ async def compared(
     Args:
         url: The server.
         graph: The name of the graph; wrapped or not.
-        start: The run, as `Asked` has it.
+        start: The run, as `SideRequest` has it.
         answers: To what it waits for, one after the other.
         headers: To send with each request.
 
@@ -53,7 +53,7 @@ async def compared(
     """
     async with AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(counting_client(url, headers)) for _ in SIDES]
-        asked = [Asked(side=side, graph=graph, start=start) for side in SIDES]
+        asked = [SideRequest(side=side, graph=graph, start=start) for side in SIDES]
         view = await _read(asked, clients)
         try:
             for answer in answers:
@@ -103,7 +103,7 @@ def _mark(item: Item) -> Mark:
     return marks.pop() if item.mark == "kept" and len(marks) == 1 else item.mark
 
 
-async def _read(asked: Sequence[Asked], clients: Sequence[Counting]) -> View:
+async def _read(asked: Sequence[SideRequest], clients: Sequence[Counting]) -> View:
     view = View()
     async with aclosing(all_followed(asked, clients)) as events:
         async for event in events:

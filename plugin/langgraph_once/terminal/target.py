@@ -8,7 +8,7 @@ from uuid import UUID
 
 from langgraph_sdk.client import LangGraphClient
 
-from langgraph_once.compare import Asked
+from langgraph_once.compare import SideRequest
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.from_json import revive
@@ -27,7 +27,7 @@ def is_thread(target: str) -> bool:
         return False
 
 
-async def of_thread(client: LangGraphClient, thread_id: str) -> Asked:
+async def of_thread(client: LangGraphClient, thread_id: str) -> SideRequest:
     """The runs of a thread that are under way.
 
     Args:
@@ -41,7 +41,7 @@ async def of_thread(client: LangGraphClient, thread_id: str) -> Asked:
     runs = await client.runs.list(thread_id, limit=100)  # the newest first
     under_way = [run["run_id"] for run in reversed(runs) if run["status"] in UNDER_WAY]
     graph = (thread.get("metadata") or {}).get("assistant_id", "")
-    return Asked(side="once", graph=str(graph), thread_id=thread_id, run_ids=tuple(under_way))
+    return SideRequest(side="once", graph=str(graph), thread_id=thread_id, run_ids=tuple(under_way))
 
 
 async def finished_thread(

@@ -13,7 +13,7 @@ import httpx
 from langgraph_sdk.errors import APIError
 from rich.console import Console
 
-from langgraph_once.compare import Asked, all_followed, counting_client
+from langgraph_once.compare import SideRequest, all_followed, counting_client
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.terminal.lines import Lines
 from langgraph_once.terminal.screen import shown_live
@@ -53,7 +53,7 @@ class Watching:
         """Watch until nothing is under way, and nobody answers what is asked.
 
         Args:
-            start: A run to begin, as `Asked` has it; None if none was named.
+            start: A run to begin, as `SideRequest` has it; None if none was named.
             headers: To send with each request.
 
         Returns:
@@ -75,7 +75,7 @@ class Watching:
                 await stack.enter_async_context(counting_client(self._url, headers))
                 for _ in self._sides
             ]
-            found = Asked(side="once", graph=self._target)
+            found = SideRequest(side="once", graph=self._target)
             if is_thread(self._target):
                 found = await of_thread(clients[0].client, self._target)
             if start is None and not found.run_ids:
@@ -110,7 +110,7 @@ class Watching:
             raise ConfigError("--say", f"what does the user say to {self._target}? Or --input")
         return said(click.prompt(f"What do you say to {self._target}?"))
 
-    def _answered(self, asked: Sequence[Asked], view: View) -> list[Asked]:
+    def _answered(self, asked: Sequence[SideRequest], view: View) -> list[SideRequest]:
         """The same runs again, and one that answers what they wait for; nothing if nobody does."""
         waiting = [item for side in view.sides.values() for item in side.waiting]
         if not waiting or not self._is_live:

@@ -9,7 +9,7 @@ __all__ = ["json_or_text", "said"]
 
 
 def said(text: str) -> dict[str, Any]:
-    """The start of a run in which a user says something, as `Asked` has it."""
+    """The start of a run in which a user says something, as `SideRequest` has it."""
     return {"input": {"messages": [{"role": "user", "content": text}]}}
 
 

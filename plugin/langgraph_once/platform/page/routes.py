@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from langgraph_once.compare import Asked, all_followed, counting_client
+from langgraph_once.compare import SideRequest, all_followed, counting_client
 from langgraph_once.platform.access import is_from_another_site, is_known, is_local
 from langgraph_once.watch import to_dict
 
@@ -196,7 +196,7 @@ async def _sse(asked: _Watch, url: str, headers: Mapping[str, str]) -> AsyncIter
     """View events as an event stream, each with `at`: milliseconds since the stream began."""
     began = time.monotonic()
     async with AsyncExitStack() as stack:
-        sides = [Asked(graph=asked.graph, **dict(each)) for each in asked.sides]
+        sides = [SideRequest(graph=asked.graph, **dict(each)) for each in asked.sides]
         clients = [await stack.enter_async_context(counting_client(url, headers)) for _ in sides]
         streams = all_followed(sides, clients, silence_s=SILENCE_S)
         events = await stack.enter_async_context(aclosing(streams))
