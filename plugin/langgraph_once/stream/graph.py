@@ -186,7 +186,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         )
         is_v3 = is_v3_stream(merged, version)
         run = self._run(input, for_stock=for_stock and not is_v3)
-        hints = Hints(space_of(self.dedup_config, takes_back=True))
+        hints = Hints(
+            space_of(self.dedup_config, takes_back=True),
+            max_messages=self.dedup_config.max_messages,
+        )
         is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
         is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
         repeats = not is_alone and (is_again or may_repeat(input))

@@ -19,7 +19,7 @@ from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage, names
 from langgraph_once.stream.part.per_graph import PerGraph
 
-__all__ = ["Ledger"]
+__all__ = ["MAX_MESSAGES", "Ledger"]
 
 Fingerprints: TypeAlias = dict[str, bytes | None]
 """Of a state, by its keys."""

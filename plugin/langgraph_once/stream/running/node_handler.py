@@ -82,7 +82,7 @@ class HintsHandler(NodeHandler):
     may carry a message before its reducer gives it an id. So a message without an id gets one at
     once, as upstream's handler does in the `messages` mode. No model streams because of this.
 
-    Args:
+    Attributes:
         hints: Takes what is noted.
     """
 
@@ -90,16 +90,16 @@ class HintsHandler(NodeHandler):
 
     def __init__(self, hints: Hints) -> None:
         super().__init__()
-        self._hints = hints
+        self.hints: Hints = hints
 
     def _begin(self, task: Task) -> None:
         if task.start():
-            self._hints.note_rerun(task.ns)
+            self.hints.note_rerun(task.ns)
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
         for message in found_in_update(response, lambda _: False).messages:
             message.id = message.id or str(uuid4())
-            self._hints.note_returned(message.id, meta[0], task.ns)
+            self.hints.note_returned(message.id, meta[0], task.ns)
         super()._end(meta, task, response, source, is_over=is_over)
 
 

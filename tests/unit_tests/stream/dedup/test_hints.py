@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, RemoveMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import RetryPolicy
 
@@ -15,6 +16,7 @@ from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import StateCut
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.running.node_handler import HintsHandler
 from tests.unit_tests.stream.scenes import ASKED, chain, messages_in
 
 RETRY = RetryPolicy(initial_interval=0.0001, jitter=False, retry_on=ValueError)
@@ -56,6 +58,30 @@ def test_what_a_task_calls_is_inside_it_though_it_is_of_the_same_graph() -> None
     assert hints.place("called", ()) == ("entry:1",)
     assert hints.place("of a graph inside", ("n:1",)) == ("n:1",)
     assert hints.place("of a graph inside", ()) == hints.place("of nobody known", ()) == ()
+
+
+def test_the_oldest_messages_are_forgotten() -> None:
+    hints = Hints(max_messages=2)
+    for number in range(3):
+        hints.note_returned(str(number), (), f"n:{number}|m:1")
+        hints.note_rerun(f"n:{number}")
+    assert list(hints.origins) == ["1", "2"]
+    assert hints.void == {"1", "2"}
+
+
+def test_a_stream_knows_as_many_messages_as_its_ledger() -> None:
+    known: list[int] = []
+
+    def count(_: Any, config: RunnableConfig) -> dict[str, Any]:
+        callbacks: Any = config["callbacks"]
+        (handler,) = (each for each in callbacks.handlers if isinstance(each, HintsHandler))
+        known.append(len(handler.hints.origins))
+        return {}
+
+    answers = {"messages": [AIMessage(f"{number}.") for number in range(5)]}
+    graph = once(chain(lambda _: answers, count), DedupConfig(max_messages=3))
+    list(graph.stream(ASKED, stream_mode="updates"))
+    assert known == [3]
 
 
 @pytest.mark.parametrize("mode", ["updates", "values"])

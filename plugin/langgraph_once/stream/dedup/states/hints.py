@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 
+from langgraph_once.stream.ledger.ledger import MAX_MESSAGES
 from langgraph_once.stream.part.content import Space
 from langgraph_once.stream.part.namespace import NS_SEP, Place, names
 
@@ -15,6 +16,8 @@ class Hints:
 
     Args:
         space: What white space a copy may differ in from what it is a copy of.
+        max_messages: The most messages to know. The oldest are forgotten, as by the ledger: a
+            copy of one of them is taken for a new message.
 
     Attributes:
         origins: For the id of each message the graph and the task that returned it first.
@@ -23,11 +26,12 @@ class Hints:
             read only later.
     """
 
-    __slots__ = ("origins", "rerun", "space", "void")
+    __slots__ = ("_max_messages", "origins", "rerun", "space", "void")
 
-    def __init__(self, space: Space = "any") -> None:
+    def __init__(self, space: Space = "any", *, max_messages: int = MAX_MESSAGES) -> None:
         self.space: Space = space
-        self.origins: dict[str, tuple[Place, str]] = {}
+        self._max_messages = max_messages
+        self.origins: OrderedDict[str, tuple[Place, str]] = OrderedDict()
         self.rerun: deque[str] = deque()
         self.void: set[str] = set()
 
@@ -42,6 +46,9 @@ class Hints:
         """Note that a task of a graph returned a message."""
         self.void.discard(message_id)
         self.origins.setdefault(message_id, (graph, task))
+        if len(self.origins) > self._max_messages:
+            oldest, _ = self.origins.popitem(last=False)
+            self.void.discard(oldest)
 
     def place(self, message_id: str, ns: Place) -> Place:
         """What runs the task whose message comes in a payload of `ns`: that graph, or a caller."""
