@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk
 
@@ -13,7 +13,13 @@ from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.ledger.entries import Entries
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
-from langgraph_once.stream.ledger.serialized import SavedLedger, read_ledger, write_ledger
+from langgraph_once.stream.ledger.serialized import (
+    pack_entry,
+    read_body,
+    unpack_entry,
+    write_body,
+)
+from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
 from langgraph_once.stream.part.content import Content, Space, StreamedContent, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage, names
@@ -316,22 +322,24 @@ class Ledger(Entries):
 
     def to_bytes(self) -> bytes:
         """The ledger as bytes, for another process. They hold the text of the messages."""
-        return write_ledger(self.saved())
-
-    def saved(self) -> SavedLedger:
-        """What of the ledger is kept."""
-        return SavedLedger(
-            epoch=self.epoch,
-            max_messages=self.max_messages,
-            max_bytes=self.max_bytes,
-            entries=list(self.known()),
-            states=self.states,
-            snapshots=self.snapshots,
-            updates=self.updates,
-            copies_without_id=[known for known in self.pending_ids if known.entry],
-            waiting=self.pending_ids.parts,
-            undelivered=self.undelivered,
-            hidden=self.hidden.saved() if self.hidden is not None else None,
+        return write_body(
+            {
+                "epoch": self.epoch,
+                "max_messages": self.max_messages,
+                "max_bytes": self.max_bytes,
+                "entries": [pack_entry(entry) for entry in self.known()],
+                "states": list(self.states.items()),
+                "snapshots": [(ns, list(listed.items())) for ns, listed in self.snapshots.items()],
+                "updates": list(self.updates.items()),
+                "nameless": [
+                    (known.ns, known.entry.id, known.in_update, known.epoch)
+                    for known in self.pending_ids
+                    if known.entry
+                ],
+                "waiting": [write_undelivered(part) for part in self.pending_ids.parts],
+                "owed": [write_undelivered(part) for part in self.undelivered],
+                "hidden": self.hidden.to_bytes() if self.hidden is not None else None,
+            }
         )
 
     @classmethod
@@ -346,30 +354,34 @@ class Ledger(Entries):
             LedgerError: These bytes are no ledger that this version can read.
         """
         try:
-            return cls._restored(read_ledger(data))
+            return read_body(data, cls._restored)
         except LedgerError:
             if on_error == "raise":
                 raise
             return cls()
 
     @classmethod
-    def _restored(cls, saved: SavedLedger) -> Ledger:
-        ledger = cls(max_messages=saved.max_messages, max_bytes=saved.max_bytes)
-        for entry in saved.entries:
-            epoch = entry.epoch
-            ledger.add(entry)
-            entry.epoch = epoch
-            for known_id in entry.ids[1:]:
-                ledger._by_id.setdefault(known_id, []).append(entry)
-        ledger.epoch = saved.epoch
-        ledger.states.update(saved.states)
-        ledger.snapshots.update(saved.snapshots)
-        ledger.updates = dict(saved.updates)
-        for known in saved.copies_without_id:
-            ledger.pending_ids.add(known)
-        for part in saved.waiting:
+    def _restored(cls, body: dict[str, Any]) -> Ledger:
+        ledger = cls(max_messages=body["max_messages"], max_bytes=body["max_bytes"])
+        for packed in body["entries"]:
+            ledger.add(entry := unpack_entry(packed))
+            entry.epoch = packed["epoch"]
+            for copy_id in packed["ids"][1:]:
+                ledger.alias(entry, copy_id)
+        ledger.epoch = body["epoch"]
+        ledger.states.update((tuple(ns), state) for ns, state in body["states"])
+        for ns, listed in body["snapshots"]:
+            ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}
+        ledger.updates = dict(body["updates"])
+        for ns, said, told, epoch in body.get("nameless", ()):
+            for entry in ledger.entries(said)[-1:]:
+                pending = PendingId(
+                    tuple(ns), entry.content, entry=entry, in_update=told, epoch=epoch
+                )
+                ledger.pending_ids.add(pending)
+        for part in map(read_undelivered, body.get("waiting", ())):
             ledger.await_id(part.ns, content_of(part.data), part=part)
-        ledger.undelivered.extend(saved.undelivered)
-        if saved.hidden is not None:
-            ledger.hidden = cls._restored(saved.hidden)
+        ledger.undelivered.extend(map(read_undelivered, body.get("owed", ())))  # 0.1 wrote none
+        if body.get("hidden"):
+            ledger.hidden = cls.from_bytes(body["hidden"])
         return ledger

@@ -6,67 +6,35 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 import ormsgpack
 
 from langgraph_once.errors import LedgerError
 from langgraph_once.stream.ledger.entry import Entry
-from langgraph_once.stream.ledger.pending_ids import PendingId
-from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
 from langgraph_once.stream.part.content import Content
-from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import Place
 
-__all__ = ["SavedLedger", "read_ledger", "write_ledger"]
+__all__ = ["pack_entry", "read_body", "unpack_entry", "write_body"]
 
 MAGIC: Final = b"OLDG"
 VERSION: Final = 1
 HEADER_BYTES: Final = len(MAGIC) + 1 + 4
 
+KEPT: Final = ("within", "run", "attempt", "steps", "epoch", "is_model", "has_usage")
+"""Fields of an entry that are kept as they are."""
 
-class SavedLedger(NamedTuple):
-    """What of a ledger is kept; `Ledger` says what each of it is."""
-
-    epoch: int
-    max_messages: int
-    max_bytes: int
-    entries: list[Entry]
-    states: Mapping[Place, dict[str, bytes | None]]
-    snapshots: Mapping[Place, Mapping[str, Place]]
-    updates: Mapping[bytes, int]
-    copies_without_id: list[PendingId]
-    waiting: Iterable[Part]
-    undelivered: Iterable[Part]
-    hidden: SavedLedger | None
+L = TypeVar("L")
 
 
-def write_ledger(ledger: SavedLedger) -> bytes:
-    """The bytes of a ledger."""
-    body = ormsgpack.packb(
-        {
-            "epoch": ledger.epoch,
-            "max_messages": ledger.max_messages,
-            "max_bytes": ledger.max_bytes,
-            "entries": [_pack_entry(entry) for entry in ledger.entries],
-            "states": [[list(ns), state] for ns, state in ledger.states.items()],
-            "snapshots": [
-                [list(ns), [[known, list(place)] for known, place in listed.items()]]
-                for ns, listed in ledger.snapshots.items()
-            ],
-            "updates": list(ledger.updates.items()),
-            "nameless": [_pack_copy(known) for known in ledger.copies_without_id],
-            "waiting": [write_undelivered(part) for part in ledger.waiting],
-            "owed": [write_undelivered(part) for part in ledger.undelivered],
-            "hidden": write_ledger(ledger.hidden) if ledger.hidden else None,
-        }
-    )
-    return MAGIC + bytes([VERSION]) + zlib.crc32(body).to_bytes(4, "big") + body
+def write_body(body: Mapping[str, Any]) -> bytes:
+    """The bytes of a ledger of which `body` is what is kept."""
+    packed = ormsgpack.packb(body)
+    return MAGIC + bytes([VERSION]) + zlib.crc32(packed).to_bytes(4, "big") + packed
 
 
-def read_ledger(data: bytes) -> SavedLedger:
-    """The ledger that these bytes hold.
+def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
+    """What `restore` makes of the body that these bytes hold.
 
     Raises:
         LedgerError: They are damaged, or of a newer version.
@@ -87,78 +55,34 @@ def read_ledger(data: bytes) -> SavedLedger:
     ):
         raise LedgerError("the bytes of this ledger are damaged", version=version)
     try:
-        return _unpack(ormsgpack.unpackb(body))
+        return restore(ormsgpack.unpackb(body))
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError("the bytes of this ledger are damaged", version=version) from error
 
 
-def _unpack(body: dict[str, Any]) -> SavedLedger:
-    entries = [_unpack_entry(packed) for packed in body["entries"]]
-    by_id = {known_id: entry for entry in entries for known_id in entry.ids}
-    hidden = body.get("hidden")
-    return SavedLedger(
-        epoch=body["epoch"],
-        max_messages=body["max_messages"],
-        max_bytes=body["max_bytes"],
-        entries=entries,
-        states={tuple(ns): state for ns, state in body["states"]},
-        snapshots={
-            tuple(ns): {known: tuple(place) for known, place in listed}
-            for ns, listed in body["snapshots"]
-        },
-        updates=dict(body["updates"]),
-        copies_without_id=[
-            PendingId(
-                tuple(ns), by_id[said].content, entry=by_id[said], in_update=told, epoch=epoch
-            )
-            for ns, said, told, epoch in body.get("nameless", ())
-            if said in by_id
-        ],
-        waiting=[read_undelivered(said) for said in body.get("waiting", ())],
-        undelivered=[read_undelivered(said) for said in body.get("owed", ())],  # 0.1 wrote none
-        hidden=read_ledger(hidden) if hidden else None,
-    )
-
-
-def _pack_copy(known: PendingId) -> list[Any]:
-    return [list(known.ns), known.entry and known.entry.id, known.in_update, known.epoch]
-
-
-def _pack_entry(entry: Entry) -> dict[str, Any]:
-    kind, text, calls, rest = entry.content
+def pack_entry(entry: Entry) -> dict[str, Any]:
+    """What is kept of a message."""
     return {
+        **{name: getattr(entry, name) for name in KEPT},
         "task": entry.task,
         "ids": entry.ids,
-        "within": entry.within,
-        "run": entry.run,
-        "attempt": entry.attempt,
-        "steps": entry.steps,
         "order": entry.order,
-        "epoch": entry.epoch,
-        "is_model": entry.is_model,
-        "has_usage": entry.has_usage,
         "claimed": sorted(entry.claimed),
-        "said": [kind, text, calls, rest],
+        "said": list(entry.content),
     }
 
 
-def _unpack_entry(packed: dict[str, Any]) -> Entry:
+def unpack_entry(packed: Mapping[str, Any]) -> Entry:
+    """The message of which `packed` was kept."""
     kind, text, calls, rest = packed["said"]
     said = Content(kind, text, _tuples(calls), _tuples(rest))
     entry = Entry(packed["task"], packed["ids"][0], said)
-    entry.ids = list(packed["ids"])
-    entry.run, entry.attempt, entry.steps = packed["run"], packed["attempt"], packed["steps"]
+    for name in KEPT:
+        setattr(entry, name, packed[name])
     entry.order = tuple(packed.get("order", ()))
-    entry.within, entry.epoch = packed["within"], packed["epoch"]
-    entry.is_model, entry.has_usage = packed["is_model"], packed["has_usage"]
     entry.claimed = set(packed["claimed"])
     return entry
 
 
 def _tuples(items: list[Any]) -> tuple[Any, ...]:
-    return tuple(_each(items))
-
-
-def _each(items: list[Any]) -> Iterator[Any]:
-    for item in items:
-        yield tuple(item) if isinstance(item, list) else item
+    return tuple(tuple(item) if isinstance(item, list) else item for item in items)
