@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,9 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.events.reading.content_blocks import sayings
 from langgraph_once.events.vocabulary.base import akin
-from langgraph_once.stream import Part, annotation_of
+from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.forms.exact import operation_of
+from langgraph_once.stream.dedup.operations import Because, Kind
 from langgraph_once.stream.part.where import node_names, where_of
 from langgraph_once.watch import view
 
@@ -114,15 +116,16 @@ class MessageItems:
         if not news:
             self._say(part, "repeated")
         for new in news:
-            note: Mapping[str, Any] = annotation_of(new.meta) or {}
-            if note.get("draft"):
+            kind, because, _ = operation_of(new)
+            if kind is Kind.DISCARD:
                 if known := self._open.get(_key(new)):
                     self.mark(known, "not_kept")
                 continue
-            is_rest = not (note.get("repairs") or any(each.data is part.data for each in news))
+            repairs = because is Because.REST
+            is_rest = not (repairs or any(each.data is part.data for each in news))
             if is_rest and (before := _words(part.data).removesuffix(_words(new.data))):
                 self._append(new, "text", before, "repeated")
-            self._say(new, "repaired" if note.get("repairs") else "kept")
+            self._say(new, "repaired" if repairs else "kept")
 
     def mark(self, shown: Shown, mark: view.Mark) -> None:
         """Mark a whole message. Its first mark stays."""

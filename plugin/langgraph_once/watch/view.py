@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
-from langgraph_once.events.reading.content_blocks import Kind as TextKind
+from langgraph_once.events.reading.content_blocks import TextKind
 
 __all__ = [
     "Began",

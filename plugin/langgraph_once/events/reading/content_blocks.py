@@ -11,17 +11,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-__all__ = ["CallPiece", "Kind", "Saying", "call_pieces", "sayings", "whole_calls"]
+__all__ = ["CallPiece", "Saying", "TextKind", "call_pieces", "sayings", "whole_calls"]
 
 REASONING_KEY = "reasoning_content"
 REFUSAL_KEY = "refusal"
-Kind: TypeAlias = Literal["text", "reasoning", "refusal"]
+TextKind: TypeAlias = Literal["text", "reasoning", "refusal"]
 
 
 class Saying(NamedTuple):
     """Some text of one content block."""
 
-    kind: Kind
+    kind: TextKind
     block_index: int | str
     text: str
 
@@ -61,7 +61,7 @@ def sayings(message: BaseMessage) -> Iterator[Saying]:
         yield Saying("refusal", 0, refusal)
 
 
-def _block_saying(block: Any) -> tuple[Kind, str]:
+def _block_saying(block: Any) -> tuple[TextKind, str]:
     """What a block says, and of which kind; no text for a block that says nothing."""
     if isinstance(block, str):
         return "text", block

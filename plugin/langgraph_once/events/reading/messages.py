@@ -10,12 +10,11 @@ from langchain_core.messages import (
     AIMessageChunk,
     BaseMessage,
     BaseMessageChunk,
-    RemoveMessage,
     ToolMessage,
 )
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from langgraph_once.events.reading.content_blocks import Kind, Saying, sayings
+from langgraph_once.events.reading.content_blocks import Saying, TextKind, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
 from langgraph_once.events.reading.recent import Bounded, History
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
@@ -32,14 +31,18 @@ from langgraph_once.events.vocabulary.event import (
     TokenStreamEvent,
     UsageEvent,
 )
-from langgraph_once.stream import Part, annotation_of
-from langgraph_once.stream.part.annotation import has_flag, source_in
+from langgraph_once.stream import Part
+from langgraph_once.stream.dedup.forms.exact import operation_of
+from langgraph_once.stream.dedup.operations import Because, Kind
 from langgraph_once.stream.part.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
 
 REMOVED = "the message was removed before the arguments were whole"
 SUPERSEDED = "the task ran again before the arguments were whole"
+
+RERUNS = frozenset({Because.EARLIER_STREAM, Because.WHITE_SPACE})
+"""Why a message is gone whose task says it anew."""
 
 Meta = Mapping[str, Any]
 
@@ -64,13 +67,13 @@ class MessageEvents:
         self._enabled = Pattern(config.enabled_namespaces)
         self._excluded = Pattern(config.exclude_namespaces)
         self._tags = frozenset(config.message_tags or ())
-        thoughts: tuple[Kind, ...] = ("reasoning",) if config.include_reasoning else ()
-        self._kinds: tuple[Kind, ...] = ("text", "refusal", *thoughts)
+        thoughts: tuple[TextKind, ...] = ("reasoning",) if config.include_reasoning else ()
+        self._kinds: tuple[TextKind, ...] = ("text", "refusal", *thoughts)
         self._open: dict[tuple[Where, str], OpenMessage] = {}
         self._history = History(max_history)
         self._elsewhere: Bounded[str, MessageOrigin] = Bounded(max_history)
         self._early: list[tuple[ToolMessage, Where]] = []
-        self._removals: list[Part] = []
+        self._removals: list[tuple[Part, Because]] = []
         self._total = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
         self._last: OpenMessage | None = None
         self._last_meta: Any = None
@@ -133,13 +136,18 @@ class MessageEvents:
             self._early.append((message, where))
             return
         yield from self._late_results()
-        if isinstance(message, RemoveMessage):
-            yield from self._removal(part, where)
+        decided = operation_of(part)
+        if decided.because is Because.EARLIER_ATTEMPT:
+            yield from self._taken_back(part, where, None, "retry")
+            return
+        if decided.kind is Kind.REMOVE:
+            self._removals.append((part, decided.because))
             return
         replaces = yield from self._resolve(part)
         if isinstance(message, BaseMessageChunk):
             yield from self._chunk(message, where, part.meta)
-            yield from self._discarded(message, where, part.meta)
+            if decided.kind is Kind.DISCARD:
+                yield from self._discarded(message, where)
         elif isinstance(message, BaseMessage):
             if self._shows_here(message, where, part.meta):
                 yield from self._whole(message, where, replaces=replaces)
@@ -221,10 +229,10 @@ class MessageEvents:
         elif draft.is_shown and self._config.filter_fn is None:
             self._last, self._last_meta = draft, meta
 
-    def _discarded(self, mark: BaseMessageChunk, where: Where, meta: Meta) -> Iterator[Event]:
-        """That no task kept a message, where a chunk says so and its consumer has seen it."""
+    def _discarded(self, mark: BaseMessageChunk, where: Where) -> Iterator[Event]:
+        """That no task kept a message, if its consumer has seen it."""
         message_id = str(mark.id)
-        if has_flag(meta, "draft") and self._history.get(where, message_id) is not None:
+        if self._history.get(where, message_id) is not None:
             yield MessageDiscardedEvent(seq=self._seq(), where=where, message_id=message_id)
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
@@ -314,13 +322,6 @@ class MessageEvents:
         self._history.add(where, message_id, message)
         yield self._completed(message, where)
 
-    def _removal(self, part: Part, where: Where) -> Iterator[Event]:
-        note = annotation_of(part.meta)
-        if note is not None and note["source"] == "retry":
-            yield from self._taken_back(part, where, None, "retry")
-        else:
-            self._removals.append(part)
-
     def _resolve(self, part: Part) -> Generator[Event, None, bool]:
         """Tell the removals that came before a message. Only the message shows what they are:
         it is a new version of a removed one, or said in a new run of its task, or neither.
@@ -330,12 +331,14 @@ class MessageEvents:
         """
         replaces, removals = False, self._removals
         self._removals = []
-        for removal in removals:
+        for removal, because in removals:
             where = where_of(removal.ns, removal.meta)
             is_same = removal.data.id == part.data.id
+            # Here the deduplicator writes the metadata of a message beside its removals, too.
+            is_rerun = because in RERUNS or removal.meta is part.meta
             if is_same and not isinstance(part.data, BaseMessageChunk):
                 replaces = True
-            elif is_same or _is_rerun(removal, part):
+            elif is_same or is_rerun:
                 yield from self._taken_back(removal, where, part.data.id, "rerun")
             else:
                 yield from self._removed(removal, where)
@@ -344,7 +347,7 @@ class MessageEvents:
     def flush(self) -> Iterator[Event]:
         """Tell the removals that no message followed."""
         removals, self._removals = self._removals, []
-        for part in removals:
+        for part, _ in removals:
             yield from self._removed(part, where_of(part.ns, part.meta))
 
     def _removed(self, part: Part, where: Where) -> Iterator[Event]:
@@ -383,14 +386,6 @@ class MessageEvents:
         yield from self._late_results()
         for draft in list(self._open.values()):
             yield from self._complete(draft, is_partial=True)
-
-
-def _is_rerun(removal: Part, part: Part) -> bool:
-    """Whether the task of a removed message runs again: a model said the message, or the
-    deduplicator made the removal for the part, which a network does not change."""
-    if removal.meta is part.meta or has_flag(removal.meta, "respaced"):
-        return True
-    return source_in(removal.meta, annotation_of(removal.meta)) == "model"
 
 
 def _extended(message: AIMessage, text: str) -> AIMessage:

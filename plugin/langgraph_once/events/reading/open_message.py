@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChun
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
-from langgraph_once.events.reading.content_blocks import REASONING_KEY, Kind, Saying
+from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying, TextKind
 from langgraph_once.events.vocabulary.growing_text import Growing
 from langgraph_once.stream.part.where import Where
 
@@ -35,7 +35,7 @@ PLAIN = Place("plain")
 THOUGHT = Place("thought")
 ARGS = Place("args")
 
-BLOCK_KINDS: Mapping[tuple[str | None, str], Kind] = {
+BLOCK_KINDS: Mapping[tuple[str | None, str], TextKind] = {
     ("text", "text"): "text",
     ("thinking", "thinking"): "reasoning",
     ("reasoning", "reasoning"): "reasoning",
@@ -57,11 +57,11 @@ class OpenMessage:
 
     message_id: str
     where: Where
-    kinds: InitVar[Collection[Kind]]
+    kinds: InitVar[Collection[TextKind]]
     is_shown: bool = True
     """Whether its events are told."""
 
-    said: dict[Kind, Growing] = field(init=False)
+    said: dict[TextKind, Growing] = field(init=False)
     """What it has said, of each kind that is told."""
 
     usage: UsageMetadata | None = None
@@ -72,7 +72,7 @@ class OpenMessage:
     _run_meta: Any = None
     _run_text: list[str] = field(default_factory=list)
 
-    def __post_init__(self, kinds: Collection[Kind]) -> None:
+    def __post_init__(self, kinds: Collection[TextKind]) -> None:
         self.said = {kind: Growing() for kind in kinds}
 
     def next(self, content: Any, meta: Any) -> Saying | None:

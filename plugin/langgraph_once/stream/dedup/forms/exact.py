@@ -2,19 +2,27 @@
 
 A removal clears its id; another text comes as a removal and the message. The annotation tells a
 deduplicator behind this one, in a client say, what was decided: it was not sent what was left out.
+`operation_of` reads it back, for those who render what comes and do not decide again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from langchain_core.messages import BaseMessageChunk
+from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
-from langgraph_once.stream.part.annotation import annotation_of, flagged
+from langgraph_once.stream.part.annotation import annotation_of, flagged, source_in
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["exact"]
+__all__ = ["exact", "operation_of"]
+
+REMOVED_BY: Mapping[str | None, Because] = {
+    "retry": Because.EARLIER_ATTEMPT,
+    "model": Because.EARLIER_STREAM,  # no model removes: it is what the part of a new run displaced
+}
+"""Why a removal of this source was sent."""
 
 
 def exact(operations: Iterable[Operation]) -> Iterator[Part]:
@@ -31,6 +39,25 @@ def exact(operations: Iterable[Operation]) -> Iterator[Part]:
         elif kind is Kind.BEGIN and _is_annotated_whole(part):
             part = part._replace(meta=flagged(part.meta, "new"))
         yield part
+
+
+def operation_of(part: Part) -> Operation:
+    """What was decided of a part of mode `messages` that `exact` gave, here or on a server.
+
+    A removal may belong to the message behind it, which alone shows whether it was edited.
+    """
+    note = annotation_of(part.meta)
+    flags: Mapping[str, Any] = note or {}
+    if isinstance(part.data, RemoveMessage):
+        because = REMOVED_BY.get(source_in(part.meta, note), Because.REMOVED)
+        return Operation(Kind.REMOVE, Because.WHITE_SPACE if "respaced" in flags else because, part)
+    if "draft" in flags:
+        return Operation(Kind.DISCARD, Because.NOT_KEPT, part)
+    if "repairs" in flags:
+        return Operation(Kind.APPEND, Because.REST, part)
+    if isinstance(part.data, BaseMessageChunk):
+        return Operation(Kind.APPEND, Because.NEXT, part)
+    return Operation(Kind.BEGIN, Because.NEW, part)
 
 
 def _is_annotated_whole(part: Part) -> bool:
