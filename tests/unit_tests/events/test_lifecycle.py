@@ -82,13 +82,13 @@ def test_fragments_of_a_call_that_was_told_whole_tell_nothing_and_are_kept() -> 
         {"args": "1}", "index": 0},
     ]
     assert [e for piece in pieces for e in tracker.chunk("m1", chunk(piece), HERE)] == []
-    (so_far,) = tracker.so_far("m1", HERE)
+    (so_far,) = tracker.of("m1", HERE).so_far()
     assert (so_far["id"], so_far["args"]) == ("c1", '{"a": 1}')
     assert list(tracker.finish("m1", HERE)) == []
     assert len(tracker.states) == 1
     bad: Any = {"id": "c1", "name": "find", "args": "[", "index": 0}
     assert list(tracker.chunk("m1", chunk(bad), HERE)) == []
-    assert list(tracker.abort("m1", HERE)) == []
+    assert list(tracker.finish("m1", HERE, "cut")) == []
 
 
 def test_a_call_that_its_tool_told_of_is_that_of_the_first_message_with_it_alone() -> None:

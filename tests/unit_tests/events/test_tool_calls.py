@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 
-from langgraph_once.events import Event, ToolCallTracker, Where
+from langgraph_once.events import Event, Where
+from langgraph_once.events.reading.tool_call_fragments import MessageCalls
+from langgraph_once.events.reading.tool_calls import ToolCallTracker
 
 HERE = Where(("agent:1",), "model", "2")
 ELSEWHERE = Where(("agent:9",), "model", "3")
@@ -81,8 +83,26 @@ def told_of(pieces: Iterable[dict[str, Any]]) -> list[Event]:
     return [*events, *tracker.finish("m1", HERE)]
 
 
-def made(**how: Any) -> ToolCallTracker:
-    return ToolCallTracker(itertools.count().__next__, **how)
+class Tracker(ToolCallTracker):
+    """Keeps the calls of open messages, too, as the open messages do."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(itertools.count().__next__, **how)
+        self._open: dict[tuple[str, Where], MessageCalls] = {}
+
+    def chunk(self, message_id: str, chunk: AIMessageChunk, where: Where) -> Iterator[Event]:
+        return self.of(message_id, where).feed(chunk)
+
+    def of(self, message_id: str, where: Where) -> MessageCalls:
+        return self._open.setdefault((message_id, where), self.streaming(message_id, where))
+
+    def finish(self, message_id: str, where: Where, failed: str | None = None) -> list[Event]:
+        calls = self._open.pop((message_id, where), None)
+        return list(calls.end(failed)) if calls else []
+
+
+def made(**how: Any) -> Tracker:
+    return Tracker(**how)
 
 
 def ends(events: Iterable[Event]) -> list[tuple[Any, ...]]:
@@ -277,7 +297,7 @@ def test_blocks_of_anthropic_and_of_responses_without_tool_call_chunks() -> None
 def test_a_message_that_dies_fails_its_calls() -> None:
     tracker = made()
     told = list(tracker.chunk("m1", chunk({"args": '{"a', "index": 0}), HERE))
-    told += tracker.abort("m1", HERE)
+    told += tracker.finish("m1", HERE, "cut")
     assert [e.type for e in told] == ["tool_call_started", "tool_call_progress", "tool_call_failed"]
 
 

@@ -8,10 +8,10 @@ from langchain_core.messages import AIMessage, ToolMessage
 
 from langgraph_once.events import (
     ChannelStreamingProcessor,
-    ToolCallTracker,
     ToolResultEvent,
     Where,
 )
+from langgraph_once.events.reading.tool_calls import ToolCallTracker
 from langgraph_once.stream import Part
 from tests.unit_tests.events.test_tool_calls import ELSEWHERE, HERE, chunk, made
 

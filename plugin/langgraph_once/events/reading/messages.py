@@ -38,6 +38,7 @@ from langgraph_once.stream.part.where import Pattern, Where, where_of
 
 __all__ = ["MessageEvents"]
 
+UNFINISHED = "the stream ended before the arguments did"
 REMOVED = "the message was removed before the arguments were whole"
 SUPERSEDED = "the task ran again before the arguments were whole"
 
@@ -112,7 +113,7 @@ class MessageEvents:
         text = draft.next_of_args(fields["content"], fields["response_metadata"])
         if text is None:
             return None
-        event = self._tracker.next_of_args(draft.message_id, pieces[0], draft.where)
+        event = draft.calls.next_of_args(pieces[0])
         if event is not None:
             draft.keep(text)
         return event
@@ -217,17 +218,21 @@ class MessageEvents:
                 yield from self._late(chunk, where)
                 return
             is_shown = self._shows_here(chunk, where, meta)
-            draft = self._open[key] = OpenMessage(key[1], where, self._kinds, is_shown)
+            draft = self._open[key] = self._opened(key[1], where, is_shown=is_shown)
         if isinstance(chunk, AIMessageChunk) and chunk.usage_metadata:
             draft.usage = add_usage(draft.usage, chunk.usage_metadata)
         if draft.is_shown:
             draft.add(chunk)
             yield from self._said(chunk, draft)
-            yield from self._calls(self._tracker.chunk(draft.message_id, chunk, where))
+            yield from self._calls(draft.calls.feed(chunk))
         if getattr(chunk, "chunk_position", None) == "last":
             yield from self._complete(draft)
         elif draft.is_shown and self._config.filter_fn is None:
             self._last, self._last_meta = draft, meta
+
+    def _opened(self, message_id: str, where: Where, *, is_shown: bool = True) -> OpenMessage:
+        calls = self._tracker.streaming(message_id, where)
+        return OpenMessage(message_id, where, self._kinds, calls, is_shown)
 
     def _discarded(self, mark: BaseMessageChunk, where: Where) -> Iterator[Event]:
         """That no task kept a message, if its consumer has seen it."""
@@ -251,9 +256,8 @@ class MessageEvents:
         del self._open[where, message_id]
         message = None
         if draft.is_shown:
-            message = draft.message(self._tracker.so_far(message_id, where))
-            end = self._tracker.abort if is_partial else self._tracker.finish
-            yield from self._calls(end(message_id, where))
+            message = draft.message()
+            yield from self._calls(draft.calls.end(UNFINISHED if is_partial else None))
         self._history.add(where, message_id, message)
         if message is not None:
             yield self._completed(message, where, is_partial=is_partial)
@@ -293,7 +297,7 @@ class MessageEvents:
         message_id = str(chunk.id)
         known = self._history.get(where, message_id)
         if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
-            draft = OpenMessage(message_id, where, self._kinds)
+            draft = self._opened(message_id, where)
             for kind, _, said in sayings(known):
                 if kind in draft.said:
                     draft.said[kind].add(said)
@@ -316,8 +320,9 @@ class MessageEvents:
             yield from self._calls(self._tracker.result(message, where))
         elif isinstance(message, AIMessage):
             if draft is None:
-                yield from self._said(message, OpenMessage(message_id, where, self._kinds))
-            yield from self._calls(self._tracker.finish(message_id, where))
+                yield from self._said(message, self._opened(message_id, where))
+            else:
+                yield from self._calls(draft.calls.end())
             yield from self._calls(self._tracker.whole(message, where))
         self._history.add(where, message_id, message)
         yield self._completed(message, where)
@@ -352,8 +357,9 @@ class MessageEvents:
 
     def _removed(self, part: Part, where: Where) -> Iterator[Event]:
         message_id = part.data.id
-        for place in [place for place, open_id in self._open if open_id == message_id]:
-            yield from self._calls(self._tracker.abort(message_id, place, REMOVED))
+        for draft in self._open.values():
+            if draft.message_id == message_id:
+                yield from self._calls(draft.calls.end(REMOVED))
         if self._forget(message_id, where):
             yield MessageRemovedEvent(seq=self._seq(), where=where, message_id=message_id)
 
@@ -362,8 +368,8 @@ class MessageEvents:
     ) -> Iterator[Event]:
         old_id = part.data.id
         draft = self._open.pop((where, old_id), None)
-        yield from self._calls(self._tracker.abort(old_id, where, SUPERSEDED))
         if draft is not None:
+            yield from self._calls(draft.calls.end(SUPERSEDED))
             self._elsewhere.pop(old_id, None)
             yield from self._cost(draft.usage, old_id, where)
         if draft.is_shown if draft is not None else self._forget(old_id, where):

@@ -6,15 +6,16 @@ text, not of a chunk object for each token, and adding it up does not copy it ea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple, cast
 
-from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk, ToolCallChunk
+from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying, TextKind
+from langgraph_once.events.reading.tool_call_fragments import MessageCalls
 from langgraph_once.events.vocabulary.growing_text import Growing
 from langgraph_once.stream.part.where import Where
 
@@ -58,6 +59,9 @@ class OpenMessage:
     message_id: str
     where: Where
     kinds: InitVar[Collection[TextKind]]
+    calls: MessageCalls
+    """Its tool calls. Its chunks are kept without them."""
+
     is_shown: bool = True
     """Whether its events are told."""
 
@@ -107,8 +111,7 @@ class OpenMessage:
         self._run_text.append(text)
 
     def add(self, chunk: BaseMessageChunk) -> None:
-        """Keep a chunk. Its text joins that of the next ones; its tool calls are left to the
-        tracker."""
+        """Keep a chunk. Its text joins that of the next ones; its tool calls are in `calls`."""
         place, text = _placed(chunk)
         if place is not None and place == self._run and chunk.response_metadata == self._run_meta:
             self._run_text.append(text)
@@ -127,10 +130,10 @@ class OpenMessage:
             self._chunks[-1] = _with_text(self._chunks[-1], self._run, text)
         self._run, self._run_text = None, []
 
-    def message(self, calls: Iterable[ToolCallChunk] = ()) -> BaseMessage:
+    def message(self) -> BaseMessage:
         """What the chunks add up to.
 
-        The calls are linked by the tracker, since upstream leaves fragments without an index apart.
+        The calls are linked by `calls`, since upstream leaves fragments without an index apart.
         """
         self._end_run()
         whole = _sum(self._chunks)
@@ -143,7 +146,7 @@ class OpenMessage:
             response_metadata=whole.response_metadata,
             usage_metadata=whole.usage_metadata,
             chunk_position=whole.chunk_position,
-            tool_call_chunks=list(calls),
+            tool_call_chunks=self.calls.so_far(),
             name=whole.name,
             id=self.message_id,
         )

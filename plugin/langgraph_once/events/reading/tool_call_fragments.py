@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from langgraph_once.events.reading.content_blocks import CallPiece
+from langchain_core.messages import BaseMessageChunk, ToolCallChunk
+
+from langgraph_once.events.reading.content_blocks import CallPiece, call_pieces
 from langgraph_once.events.vocabulary.event import (
     Event,
     ToolCallCompletedEvent,
@@ -99,8 +101,12 @@ class MessageCalls:
     message_id: str
     where: Where
     seq: Callable[[], int]
-    is_told: Callable[[ToolCallState], bool]
-    """Whether something else told of a call before its id was known here."""
+    opened: Callable[[ToolCallState], None]
+    """Takes each call as its first fragment comes."""
+
+    started: Callable[[ToolCallState], bool]
+    """Takes each call as its id and name are known. Whether it is to be told: something else may
+    have told of it before."""
 
     states: list[ToolCallState] = field(default_factory=list)
     """The calls, in order."""
@@ -108,7 +114,35 @@ class MessageCalls:
     _by_index: dict[Any, ToolCallState] = field(default_factory=dict)
     _server_places: set[Any] = field(default_factory=set)
 
-    def feed(self, piece: CallPiece) -> Iterator[Event]:
+    def feed(self, chunk: BaseMessageChunk) -> Iterator[Event]:
+        """What a chunk of the message says of its calls."""
+        for piece in call_pieces(chunk):
+            yield from self._piece(piece)
+
+    def next_of_args(self, piece: ToolCallChunk) -> Event | None:
+        """The event of arguments that simply go on, as nearly all fragments are; None for any
+        other, which is for `feed`."""
+        state, args = self._by_index.get(piece.get("index")), piece.get("args")
+        if state is None or not args or piece.get("id") or piece.get("name"):
+            return None
+        if state.status != "streaming" or state.is_silent:
+            return None
+        return state.progress(self.seq(), args, state.args.add(args))
+
+    def so_far(self) -> list[ToolCallChunk]:
+        """The calls, each as one chunk."""
+        return [
+            ToolCallChunk(
+                name=state.name,
+                args=state.accumulated_args,
+                id=state.tool_call_id,
+                index=state.index,
+                type="tool_call_chunk",
+            )
+            for state in self.states
+        ]
+
+    def _piece(self, piece: CallPiece) -> Iterator[Event]:
         """What a fragment says. Calls that the provider answers itself are none of the graph's."""
         if piece.is_server:
             self._server_places.add(piece.place)
@@ -118,7 +152,7 @@ class MessageCalls:
         state = self._linked(piece)
         if state is None:
             yield from self._settle_earlier()
-            state = self._opened(piece)
+            state = self._open(piece)
         if not state.is_open or _repeats(piece, state):
             return
         state.tool_call_id = state.tool_call_id or piece.id or None
@@ -129,13 +163,6 @@ class MessageCalls:
                 yield from self._start(state)
         elif piece.args and not state.is_silent:
             yield state.progress(self.seq(), piece.args, so_far)
-
-    def next_of_args(self, place: int | str, args: str) -> Event | None:
-        """The event of arguments that go on; None where there is none, or more to say."""
-        state = self._by_index.get(place)
-        if state is None or state.status != "streaming" or state.is_silent:
-            return None
-        return state.progress(self.seq(), args, state.args.add(args))
 
     def _linked(self, piece: CallPiece) -> ToolCallState | None:
         """The call that a fragment goes on with; None for the first fragment of a call."""
@@ -150,16 +177,17 @@ class MessageCalls:
             return None
         return self.states[-1]
 
-    def _opened(self, piece: CallPiece) -> ToolCallState:
+    def _open(self, piece: CallPiece) -> ToolCallState:
         state = ToolCallState(None, "", len(self.states), self.message_id, self.where)
         self.states.append(state)
+        self.opened(state)
         if piece.place is not None:
             self._by_index[piece.place] = state
         return state
 
     def _start(self, state: ToolCallState) -> Iterator[Event]:
         state.status = "streaming"
-        state.is_silent = self.is_told(state)
+        state.is_silent = not self.started(state)
         if state.is_silent:
             return
         yield ToolCallStartedEvent(**state.facts(self.seq()))
