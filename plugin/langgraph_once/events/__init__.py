@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from langgraph_once.errors import CallbackError
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.processor import ChannelStreamingProcessor
-from langgraph_once.events.reading.tool_calls import ToolCallState, ToolCallTracker
 from langgraph_once.events.sources.chunks import Chunk
 from langgraph_once.events.transcript import ToolCallRecord, Transcript
-from langgraph_once.events.vocabulary import event
+from langgraph_once.events.vocabulary.base import BaseEvent
 from langgraph_once.events.vocabulary.codec import from_dict, to_dict
 from langgraph_once.events.vocabulary.config import (
     ChannelConfig,
@@ -26,32 +25,80 @@ from langgraph_once.events.vocabulary.config import (
     TokenStreamingConfig,
     renamed,
 )
-from langgraph_once.events.vocabulary.event import *  # noqa: F403  # the types of events
+from langgraph_once.events.vocabulary.event import (
+    EVENT_TYPES,
+    ArtifactEvent,
+    ChannelUpdateEvent,
+    ChannelValueEvent,
+    CustomEvent,
+    Event,
+    GapPossibleEvent,
+    InterruptEvent,
+    MessageCompletedEvent,
+    MessageDiscardedEvent,
+    MessageRemovedEvent,
+    MessageReplacedEvent,
+    MessageSupersededEvent,
+    StreamEndedEvent,
+    StreamErrorEvent,
+    TaskFinishedEvent,
+    TaskStartedEvent,
+    TokenStreamEvent,
+    ToolCallCompletedEvent,
+    ToolCallFailedEvent,
+    ToolCallProgressEvent,
+    ToolCallStartedEvent,
+    ToolResultEvent,
+    UIEvent,
+    UsageEvent,
+)
 from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.where import Where, format_namespace
 
 __all__ = [
+    "EVENT_TYPES",
+    "ArtifactEvent",
     "AsyncEvents",
+    "BaseEvent",
     "CallbackError",
     "ChannelConfig",
     "ChannelMode",
     "ChannelStreamingProcessor",
+    "ChannelUpdateEvent",
+    "ChannelValueEvent",
     "Chunk",
+    "CustomEvent",
+    "Event",
     "Events",
+    "GapPossibleEvent",
     "Include",
+    "InterruptEvent",
+    "MessageCompletedEvent",
+    "MessageDiscardedEvent",
+    "MessageRemovedEvent",
+    "MessageReplacedEvent",
+    "MessageSupersededEvent",
     "SoFar",
+    "StreamEndedEvent",
+    "StreamErrorEvent",
+    "TaskFinishedEvent",
+    "TaskStartedEvent",
+    "TokenStreamEvent",
     "TokenStreamingConfig",
+    "ToolCallCompletedEvent",
+    "ToolCallFailedEvent",
+    "ToolCallProgressEvent",
     "ToolCallRecord",
-    "ToolCallState",
-    "ToolCallTracker",
+    "ToolCallStartedEvent",
+    "ToolResultEvent",
     "Transcript",
+    "UIEvent",
+    "UsageEvent",
     "Where",
     "format_namespace",
     "from_dict",
     "to_dict",
 ]
-
-__all__ += event.__all__
 
 if TYPE_CHECKING:
     StreamMode = ChannelMode

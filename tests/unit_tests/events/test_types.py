@@ -12,6 +12,7 @@ from langgraph_once.events import (
     TokenStreamEvent,
     TokenStreamingConfig,
 )
+from langgraph_once.events import __all__ as names
 from langgraph_once.events.vocabulary.event import EVENT_TYPES
 from tests.corpus.graphs import chain, says
 from tests.corpus.scenario import ASKED
@@ -51,3 +52,4 @@ def test_a_match_over_events_and_over_their_types() -> None:
 def test_each_type_has_one_class() -> None:
     assert len(EVENT_TYPES) == 23
     assert all(kind.type == name for name, kind in EVENT_TYPES.items())
+    assert {kind.__name__ for kind in EVENT_TYPES.values()} <= {*names}

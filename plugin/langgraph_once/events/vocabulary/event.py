@@ -16,35 +16,6 @@ from pydantic_core import from_json
 from langgraph_once.events.vocabulary.base import BaseEvent, ToolCallEvent
 from langgraph_once.events.vocabulary.growing_text import SoFar
 
-__all__ = [
-    "EVENT_TYPES",
-    "ArtifactEvent",
-    "BaseEvent",
-    "ChannelUpdateEvent",
-    "ChannelValueEvent",
-    "CustomEvent",
-    "Event",
-    "GapPossibleEvent",
-    "InterruptEvent",
-    "MessageCompletedEvent",
-    "MessageDiscardedEvent",
-    "MessageRemovedEvent",
-    "MessageReplacedEvent",
-    "MessageSupersededEvent",
-    "StreamEndedEvent",
-    "StreamErrorEvent",
-    "TaskFinishedEvent",
-    "TaskStartedEvent",
-    "TokenStreamEvent",
-    "ToolCallCompletedEvent",
-    "ToolCallFailedEvent",
-    "ToolCallProgressEvent",
-    "ToolCallStartedEvent",
-    "ToolResultEvent",
-    "UIEvent",
-    "UsageEvent",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TokenStreamEvent(BaseEvent):
