@@ -133,7 +133,8 @@ def decides_page() -> str:
     lines += ["|---|---|---|---|---|"]
     for case, rule in Lifecycle.rules.items():
         kinds = ", ".join(rule.kinds) or "nothing"
-        lines.append(f"| `{case}` | {rule.fact} | {rule.record} | {kinds} | {rule.becomes} |")
+        becomes = " or ".join(rule.becomes) or "waits"
+        lines.append(f"| `{case}` | {rule.fact} | {rule.record} | {kinds} | {becomes} |")
     lines += ["", "## The operations", "", "| operation | |", "|---|---|"]
     lines += [f"| `{kind}` | {kind.meaning} |" for kind in Kind]
     lines += ["", "## The reasons", "", "| reason | |", "|---|---|"]

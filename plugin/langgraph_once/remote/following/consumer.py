@@ -118,7 +118,7 @@ def _reopened(ledger: Ledger) -> set[str]:
     for entry in said:
         ids = entry.ids
         ledger.drop(entry)
-        entry.is_forgotten, entry.ids = False, ids[:1]
+        entry.ids = ids[:1]
         ledger.add(entry)
         for copy_id in ids[1:]:
             ledger.alias(entry, copy_id)

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import Texts
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, is_inside, lineage, names
@@ -25,10 +25,12 @@ class Entries:
 
     Attributes:
         epoch: The number of the stream that writes, from 0.
+        added: How many messages it has got.
     """
 
     def __init__(self, *, max_messages: int, max_bytes: int) -> None:
         self.epoch: int = 0
+        self.added: int = 0
         self.max_messages: int = max_messages
         self.max_bytes: int = max_bytes
         self._by_id: dict[str, list[Entry]] = {}
@@ -37,6 +39,7 @@ class Entries:
         self._texts: dict[str, Texts] = {}
         self._texts_of_nodes: dict[str, Texts] = {}
         self._open: dict[tuple[str, str], Entry] = {}
+        self._stale: dict[Entry, None] = {}
         self._settled: deque[Entry] = deque()
         self._seeds: dict[str, BaseMessage] = {}
         self._count = 0
@@ -54,6 +57,8 @@ class Entries:
         self._texts_of_nodes.clear()
         for entry in list(self._open.values()):
             self.settle(entry)
+        for entry in self.stale():
+            entry.stand()
 
     def __len__(self) -> int:
         """How many messages are known."""
@@ -64,28 +69,45 @@ class Entries:
         """The function that finds the message that a task is streaming under an id."""
         return self._open.get
 
-    def add(self, entry: Entry, *, is_open: bool = False) -> None:
-        """Note a message that the consumer gets; with `is_open` more of it may follow."""
+    def add(self, entry: Entry) -> None:
+        """Note a message that the consumer gets, whole or its first chunk."""
         entry.epoch = entry.began_in = self.epoch
+        self.added = entry.number = self.added + 1
+        entry.stand()
         self._by_id.setdefault(entry.id, []).append(entry)
         self._put(entry)
         self._count += 1
-        if is_open:
+        if entry.is_open:
             self._open[entry.task, entry.id] = entry
             self._evict()
         else:
-            self.settle(entry)
+            self._keep(entry)
 
     def settle(self, entry: Entry) -> None:
-        """Note that a message is complete; only such are ever forgotten."""
-        if self._open.get((entry.task, entry.id)) is entry:
-            del self._open[entry.task, entry.id]
-        for _, texts in self._indexes(entry):
-            texts.settle(entry)
+        """Note that a message is complete, unless that is known."""
+        if entry.is_open:
+            if self._open.get((entry.task, entry.id)) is entry:
+                del self._open[entry.task, entry.id]
+            for _, texts in self._indexes(entry):
+                texts.settle(entry)
+            self._keep(entry)
+
+    def _keep(self, entry: Entry) -> None:
+        """Note a complete message; only such are ever forgotten."""
         entry.settle()
         self._bytes += entry.weight
         self._settled.append(entry)
         self._evict()
+
+    def outdate(self, entry: Entry) -> None:
+        """Note that the attempt that said it has failed."""
+        entry.state = State.STALE
+        self._stale[entry] = None
+
+    def stale(self) -> list[Entry]:
+        """What attempts said that failed, but for what counts again and what is gone."""
+        self._stale = {entry: None for entry in self._stale if entry.state is State.STALE}
+        return list(self._stale)
 
     def _evict(self) -> None:
         while self._count > self.max_messages or self._bytes > self.max_bytes:
@@ -149,14 +171,8 @@ class Entries:
 
     def said_before(self, task: str) -> list[Entry]:
         """What this very task said in earlier streams and has not said again since."""
-        return [
-            entry
-            for name in names(task)
-            for entry in takewhile(
-                lambda known: known.began_in < self.epoch, self._by_task.get(name, ())
-            )
-            if entry.task == task and entry.epoch < self.epoch
-        ]
+        said = takewhile(lambda known: known.began_in < self.epoch, self._by_task.get(task, ()))
+        return [entry for entry in said if entry.task == task and entry.epoch < self.epoch]
 
     def open_in(self, task: str) -> Iterator[Entry]:
         """What this very task is streaming, the last first."""
@@ -166,18 +182,18 @@ class Entries:
     def claim(self, entry: Entry, task: str) -> None:
         """Note that a message of `task` was found to be this one: it stands for no other there."""
         entry.claimed.add(task)
+        entry.stand()
         for texts in (self._texts.get(task), *map(self._texts_of_nodes.get, (task, bare(task)))):
             if texts is not None:
                 texts.discard(entry)
 
     def drop(self, entry: Entry) -> None:
         """Know a message no longer."""
-        if entry.is_forgotten:
+        if entry.state is State.GONE:
             return
-        entry.is_forgotten = True
+        entry.state = State.GONE
         self._count -= 1
-        if entry.is_final:
-            self._bytes -= entry.weight
+        self._bytes -= entry.weight
         self._open.pop((entry.task, entry.id), None)
         for known_id in entry.ids:
             _discard(self._by_id, known_id, entry)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
@@ -11,12 +13,32 @@ from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import Content, Space, StreamedContent
 from langgraph_once.stream.part.namespace import akin, lineage
 
-__all__ = ["Entry"]
+__all__ = ["Entry", "State"]
 
 OVERHEAD_BYTES = 400
 """What an entry costs beside its text, roughly."""
 
 
+class State(StrEnum):
+    """How a message stands; `docs/how-it-decides.md` tells what leads to which."""
+
+    OPEN = "open"
+    """A model is saying it."""
+
+    COMPLETE = "complete"
+    """A model has said it, and no task has returned it yet."""
+
+    COMMITTED = "committed"
+    """A task returned it, or it came in a state."""
+
+    STALE = "stale"
+    """An attempt that failed said it. What the next one says is held against it."""
+
+    GONE = "gone"
+    """The consumer was told to drop it, or the ledger knows it no longer."""
+
+
+@dataclass(slots=True, eq=False)
 class Entry:
     """One message that the consumer has, in whole or in part.
 
@@ -34,9 +56,9 @@ class Entry:
             not known.
         epoch: The number of the stream that delivered it.
         began_in: The number of the stream that delivered it first.
+        number: How many messages the ledger had got with it.
         is_model: A model said it, so a message of the same task may be its copy.
-        is_final: No more chunks of it are expected.
-        is_forgotten: The ledger knows it no longer.
+        state: How it stands.
         has_usage: The consumer has its usage; of a whole message that is taken for granted.
         claimed: The tasks in which a later message has been found to be this one. For each it
             stands for one copy, so that a node may say the same thing twice.
@@ -44,46 +66,41 @@ class Entry:
         metadata: Those of its first chunk, while it is open and in want of an annotation.
     """
 
-    __slots__ = (
-        "attempt",
-        "began_in",
-        "claimed",
-        "epoch",
-        "has_usage",
-        "id",
-        "ids",
-        "is_final",
-        "is_forgotten",
-        "is_model",
-        "metadata",
-        "order",
-        "run",
-        "said",
-        "steps",
-        "task",
-        "weight",
-        "within",
-    )
+    task: str
+    id: str
+    said: Content | StreamedContent
+    ids: list[str] = field(default_factory=list)
+    within: str = ""
+    run: str | None = None
+    attempt: int = 1
+    steps: list[int] = field(default_factory=list)
+    order: tuple[str, ...] = ()
+    epoch: int = 0
+    began_in: int = 0
+    number: int = 0
+    is_model: bool = False
+    state: State = State.COMMITTED
+    has_usage: bool = True
+    claimed: set[str] = field(default_factory=set)
+    metadata: Mapping[str, Any] | None = None
+    weight: int = 0
 
-    def __init__(self, task: str, message_id: str, said: Content | StreamedContent) -> None:
-        self.task: str = task
-        self.id: str = message_id
-        self.ids: list[str] = [message_id]
-        self.said: Content | StreamedContent = said
-        self.within: str = ""
-        self.run: str | None = None
-        self.attempt: int = 1
-        self.steps: list[int] = []
-        self.order: tuple[str, ...] = ()
-        self.epoch: int = 0
-        self.began_in: int = 0
-        self.is_model: bool = isinstance(said, StreamedContent)
-        self.is_final: bool = not self.is_model
-        self.is_forgotten: bool = False
-        self.has_usage: bool = self.is_final
-        self.claimed: set[str] = set()
-        self.metadata: Mapping[str, Any] | None = None
-        self.weight: int = 0
+    def __post_init__(self) -> None:
+        self.ids = [self.id]
+        self.is_model = self.is_open
+        self.has_usage = not self.is_open
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more chunks of it may come."""
+        return isinstance(self.said, StreamedContent)
+
+    def stand(self) -> None:
+        """It counts as what was said, whatever it was before."""
+        if self.claimed or not self.is_model:
+            self.state = State.COMMITTED
+        else:
+            self.state = State.OPEN if self.is_open else State.COMPLETE
 
     @property
     def place(self) -> str:
@@ -153,11 +170,12 @@ class Entry:
 
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""
-        self.is_final = True
         self.metadata = None
         if isinstance(self.said, StreamedContent):
             self.has_usage = self.said.has_usage
             self.said = self.said.content()
+        if self.state is State.OPEN:
+            self.state = State.COMPLETE
         calls = sum(len(args) for *_, args in self.said.calls)
         self.weight = OVERHEAD_BYTES + len(self.said.text) + calls
 

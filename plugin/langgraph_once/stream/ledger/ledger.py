@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
 from langgraph_once.stream.ledger.entries import Entries
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds, with_id
 from langgraph_once.stream.ledger.serialized import (
     pack_entry,
@@ -111,7 +111,7 @@ class Ledger(Entries):
     def stream(self, task: str, chunk: BaseMessageChunk) -> Entry:
         """Note the first chunk of a message."""
         entry = Entry(task, str(chunk.id), StreamedContent(chunk))
-        self.add(entry, is_open=True)
+        self.add(entry)
         return entry
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
@@ -160,7 +160,7 @@ class Ledger(Entries):
                 return entry
         for entry in last:
             said = entry.content
-            is_free = entry.is_model and not entry.claimed
+            is_free = entry.state is State.COMPLETE
             if is_free and (content.is_copy_of(said) or content.begins_with(said)):
                 return entry
         return None
@@ -231,8 +231,11 @@ class Ledger(Entries):
             in_update: An update has carried it already.
         """
         came = in_update or (entry is None and part is None)
-        pending = PendingId(ns, content, entry=entry, part=part, in_update=came, epoch=self.epoch)
-        self.pending_ids.add(pending)
+        self.pending_ids.add(
+            PendingId(
+                ns=ns, content=content, entry=entry, part=part, in_update=came, epoch=self.epoch
+            )
+        )
 
     def name(self, message_id: str, content: Content, *, ns: Place, snapshot: bool) -> bool:
         """Whether an id that is not known yet is that of a message written without one."""
@@ -376,7 +379,7 @@ class Ledger(Entries):
         for ns, said, told, epoch in body.get("nameless", ()):
             for entry in ledger.entries(said)[-1:]:
                 pending = PendingId(
-                    tuple(ns), entry.content, entry=entry, in_update=told, epoch=epoch
+                    ns=tuple(ns), content=entry.content, entry=entry, in_update=told, epoch=epoch
                 )
                 ledger.pending_ids.add(pending)
         for part in map(read_undelivered, body.get("waiting", ())):

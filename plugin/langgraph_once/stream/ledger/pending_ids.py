@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph_once.stream.ledger.entry import Entry
@@ -21,6 +22,7 @@ __all__ = ["PendingId", "PendingIds", "with_id"]
 MAX_PENDING = 1024
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class PendingId:
     """One such message.
 
@@ -35,25 +37,13 @@ class PendingId:
         claimed: The nodes around its graph in whose updates it stands for no copy any more.
     """
 
-    __slots__ = ("claimed", "content", "entry", "epoch", "in_update", "ns", "part")
-
-    def __init__(
-        self,
-        ns: Place,
-        content: Content,
-        *,
-        entry: Entry | None = None,
-        part: Part | None = None,
-        in_update: bool,
-        epoch: int,
-    ) -> None:
-        self.ns: Place = ns
-        self.content: Content = content
-        self.entry: Entry | None = entry
-        self.part: Part | None = part
-        self.in_update: bool = in_update
-        self.epoch: int = epoch
-        self.claimed: set[str] = set()
+    ns: Place
+    content: Content
+    entry: Entry | None = None
+    part: Part | None = None
+    in_update: bool
+    epoch: int
+    claimed: set[str] = field(default_factory=set)
 
     def is_inside(self, node: str) -> bool:
         """Whether its graph runs inside a node, named as by `bare`."""

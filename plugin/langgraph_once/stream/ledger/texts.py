@@ -31,7 +31,7 @@ class Texts:
         """Note a message, unless one of the task or node of this name was found to be it."""
         if name in entry.claimed:
             return
-        if not entry.is_final:
+        if entry.is_open:
             self._open[entry] = None
             return
         self._keys[entry] = key = _key(entry.content)

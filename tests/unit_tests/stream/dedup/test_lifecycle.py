@@ -23,6 +23,7 @@ from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Kind, Operation
 from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.ledger.entry import State
 from tests.corpus.play import play
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.variants import VARIANTS
@@ -115,14 +116,22 @@ def test_each_case_has_an_example(case: Case) -> None:
     parts, expected = EXAMPLES[case]
     lifecycle = Traced()
     lifecycle._ledger.begin()
-    for each in parts:
+    for each in parts[:-1]:
         lifecycle.feed(each)
+    before = [*lifecycle._ledger.known()]
+    lifecycle.feed(parts[-1])
     found, operations = lifecycle.seen[-1]
     assert (found, [f"{op.kind} {op.because}" for op in operations]) == (case, expected)
+    record = [*lifecycle._ledger.entries(parts[-1].data.id), *before][:1]
+    assert {entry.state for entry in record} <= {*Lifecycle.rules[case].becomes}
 
 
 def test_the_table_has_a_rule_for_each_case_and_each_case_an_example() -> None:
     assert {*Lifecycle.rules} == {*Case} == {*EXAMPLES} | IN_TESTS_OF_THEIR_OWN
+
+
+def test_the_table_leads_to_each_state() -> None:
+    assert {state for rule in Lifecycle.rules.values() for state in rule.becomes} == {*State}
 
 
 SOME = [scenario for scenario in SCENARIOS[::9] if scenario.only is None]
@@ -174,6 +183,24 @@ def test_a_new_reader_is_a_form_and_nothing_else() -> None:
     for each in said:
         form.sent(dedup.decide(each))
     assert form.sizes == {"l": len("Not to be.")}
+
+
+@pytest.mark.parametrize("said", [SAID, (whole("To be."),)], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    "again", [whole("To be.", "k"), whole("To be.", "k", "model"), whole("To be.")]
+)
+def test_what_the_next_attempt_returns_again_is_kept(said: tuple[Part, ...], again: Part) -> None:
+    dedup = Deduplicator(HOLD)
+    sent = [new.data for each in (*said, gone("retry"), again) for new in dedup.feed(each)]
+    assert sent == [part.data for part in said]
+    assert not list(dedup.close())
+
+
+def test_what_no_later_attempt_says_is_taken_back_at_the_end() -> None:
+    dedup = Deduplicator(HOLD)
+    for each in (*SAID, gone("retry")):
+        list(dedup.feed(each))
+    assert [part.data for part in dedup.close()] == [RemoveMessage(id="m")]
 
 
 def test_chunks_of_a_tools_result_are_chunks() -> None:

@@ -90,7 +90,7 @@ class Cases:
             return Case.HELD, None
         match = self._identity.of_chunk(fact)
         if match is not None:
-            return (Case.AFTER_END if match.entry.is_final else Case.NEXT), match
+            return (Case.NEXT if match.entry.is_open else Case.AFTER_END), match
         return (
             Case.GOES_ON if self._concurrent.was_withdrawn(fact.task, fact.id) else Case.FIRST
         ), None

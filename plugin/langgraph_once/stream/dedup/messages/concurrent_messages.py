@@ -11,7 +11,7 @@ from itertools import islice
 
 from langchain_core.messages import AIMessageChunk
 
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.part.content import Content
 
 __all__ = ["ConcurrentMessages"]
@@ -51,11 +51,12 @@ class ConcurrentMessages:
         Should it go on after all, `revived` has what was taken back.
         """
         others = self.open.pop((new.task, new.id), [])
-        later = [old for old in others if not old.is_final and old.size > new.size]
+        others = [old for old in others if old.state is State.OPEN]
+        later = [old for old in others if old.size > new.size]
         if later:
             self.open[new.task, new.id] = later
         for old in others:
-            if not old.is_final and old not in later and new.content.begins_with(old.content):
+            if old not in later and new.content.begins_with(old.content):
                 self._withdrawn[old.task, old.id] = old.content
                 if len(self._withdrawn) > MAX_WITHDRAWN:
                     del self._withdrawn[next(iter(self._withdrawn))]

@@ -16,7 +16,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.operations import Because
 from langgraph_once.stream.dedup.stats import DedupStats
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Space, is_auto
 
@@ -91,7 +91,7 @@ class Identity:
             return entry
         for entry in self._ledger.entries(fact.id):
             is_of_now = entry.task == fact.task and entry.epoch == self._ledger.epoch
-            if is_of_now and (fact.is_empty or not entry.is_final):
+            if is_of_now and (fact.is_empty or entry.is_open):
                 return entry
         return None
 
@@ -121,7 +121,7 @@ class Identity:
         """The answer that a mark is of, unless a task has repeated it since."""
         known = self._ledger.entries(fact.id)
         entry = next((entry for entry in known if entry.task == fact.task), None)
-        is_kept = entry is None or entry.claimed
+        is_kept = entry is None or entry.state is State.COMMITTED
         return None if is_kept else _match(entry, Because.NOT_KEPT)
 
     def of_whole(self, fact: MessageFact) -> Match | None:

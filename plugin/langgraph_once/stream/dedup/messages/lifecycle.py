@@ -18,7 +18,7 @@ from langgraph_once.stream.dedup.messages.identity import Identity, Match, space
 from langgraph_once.stream.dedup.messages.reexecution import Reexecution
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.dedup.stats import DedupStats
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage
@@ -28,6 +28,11 @@ __all__ = ["Lifecycle", "Rule"]
 MARK: Final = "mark: no task kept it"
 RETRY: Final = "removal: its task runs again"
 RESUME: Final = "removal: a cut stream may have had it"
+
+SAID: Final = (State.OPEN, State.COMPLETE)
+RETURNED: Final = (State.COMMITTED,)
+WHOLE: Final = (State.COMMITTED, State.COMPLETE)
+GONE: Final = (State.GONE,)
 
 HELD: Final = (Kind.HOLD, Kind.REMOVE, Kind.BEGIN, Kind.APPEND, Kind.COMMIT)
 NEW: Final = (Kind.BEGIN, Kind.REMOVE, Kind.COMMIT)
@@ -44,8 +49,8 @@ class Rule(NamedTuple):
     record: str
     """What the consumer has."""
 
-    becomes: str
-    """What the record is then: open, complete, committed, stale, gone; or it waits for its id."""
+    becomes: tuple[State, ...]
+    """What the record is then; nothing while it waits for its id."""
 
     kinds: tuple[Kind, ...]
     """The operations that may follow."""
@@ -136,8 +141,7 @@ class Lifecycle:
 
     def _first(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
         for entry in self._ledger.entries(fact.id):
-            is_stale = self.reexecution.is_stale(entry)
-            if fact.follows(entry, self._ledger.epoch) and not is_stale:
+            if entry.state is not State.STALE and fact.follows(entry, self._ledger.epoch):
                 yield self.reexecution.take_back(fact.part, entry)
         yield from self.reexecution.before_chunk(fact)
         if (fact.task, fact.id) in self.reexecution.held:
@@ -177,7 +181,7 @@ class Lifecycle:
         if self._removes_discarded:
             self._ledger.drop(match.entry)
             part = part._replace(data=RemoveMessage(id=match.entry.id))
-        elif not match.entry.is_final:
+        else:
             self._ledger.settle(match.entry)
         yield Operation(Kind.DISCARD, Because.NOT_KEPT, part)
 
@@ -221,8 +225,7 @@ class Lifecycle:
         known = match.entry
         self._stands(fact, known)
         missing, had_id = known.content.suffix_of(fact.content), known.id
-        if not known.is_final:
-            self._ledger.settle(known)
+        self._ledger.settle(known)
         self._ledger.rewrite(known, fact.content)
         rest = AIMessageChunk(content=missing or "", id=had_id, chunk_position="last")
         yield Operation(Kind.APPEND, Because.REST, fact.part._replace(data=rest))
@@ -265,8 +268,7 @@ class Lifecycle:
 
     def _committed(self, fact: MessageFact, known: Entry, because: Because) -> Operation:
         """The usage of a message of which the consumer has all else."""
-        if not known.is_final:
-            self._ledger.settle(known)
+        self._ledger.settle(known)
         message = fact.message
         if known.has_usage or not isinstance(message, AIMessage) or not message.usage_metadata:
             return Operation(Kind.COMMIT, because)
@@ -323,33 +325,33 @@ class Lifecycle:
                 yield removing(fact.part, known_id, Because.REMOVED)
 
     rules: ClassVar[Mapping[Case, Rule]] = {
-        Case.FIRST: Rule("chunk", "nothing, or earlier attempts", "open", HELD, _first),
-        Case.NEXT: Rule("chunk", "open", "open", (Kind.APPEND, Kind.REMOVE), _next),
-        Case.AFTER_END: Rule("chunk", "complete", "complete", (Kind.APPEND,), _after_end),
-        Case.HELD: Rule("chunk", "an earlier attempt, stale", "open", HELD, _held),
-        Case.GOES_ON: Rule("chunk", "gone", "open", (Kind.BEGIN, Kind.APPEND), _goes_on),
-        Case.NOT_KEPT: Rule(MARK, "complete", "complete", (Kind.DISCARD,), _not_kept),
-        Case.KEPT_BY_NOW: Rule(MARK, "committed", "committed", (), _nothing),
-        Case.NEW: Rule("whole", "nothing, or earlier attempts", "committed", NEW, _new),
-        Case.SAME: Rule("whole", "the same", "committed", (Kind.COMMIT,), _same),
-        Case.LONGER: Rule("whole", "its beginning", "committed", (Kind.APPEND,), _longer),
-        Case.EDITED: Rule("whole", "another text", "committed", REPLACED, _edited),
-        Case.COPY: Rule("whole, other id", "the same", "committed", (Kind.COMMIT,), _copy),
+        Case.FIRST: Rule("chunk", "nothing, or earlier attempts", SAID, HELD, _first),
+        Case.NEXT: Rule("chunk", "open", SAID, (Kind.APPEND, Kind.REMOVE), _next),
+        Case.AFTER_END: Rule("chunk", "complete", WHOLE, (Kind.APPEND,), _after_end),
+        Case.HELD: Rule("chunk", "an earlier attempt, stale", SAID, HELD, _held),
+        Case.GOES_ON: Rule("chunk", "gone", SAID, (Kind.BEGIN, Kind.APPEND), _goes_on),
+        Case.NOT_KEPT: Rule(MARK, "complete", (State.COMPLETE, *GONE), (Kind.DISCARD,), _not_kept),
+        Case.KEPT_BY_NOW: Rule(MARK, "committed", RETURNED, (), _nothing),
+        Case.NEW: Rule("whole", "nothing, or earlier attempts", WHOLE, NEW, _new),
+        Case.SAME: Rule("whole", "the same", RETURNED, (Kind.COMMIT,), _same),
+        Case.LONGER: Rule("whole", "its beginning", RETURNED, (Kind.APPEND,), _longer),
+        Case.EDITED: Rule("whole", "another text", RETURNED, REPLACED, _edited),
+        Case.COPY: Rule("whole, other id", "the same", RETURNED, (Kind.COMMIT,), _copy),
         Case.RESPACED_COPY: Rule(
-            "whole, other id", "other white space", "committed", REPLACED, _respaced_copy
+            "whole, other id", "other white space", RETURNED, REPLACED, _respaced_copy
         ),
-        Case.NO_ID_YET: Rule("whole, no id", "nothing", "waits", (Kind.HOLD,), _no_id_yet),
+        Case.NO_ID_YET: Rule("whole, no id", "nothing", (), (Kind.HOLD,), _no_id_yet),
         Case.OUTRANKED: Rule(
-            "whole", "what the list keeps instead", "committed", (Kind.COMMIT,), _outranked
+            "whole", "what the list keeps instead", RETURNED, (Kind.COMMIT,), _outranked
         ),
         Case.OVERRIDES: Rule(
-            "whole", "what the list drops for it", "committed", OVERRIDES, _overrides
+            "whole", "what the list drops for it", RETURNED, OVERRIDES, _overrides
         ),
-        Case.RUNS_AGAIN: Rule(RETRY, "any", "stale, or gone", (Kind.REMOVE,), _runs_again),
-        Case.CUT_SHORT: Rule(RESUME, "any", "committed", (Kind.REMOVE,), _cut_short),
-        Case.REMOVED: Rule("removal", "any", "gone", (Kind.REMOVE,), _removed),
-        Case.OF_OUTER_GRAPH: Rule("removal", "of the graph around", "committed", (), _nothing),
-        Case.ALL_REMOVED: Rule("removal of all", "any", "gone", (Kind.REMOVE,), _all_removed),
+        Case.RUNS_AGAIN: Rule(RETRY, "any", (State.STALE, *GONE), (Kind.REMOVE,), _runs_again),
+        Case.CUT_SHORT: Rule(RESUME, "any", RETURNED, (Kind.REMOVE,), _cut_short),
+        Case.REMOVED: Rule("removal", "any", GONE, (Kind.REMOVE,), _removed),
+        Case.OF_OUTER_GRAPH: Rule("removal", "of the graph around", RETURNED, (), _nothing),
+        Case.ALL_REMOVED: Rule("removal of all", "any", GONE, (Kind.REMOVE,), _all_removed),
     }
 
 

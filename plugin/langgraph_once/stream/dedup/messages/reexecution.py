@@ -41,22 +41,17 @@ class Reexecution:
         self._stats = stats
         self._goes_on = goes_on
         self.held: dict[tuple[str, str], HeldRetry] = {}
-        self._stale: dict[str, list[Entry]] = {}
-        self._before_state: set[Entry] = set()
+        self._before_state = 0
 
     def earlier(self, fact: MessageFact) -> list[Entry]:
         """D3 to D5: what the task of a fact has said before it ran again."""
         if fact.task == bare(fact.task):  # from an update, which names no task but a node
             return []
-        stale = [entry for entry in self._stale.get(fact.task, ()) if not entry.is_forgotten]
+        stale = [entry for entry in self._ledger.stale() if entry.task == fact.task]
         older = [entry for entry in self._ledger.said_before(fact.task) if entry not in stale]
         if older and fact.note is None:
             self._stats.inferred += 1
         return [*stale, *older]
-
-    def is_stale(self, entry: Entry) -> bool:
-        """Whether an attempt that failed said it, and the next one is held against it."""
-        return entry in self._stale.get(entry.task, ())
 
     def before_chunk(self, fact: MessageFact) -> Iterator[Operation]:
         """What becomes of earlier attempts as a message begins to stream.
@@ -68,7 +63,10 @@ class Reexecution:
             for entry in earlier:
                 yield self.take_back(fact.part, entry)
         elif self._policy == "hold" and earlier:
-            old, *self._stale[fact.task] = earlier
+            old, *later = earlier
+            for entry in later:
+                self._ledger.outdate(entry)
+            old.stand()
             held = HeldRetry(self._ledger, old, self._because(old), goes_on=self._goes_on)
             self.held[fact.task, fact.id] = held
             self._ledger.alias(old, fact.id)  # a third attempt may follow
@@ -86,6 +84,7 @@ class Reexecution:
             if self._policy == "hold" and entry.content == fact.content:
                 self._ledger.alias(entry, fact.id)
                 entry.epoch = self._ledger.epoch
+                entry.stand()
                 yield Operation(Kind.COMMIT, self._because(entry))
                 return
             yield self.take_back(fact.part, entry)
@@ -95,14 +94,13 @@ class Reexecution:
         found = [entry for entry in self._ledger.entries(fact.id) if entry.task == fact.task]
         self.held.pop((fact.task, fact.id), None)
         self._ledger.pending_ids.drop_parts(fact.id)
-        for lost in self._before_state.intersection(found):
-            self._ledger.drop(lost)
-            found.remove(lost)
-        if self._policy == "hold" and found:
-            self._stale.setdefault(fact.task, []).extend(found)
-        elif self._policy == "retract":
-            for entry in found:
+        for entry in found:
+            if entry.number <= self._before_state:
+                self._ledger.drop(entry)
+            elif self._policy == "retract":
                 yield self.take_back(fact.part, entry)
+            elif self._policy == "hold":
+                self._ledger.outdate(entry)
 
     def take_back(self, part: Part, entry: Entry) -> Operation:
         """The consumer is to drop what an earlier attempt said."""
@@ -114,21 +112,18 @@ class Reexecution:
 
         That has nothing of what is under way, so what is said again goes out from the beginning.
         """
-        for entry in [entry for entries in self._stale.values() for entry in entries]:
+        for entry in self._ledger.stale():
             self._ledger.drop(entry)
-        self._stale.clear()
         for held in self.held.values():
             held.old_is_gone()
-        now = self._ledger.epoch
-        self._before_state = {entry for entry in self._ledger.known() if entry.epoch == now}
+        self._before_state = self._ledger.added
 
     def close(self) -> Iterator[Operation]:
         """Take back what an earlier attempt said and no later one repeated."""
-        for task, entries in self._stale.items():
-            for entry in entries:
-                if not entry.is_forgotten and entry.epoch == self._ledger.epoch:
-                    yield self.take_back(Part((), "messages", None, {TASK_NS_KEY: task}), entry)
-        self._stale.clear()
+        for entry in self._ledger.stale():
+            if entry.epoch == self._ledger.epoch:
+                part = Part((), "messages", None, {TASK_NS_KEY: entry.task})
+                yield self.take_back(part, entry)
 
     def _because(self, entry: Entry) -> Because:
         is_old = entry.began_in < self._ledger.epoch

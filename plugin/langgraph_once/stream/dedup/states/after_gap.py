@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from langgraph_once.stream.dedup.states.state_cut import listed_ids
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.messages_within import found_in_input
@@ -26,7 +26,9 @@ def alias_messages_after_gap(ledger: Ledger, state: Any) -> None:
     """
     listed = listed_ids(state)
     vain = [
-        entry for entry in ledger.known() if _is_in_vain(entry) and not listed.keys() & entry.ids
+        entry
+        for entry in ledger.known()
+        if entry.state is State.COMPLETE and not listed.keys() & entry.ids
     ]
     for _, message in found_in_input(state) if vain else ():
         if not message.id or ledger.entries(message.id):
@@ -36,7 +38,3 @@ def alias_messages_after_gap(ledger: Ledger, state: Any) -> None:
         if twin is not None:
             vain.remove(twin)
             ledger.alias(twin, message.id)
-
-
-def _is_in_vain(entry: Entry) -> bool:
-    return entry.is_model and entry.is_final and not entry.claimed

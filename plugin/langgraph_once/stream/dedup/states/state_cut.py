@@ -13,7 +13,7 @@ from langgraph.types import Overwrite
 from pydantic import BaseModel
 
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.messages_within import (
@@ -171,7 +171,7 @@ class StateCut:
                 yield from self._remove(message_id)
         while self._stale:
             entry = self._stale.pop()
-            if not entry.is_forgotten:
+            if entry.state is not State.GONE:
                 self._ledger.drop(entry)
                 yield RemoveMessage(id=entry.id)
 
