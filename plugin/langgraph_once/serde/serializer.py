@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
@@ -179,9 +178,9 @@ class OnceSerializer(JsonPlusSerializer):
             return _NULL
         writer = self._writer
         try:
-            data = writer.quick_encoders[type(obj)](obj)
+            data, is_plain = writer.quick_encoders[type(obj)](obj)
             tag = self._tag
-            is_sure = len(data) <= self._unchecked_bytes and re.Pattern not in writer.quick_types
+            is_sure = is_plain and len(data) <= self._unchecked_bytes
         except Exception:  # the general encoder takes care, or reports the exact error
             tag, data = writer.encode(obj)
             is_sure = False

@@ -17,7 +17,13 @@ from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import (
     met_types,
     quick_encode,
 )
-from langgraph_once.serde.codecs.once1 import Encoder, Registry, UnstoredError, encode_error
+from langgraph_once.serde.codecs.once1 import (
+    Encoder,
+    QuickEncode,
+    Registry,
+    UnstoredError,
+    encode_error,
+)
 from langgraph_once.serde.layers.tag import Tag
 from langgraph_once.serde.trust.allowlist import Allowlist
 
@@ -35,8 +41,7 @@ class Writer:
     Attributes:
         quick_encoders: What most values are, and how they are written if there is nothing unusual
             in them: none until the first value, so that only the first has to look whether it is
-            that.
-        quick_types: Types seen so far that force a check after quick encoding.
+            that. Each says besides whether the value was plain; others are checked.
     """
 
     def __init__(
@@ -53,15 +58,14 @@ class Writer:
         self._writers = writers
         self._checks = checks
         self._encoder = Encoder(writers, on_unknown=config.on_unknown)
-        self.quick_types = met_types if config.codec == "msgpack" else frozenset()
-        self.quick_encoders: dict[type, Callable[[Any], bytes]] = {}
+        self.quick_encoders: dict[type, QuickEncode] = {}
         self._has_started = False
 
     def _start(self) -> None:
         """Take the first value to be written for the end of the start of the process."""
         self._has_started = True
         self._allowlist.note_start()
-        both: dict[type, Callable[[Any], bytes]] = {dict: quick_encode, list: quick_encode}
+        both: dict[type, QuickEncode] = {dict: _quick_msgpack, list: _quick_msgpack}
         self.quick_encoders = both if self._config.codec == "msgpack" else self._encoder.quick
 
     def encode(self, obj: Any) -> tuple[Tag, bytes]:
@@ -73,7 +77,7 @@ class Writer:
         if not self._has_started:
             self._start()
             with suppress(Exception):  # as those that follow
-                return self._tag, self.quick_encoders[type(obj)](obj)
+                return self._tag, self.quick_encoders[type(obj)](obj)[0]
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
         if type(obj) in _BYTES or (self._config.codec == "msgpack" and isinstance(obj, _BYTES)):
             # A copy: the caller's own bytearray may change before it is stored.
@@ -126,6 +130,10 @@ class Writer:
                 f"{_name(obj)} is not written, since reading would refuse it: {error}"
             ) from error
         return data
+
+
+def _quick_msgpack(obj: Any) -> tuple[bytes, bool]:
+    return quick_encode(obj), re.Pattern not in met_types
 
 
 def _name(obj: object) -> str:

@@ -20,7 +20,8 @@ from zoneinfo import ZoneInfo
 
 import pydantic
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.store.base import Item, SearchItem
 from langgraph.types import Send, TimeoutPolicy
 
@@ -219,6 +220,19 @@ def _tuple_cycle() -> Any:
     return cycle
 
 
+def _thread_of_documents() -> Any:
+    found = [Document("d", metadata={"page": 1}), Document("e", metadata={"page": 2})]
+    return [HumanMessage("x"), ToolMessage("y", tool_call_id="1", artifact=found)]
+
+
+def _thread_of_odd_parts() -> Any:
+    return [
+        HumanMessage("x", additional_kwargs={"at": NOW}),
+        ToolMessage("y", tool_call_id="1", artifact=(model.Task("t"), {"k": [Document("d")]})),
+        model.Task("no message"),
+    ]
+
+
 FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
     "numpy-objects": ({"object_arrays": "elements"}, _objects),
     "numpy-structure": ({}, _structure),
@@ -226,6 +240,9 @@ FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
     "numpy-matrix": ({}, lambda: _numpy().array([[1, 2]], "i1").view(_numpy().matrix)),
     "pandas-arrow-text": ({}, lambda: importlib.import_module("pandas").Series(["x", "y"])),
     "tuple-cycle": ({}, _tuple_cycle),
+    "thread-of-documents": ({}, _thread_of_documents),
+    "thread-of-odd-parts": ({}, _thread_of_odd_parts),
+    "odd-parts-beside-a-thread": ({}, lambda: {"a": _thread_of_odd_parts(), "b": (NOW, {1: 2})}),
     "proxy-of-a-mapping": ({}, lambda: MappingProxyType(OrderedDict(b=1, a=2))),
 }
 """Other ways in which these write: a setting that it takes, and the value."""

@@ -25,6 +25,7 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
 from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
 from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode, encode_slow
 from langgraph_once.serde.codecs.once1.write.partial_exceptions import encode_error
+from langgraph_once.serde.codecs.once1.write.threads import QuickEncode
 
 __all__ = [
     "Adapter",
@@ -36,6 +37,7 @@ __all__ = [
     "Family",
     "Loader",
     "Opaque",
+    "QuickEncode",
     "Registry",
     "SubclassAdapter",
     "UnreadableError",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import ormsgpack
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer
@@ -22,7 +24,9 @@ from tests.unit_tests.serde.codecs.once1.test_fast_writes import PLAIN, TEXTS, N
 from tests.unit_tests.serde.strictly import strict_config
 from tests.unit_tests.serde.test_fuzz import readers, row_of
 
-SERDE = OnceSerializer(strict_config(compression="none", allowed_types=(f"{__name__}:Text",)))
+SERDE = OnceSerializer(
+    strict_config(compression="none", allowed_types=(f"{__name__}:Text", f"{__name__}:Own"))
+)
 FAST = FastEncoder(Registry())
 LOADER = loader()
 CALL: Any = {"name": "f", "args": {"a": 1}, "id": "1"}
@@ -32,7 +36,7 @@ USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 def straight(value: Any) -> bytes | None:
     """What is written at once; nothing where care is needed."""
     try:
-        return FAST.threads.by_type[type(value)](value)
+        return FAST.threads.by_type[type(value)](value)[0]
     except Exception:
         return None
 
@@ -148,28 +152,20 @@ def with_extra(message: Any, extra: Any) -> Any:
     return message
 
 
+class Own(HumanMessage):
+    """A message of a class of one's own."""
+
+
+DATE = datetime(2026, 5, 1, tzinfo=UTC)
 SAME = HumanMessage("a")
 LIST: list[Any] = [1]
 EMPTY: list[Any] = []
 PLAIN_DICT: dict[str, Any] = {"a": 1}
 LIST_OF_SAME = [SAME]
 
-NEEDS_CARE: dict[str, Any] = {
-    "the same message twice": [SAME, SAME],
-    "the same message in two lists": {"a": [SAME], "b": [HumanMessage("b"), SAME]},
-    "the same list under two keys": {"a": LIST_OF_SAME, "b": LIST_OF_SAME},
+IN_PLACE: dict[str, Any] = {
     "a message that is no item": {"a": [HumanMessage("b")], "last": SAME},
-    "a dictionary twice": {"a": {"b": PLAIN_DICT}, "c": PLAIN_DICT},
-    "a list of scalars twice": {"a": {"b": LIST}, "c": LIST},
-    "an empty list twice": {"a": EMPTY, "c": EMPTY},
-    "the same message in threads apart": {"a": {"b": [SAME]}, "c": [SAME]},
     "a thread in a list": {"a": [[SAME]]},
-    "a key that is no text": {1: [SAME]},
-    "a key of another type": {Text("a"): [SAME]},
-    "a key with a surrogate": {"\ud800": [SAME]},
-    "text with a surrogate": [HumanMessage("\ud800")],
-    "a large integer": {"a": [SAME], "b": 2**70},
-    "text of another type": [changed(HumanMessage("a"), content=Text("b"))],
     "an extra value": [HumanMessage("a", more=1)],
     "a hidden extra value": [with_extra(HumanMessage("a"), {"more": 1})],
     "no place for extra values": [with_extra(HumanMessage("a"), None)],
@@ -185,16 +181,48 @@ NEEDS_CARE: dict[str, Any] = {
     "a buffer among arguments": [
         AIMessage("a", tool_calls=[CALL, {**CALL, "args": {"x": bytearray()}}])
     ],
-    "a key of a number": [HumanMessage("a", additional_kwargs={"b": {1: 2}})],
     "blocks with a tuple": [HumanMessage([{"type": "text", "text": ("a",)}])],
     "something else": [SAME, "text", 1],
     "text first": ["text", SAME],
-    "a list of lists": {"a": [LIST, LIST]},
     "scalars and a list": [1, LIST],
     "a set among scalars": {"a": [1, {2}]},
-    "a large integer in a dict": {"a": {"b": [2**70]}},
     "a key that is no text in a dict": {"a": {1: 2}},
     "deep dictionaries": nested(30, lambda v: {"a": v}),
+    "documents, one list of them a tuple": [
+        ToolMessage("a", tool_call_id="1", artifact=[Document("d"), Document("e", id="1")]),
+        ToolMessage("b", tool_call_id="2", artifact=(Document("f", metadata={"at": DATE}),)),
+    ],
+    "documents beside a message of a class of one's own": [
+        ToolMessage("a", tool_call_id="1", artifact=[Document("d")]),
+        Own(content="c"),
+    ],
+    "documents of one kind": [
+        ToolMessage(str(n), tool_call_id="1", artifact=[Document("d", metadata={"n": [n]})])
+        for n in range(3)
+    ],
+    "a message in an artifact": [
+        ToolMessage("a", tool_call_id="1", artifact={"asked": HumanMessage("b")}),
+    ],
+}
+"""Written at once: what is not plain is an extension, or has a form, where it stands."""
+
+NEEDS_CARE: dict[str, Any] = {
+    "the same message twice": [SAME, SAME],
+    "the same message in two lists": {"a": [SAME], "b": [HumanMessage("b"), SAME]},
+    "the same list under two keys": {"a": LIST_OF_SAME, "b": LIST_OF_SAME},
+    "a dictionary twice": {"a": {"b": PLAIN_DICT}, "c": PLAIN_DICT},
+    "a list of scalars twice": {"a": {"b": LIST}, "c": LIST},
+    "an empty list twice": {"a": EMPTY, "c": EMPTY},
+    "the same message in threads apart": {"a": {"b": [SAME]}, "c": [SAME]},
+    "a key that is no text": {1: [SAME]},
+    "a key of another type": {Text("a"): [SAME]},
+    "a key with a surrogate": {"\ud800": [SAME]},
+    "text with a surrogate": [HumanMessage("\ud800")],
+    "a large integer": {"a": [SAME], "b": 2**70},
+    "text of another type": [changed(HumanMessage("a"), content=Text("b"))],
+    "a key of a number": [HumanMessage("a", additional_kwargs={"b": {1: 2}})],
+    "a list of lists": {"a": [LIST, LIST]},
+    "a large integer in a dict": {"a": {"b": [2**70]}},
 }
 
 
@@ -209,6 +237,31 @@ LIKE_THEM = (
 """Messages that set the same fields as those above, and are plain."""
 
 
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_what_is_not_plain_is_written_in_its_place(name: str) -> None:
+    value = IN_PLACE[name]
+    messages = value if type(value) is list and isinstance(value[0], BaseMessage) else [SAME]
+    for whole in (value, {"a": value}, {"a": {"b": value}}, [*LIKE_THEM, *messages]):
+        for _ in range(2):
+            at_once, careful = straight(whole), FAST.encode(whole)
+            assert at_once is not None
+            assert careful is not None
+            assert says_the_same(at_once, careful)
+            assert difference(whole, SERDE.loads_typed(SERDE.dumps_typed(whole))) is None
+
+
+@pytest.mark.parametrize("part", [LIST, PLAIN_DICT, SAME])
+def test_what_is_not_plain_and_shares_a_part_needs_care(part: Any) -> None:
+    documents = [ToolMessage("a", tool_call_id="1", artifact=[Document("d"), part])]
+    for value in (
+        [*documents, ToolMessage("b", tool_call_id="1", artifact=(part,))],
+        {"a": documents, "b": part},
+        [*documents, part],
+    ):
+        assert straight(value) is None
+        assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
+
+
 @pytest.mark.parametrize("name", NEEDS_CARE)
 def test_what_needs_care_gets_it(name: str) -> None:
     value = NEEDS_CARE[name]
@@ -220,14 +273,17 @@ def test_what_needs_care_gets_it(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, value in NEEDS_CARE.items() if type(value) is list and len(value) == 1]
+    "name", [name for name, value in IN_PLACE.items() if type(value) is list and len(value) == 1]
 )
-def test_what_needs_care_gets_it_among_others(name: str) -> None:
-    [odd] = NEEDS_CARE[name]
+def test_a_message_that_is_not_plain_is_seen_among_others(name: str) -> None:
+    [odd] = IN_PLACE[name]
     for value in ([odd, HumanMessage("a")], {"k": [AIMessage("a", tool_calls=[CALL]), odd]}):
         for like in LIKE_THEM:
             assert straight([like]) is not None  # so that its kind is the one met last
-            assert straight(value) is None
+            at_once, careful = straight(value), FAST.encode(value)
+            assert at_once is not None
+            assert careful is not None
+            assert says_the_same(at_once, careful)
             assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
 
 

@@ -11,7 +11,15 @@ from ormsgpack import unpackb
 
 from langgraph_once.serde.codecs.once1.format.layout import MARK, MAX_KINDS_BYTES, Ext, unpack
 
-__all__ = ["MODEL_CODES", "KindParts", "head_parts", "kind_of_form", "kind_parts", "tree_parts"]
+__all__ = [
+    "MODEL_CODES",
+    "KindParts",
+    "head_forms",
+    "head_parts",
+    "kind_of_form",
+    "kind_parts",
+    "tree_parts",
+]
 
 MODEL_CODES: Final = frozenset({int(Ext.MODEL), int(Ext.MODELS)})
 """Ordinary integers: members of `Ext` take their time to look up and to compare."""
@@ -32,23 +40,38 @@ def kind_parts(kinds: Any) -> list[KindParts]:
     Raises:
         ValueError: That is not what was stored.
     """
+    return [_kind(kind) for kind in _listed(kinds)]
+
+
+def head_forms(kinds: Any) -> list[tuple[KindParts, dict[str, Any]]]:
+    """Return the kinds of a `HEAD` that were stored, each with the forms of its fields.
+
+    Raises:
+        ValueError: That is not what was stored.
+    """
+    return [
+        kind_of_form(kind) if type(kind) is list and type(kind[-1]) is dict else (_kind(kind), {})
+        for kind in _listed(kinds)
+    ]
+
+
+def _listed(kinds: Any) -> list[Any]:
     if type(kinds) is not bytes or len(kinds) > MAX_KINDS_BYTES:
         raise ValueError("no kinds where some belong")
-    parts = []
     listed = unpack(kinds, 1)[0]
     if type(listed) is not list:
         raise ValueError("no array of kinds where one belongs")
-    for kind in listed:
-        match kind:
-            case [str(name)]:
-                parts.append(KindParts(name, is_model=False))
-            case [str(name), (None | list()) as names, bool(extra)]:
-                if names is not None and not all(type(field) is str for field in names):
-                    raise ValueError("a field that has no name")
-                parts.append(KindParts(name, True, names, extra))
-            case _:
-                raise ValueError("no kind where one belongs")
-    return parts
+    return listed
+
+
+def _kind(kind: Any) -> KindParts:
+    match kind:
+        case [str(name)]:
+            return KindParts(name, is_model=False)
+        case [str(name), (None | list()) as names, bool(extra)]:
+            if names is None or all(type(field) is str for field in names):
+                return KindParts(name, True, names, extra)
+    raise ValueError("no kind where one belongs")
 
 
 def head_parts(content: bytes) -> tuple[Any, bytes]:
@@ -83,9 +106,6 @@ def kind_of_form(form: Any) -> tuple[KindParts, dict[str, Any]]:
         ValueError: It is not the form of an object.
     """
     match form:
-        case [str(name), dict(parts)]:
-            return KindParts(name, is_model=False), parts
-        case [str(name), (None | list()) as names, bool(extra), dict(parts)]:
-            if names is None or all(type(field) is str for field in names):
-                return KindParts(name, True, names, extra), parts
+        case [*kind, dict(forms)]:
+            return _kind(kind), forms
     raise ValueError("no form where one belongs")

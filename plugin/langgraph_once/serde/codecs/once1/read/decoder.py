@@ -363,9 +363,11 @@ class _Reader:
         if self.in_entries:
             raise ValueError("a head where none is written")
         kinds, indices = head_parts(content)
-        self.rebuilder.makers(kinds)
+        known = self.decoder.makers
+        if kinds not in known.by_head_kinds:
+            self.budget.take(_WORK_OF_A_KIND + _WORK_OF_A_FORM * len(kinds))
         self.heads += 1
-        return self.decoder.makers.head(content, kinds, indices, self.tag)
+        return known.head(content, kinds, indices, self.tag)
 
     def _rebuild_careful(self, code: int, content: bytes, index: int) -> Any:
         count = _COUNTS.get(code)

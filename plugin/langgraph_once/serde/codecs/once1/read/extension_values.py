@@ -11,7 +11,7 @@ from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.bounds.hashing import Hashing
 from langgraph_once.serde.bounds.ip_networks import hold, is_network
 from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
-from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
+from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, Ext, pack
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 from langgraph_once.serde.codecs.once1.format.scan import text_at
@@ -42,6 +42,8 @@ _WORK_OF_A_KIND: Final = 50
 _WORK_OF_A_FRAME: Final = 1000
 """What making an object of `_FRAMES` takes, or three units for each byte, if that is less: no row
 is refused for it that is as long as what is in it."""
+
+_WORK_OF_A_FRAME_BYTE: Final = 3
 
 _FRAMES: Final = frozenset({"arrow", "pandas", "polars"})
 _FRAMES_PACKED: Final = [*map(pack, _FRAMES)]
@@ -141,7 +143,7 @@ class Rebuilder:
         try:
             family, cls, version = self._loader.family(name, class_name, tag=self._tag)
             if name in _FRAMES:
-                self._budget.take(min(_WORK_OF_A_FRAME, 3 * len(content)))
+                self._budget.take(min(_WORK_OF_A_FRAME, _WORK_OF_A_FRAME_BYTE * len(content)))
             try:
                 data = items[-2]  # the last is the mark of the frame
                 if code == Ext.RECORD:
@@ -249,6 +251,9 @@ class Rebuilder:
 def may_exceed(data: bytes, allowed: int, *, patterns: bool) -> bool:
     """Whether frames, and `patterns`, may take more of a `Budget`, going by their names alone."""
     units = MAX_PATTERN_UNITS * data.count(_PATTERN_PACKED) if patterns else 0
+    # A byte stands in at most so many frames. That settles it for half a megabyte and less.
+    if units + MAX_OBJECTS * _WORK_OF_A_FRAME_BYTE * len(data) <= allowed:
+        return False
     # Most data has so few of the first bytes of names that these need not be looked for, which
     # takes three times as long.
     return all(

@@ -24,6 +24,7 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 )
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     KindParts,
+    head_forms,
     head_parts,
     kind_of_form,
     kind_parts,
@@ -130,12 +131,13 @@ def _objects(code: int, content: bytes, budget: _Budget) -> list[bytes]:
     if code == Ext.TREE:
         packed, indices, _ = tree_parts([*map(ormsgpack.unpackb, parts[:2]), None, MARK])
         return [_Tree(indices, budget).rewritten(ormsgpack.unpackb(packed), parts[2])]
-    arounds = [_around(kind) for kind in kind_parts(ormsgpack.unpackb(parts[0]))]
+    tree = _Tree([], budget)
+    rewrites = [tree.object(kind, {}) for kind in kind_parts(ormsgpack.unpackb(parts[0]))]
     if code == Ext.MODEL:
-        if len(arounds) != 1:
+        if len(rewrites) != 1:
             raise ValueError("a model of another number of kinds than one")
-        return [_object(arounds[0], parts[1], budget)]
-    return _list(arounds, ormsgpack.unpackb(parts[1]), _split(parts[2]), budget)
+        return [rewrites[0](parts[1])]
+    return _list(rewrites, ormsgpack.unpackb(parts[1]), _split(parts[2]))
 
 
 class _Tree:
@@ -168,14 +170,16 @@ class _Tree:
                 return Kind.MAP, lambda data: _map(data, lambda _: part)
             case [None, *kinds]:
                 indices = iter(next(self._indices, b""))
-                parts = {n: self._object(kind, depth) for n, kind in enumerate(kinds)}
+                parts = {n: self.object(*kind_of_form(kind), depth) for n, kind in enumerate(kinds)}
                 return Kind.MAP, lambda data: _chosen(parts, next(indices, -1))(data)
             case _:
-                return Kind.MAP, self._object(form, depth)
+                return Kind.MAP, self.object(*kind_of_form(form), depth)
 
-    def _object(self, form: Any, depth: int) -> _Rewrite:
-        kind, forms = kind_of_form(form)
+    def object(self, kind: KindParts, forms: dict[str, Any], depth: int = 0) -> _Rewrite:
+        """Return what rewrites the objects of a kind, by the forms of their fields."""
         around = _around(kind)
+        if not forms:
+            return lambda data: _object(around, data, self._budget)
         parts = {pack(name): self._part(inner, depth + 1) for name, inner in forms.items()}
         return lambda data: _object(around, _map(data, parts.get), self._budget)
 
@@ -210,22 +214,20 @@ def _thread(data: bytes, budget: _Budget, depth: int) -> list[bytes]:
     """Return the pieces of the list that an array with a `HEAD` stands for."""
     head, *items = _split(data)
     kinds, indices = head_parts(head[read_token(head, 0).body :])
-    arounds = [_around(kind) for kind in kind_parts(kinds)]
-    items = [_rewritten(item, budget, depth + 1) for item in items]
-    return _list(arounds, indices, items, budget)
+    tree = _Tree([], budget)
+    rewrites = [tree.object(*parts) for parts in head_forms(kinds)]
+    return _list(rewrites, indices, [_rewritten(item, budget, depth + 1) for item in items])
 
 
-def _list(
-    arounds: list[tuple[int, bytes, bytes]], indices: Any, items: list[bytes], budget: _Budget
-) -> list[bytes]:
+def _list(rewrites: list[_Rewrite], indices: Any, items: list[bytes]) -> list[bytes]:
     """Return the pieces of a list of these items, each an object of the kind of its index."""
     if type(indices) is not bytes or len(indices) != len(items):
         raise ValueError("another number of items than of indices")
     pieces = [array_header(len(items))]
     for index, item in zip(indices, items, strict=True):
-        if index > len(arounds):
+        if index > len(rewrites):
             raise ValueError("a model of a kind that is not there")
-        pieces.append(_object(arounds[index - 1], item, budget) if index else item)
+        pieces.append(rewrites[index - 1](item) if index else item)
     return pieces
 
 

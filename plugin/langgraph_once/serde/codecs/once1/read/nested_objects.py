@@ -7,7 +7,7 @@ from typing import Any
 
 from ormsgpack import unpackb
 
-from langgraph_once.serde.codecs.once1.format.object_forms import kind_of_form
+from langgraph_once.serde.codecs.once1.format.object_forms import KindParts, kind_of_form
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, maker_of, units_of_a_map
 
@@ -101,7 +101,10 @@ class TreeMakers:
         return dict, make_map
 
     def _object(self, form: Any) -> Maker:
-        kind, forms = kind_of_form(form)
+        return self.object(*kind_of_form(form))
+
+    def object(self, kind: KindParts, forms: dict[str, Any]) -> Maker:
+        """Return what makes objects of a kind, by the forms of their fields; errors as `part`."""
         make, is_listed = maker_of(kind, self._loader, tag=self._tag)
         self.are_listed = self.are_listed and is_listed
         parts = [(name, part) for name, form in forms.items() if (part := self.part(form))]

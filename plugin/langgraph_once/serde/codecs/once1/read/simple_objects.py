@@ -21,6 +21,7 @@ from langgraph_once.serde.codecs.once1.types.models.without_validation import Bl
 __all__ = [
     "Maker",
     "NotSimpleError",
+    "as_it_is",
     "maker_of",
     "makers_of",
     "rebuild_linked",
@@ -84,7 +85,7 @@ def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Maker], boo
         PayloadError: A class is gone, or is no model.
         ValueError: These are not kinds.
     """
-    makers: list[Maker] = [_same]
+    makers: list[Maker] = [as_it_is]
     listed = True
     for parts in kind_parts(kinds):
         maker, is_listed = maker_of(parts, loader, tag=tag)
@@ -161,5 +162,6 @@ def units_of_a_map(values: dict[str, Any]) -> int:
     return 8 + 4 * len(values)
 
 
-def _same(value: Any) -> Any:
+def as_it_is(value: Any) -> Any:
+    """Return an item that has no kind."""
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import ormsgpack
@@ -11,6 +11,7 @@ import ormsgpack
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     KindParts,
+    head_forms,
     kind_of_form,
     kind_parts,
 )
@@ -28,7 +29,6 @@ from langgraph_once.serde.codecs.once1.types.models.pydantic_models import Model
 __all__ = ["mentions", "upstream_parts"]
 
 _OF_FAMILIES: Final = frozenset({Ext.FAMILY, Ext.VERSIONED, Ext.RECORD})
-_OF_KINDS: Final = frozenset({Ext.MODEL, Ext.MODELS, Ext.HEAD})
 _OF_ONE_NAME: Final = frozenset({Ext.CLASS, Ext.FUNCTION})
 
 Found = tuple[str, str | int]
@@ -45,11 +45,8 @@ def mentions(data: bytes) -> Iterator[tuple[Found, int]]:
         if token.code in _OF_FAMILIES:
             family, at = text_at(data, token.body)
             yield (text_at(data, at)[0], family), token.body
-        elif token.code in _OF_KINDS:
-            for found in _in_kinds(_first_part(data, token)):
-                yield found, token.body
-        elif token.code == Ext.TREE:
-            for found in _in_form(_first_part(data, token)):
+        elif token.code in _NAMED_FIRST:
+            for found in _NAMED_FIRST[token.code](_first_part(data, token)):
                 yield found, token.body
         elif token.code in _OF_ONE_NAME:
             yield (data[token.body : token.body + token.size].decode(), token.code), token.body
@@ -85,9 +82,20 @@ def _in_kinds(kinds: bytes) -> tuple[Found, ...]:
 
 
 @functools.lru_cache(1024)
-def _in_form(packed: bytes) -> tuple[Found, ...]:
+def _in_head(kinds: bytes) -> tuple[Found, ...]:
     found: list[Found] = []
-    todo: list[Any] = [ormsgpack.unpackb(packed)]
+    for kind, forms in head_forms(kinds):
+        found += _found(kind), *_in_forms([*forms.values()])
+    return tuple(found)
+
+
+@functools.lru_cache(1024)
+def _in_form(packed: bytes) -> tuple[Found, ...]:
+    return tuple(_in_forms([ormsgpack.unpackb(packed)]))
+
+
+def _in_forms(todo: list[Any]) -> list[Found]:
+    found: list[Found] = []
     for form in todo:
         match form:
             case None:
@@ -100,8 +108,17 @@ def _in_form(packed: bytes) -> tuple[Found, ...]:
                 kind, parts = kind_of_form(form)
                 found.append(_found(kind))
                 todo += parts.values()
-    return tuple(found)
+    return found
 
 
 def _found(kind: KindParts) -> Found:
     return kind.class_name, ModelFamily.name if kind.is_model else RecordFamily.name
+
+
+_NAMED_FIRST: Final[dict[int, Callable[[bytes], tuple[Found, ...]]]] = {
+    Ext.MODEL: _in_kinds,
+    Ext.MODELS: _in_kinds,
+    Ext.HEAD: _in_head,
+    Ext.TREE: _in_form,
+}
+"""What finds the names in the first part of an extension."""

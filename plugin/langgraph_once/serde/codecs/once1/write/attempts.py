@@ -34,7 +34,7 @@ class FastEncoder:
             lambda cls: class_writer_of(cls, _writer(registry, cls), shapes[cls])
         )
         self._known = Known(shapes, class_writers, {})
-        self.threads = ThreadWriter(shapes)
+        self.threads = ThreadWriter(self._known)
         """For the most common values."""
 
     def encode(self, value: Any) -> bytes | None:

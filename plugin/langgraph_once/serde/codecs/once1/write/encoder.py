@@ -6,7 +6,6 @@ what becomes an entry of the table. Tests hold the quick ways to the same result
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import chain
 from typing import Any, Literal
 
@@ -29,6 +28,7 @@ from langgraph_once.serde.codecs.once1.format.scan import deepest
 from langgraph_once.serde.codecs.once1.registry.registry import Registry
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from langgraph_once.serde.codecs.once1.write.nodes import Form, Node
+from langgraph_once.serde.codecs.once1.write.threads import QuickEncode
 from langgraph_once.serde.codecs.once1.write.tuple_cycles import set_apart, tangles, untangled
 from langgraph_once.serde.codecs.once1.write.value_graph import Walk
 
@@ -44,7 +44,7 @@ class Encoder:
         self._registry = registry
         self._on_unknown: Literal["raise", "opaque"] = on_unknown
         self._fast = FastEncoder(registry)
-        self.quick: dict[type, Callable[[Any], bytes]] = self._fast.threads.by_type
+        self.quick: dict[type, QuickEncode] = self._fast.threads.by_type
         """What does for values of a type what `encode` does, or raises any exception."""
 
     def encode(self, value: Any) -> bytes:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NestedForm"]
 
+_TEXT: Final = frozenset({str})
 _LIST: Final = frozenset({list})
 _DICT: Final = frozenset({dict})
 _UNSAFE: Final = frozenset({bytearray, memoryview, ormsgpack.Ext, ormsgpack.Fragment})
@@ -67,6 +68,8 @@ class NestedForm:
             forms.append(inner and [inner])
         if dict in types:
             dicts = _of(_DICT, column) if is_mixed else column
+            if not _TEXT.issuperset(map(type, chain.from_iterable(dicts))):
+                raise GiveUpError
             self._note(dicts)
             inner = self.form([*chain.from_iterable([each.values() for each in dicts])], level + 1)
             forms.append(inner and {"": inner})
@@ -101,7 +104,7 @@ class NestedForm:
         if len(classes) == 1:
             kind = self._shape_of(objects[0]).common_kind(objects, values)
             if kind is not None:
-                return self._kind(kind, values, level)
+                return self.of_kind(kind, values, level)
         groups: dict[Kind, list[dict[str, Any]]] = {}
         kinds = []
         for each, own in zip(objects, values, strict=True):
@@ -114,7 +117,7 @@ class NestedForm:
             raise GiveUpError
         places = {kind: place for place, kind in enumerate(groups)}
         self.indices.append(bytes([places[kind] for kind in kinds]))
-        return [None, *(self._kind(kind, group, level) for kind, group in groups.items())]
+        return [None, *(self.of_kind(kind, group, level) for kind, group in groups.items())]
 
     def _shape_of(self, simple: Any) -> Shape:
         shape = self._shapes[type(simple)]
@@ -122,7 +125,7 @@ class NestedForm:
             raise GiveUpError
         return shape
 
-    def _kind(self, kind: Kind, values: list[dict[str, Any]], level: int) -> Form:
+    def of_kind(self, kind: Kind, values: list[dict[str, Any]], level: int) -> Form:
         """Return the form of objects of one kind, by the values of their fields."""
         parts = {}
         if not ATOMS.issuperset(map(type, chain.from_iterable(map(dict.values, values)))):

@@ -40,10 +40,12 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
     check_repeats,
 )
 
-__all__ = ["ClassWriter", "Known", "OnePassWriter", "ref"]
+__all__ = ["VALUES", "ClassWriter", "Known", "OnePassWriter", "ref"]
 
 _MAX_KINDS: Final = 4096
-_VALUES: Final = attrgetter("__dict__")
+VALUES: Final = attrgetter("__dict__")
+"""The hook where all that is not native is an object that stands as the map of its values."""
+
 _TEXT: Final = frozenset({str})
 _BUFFERS: Final[dict[type, Ext]] = {bytearray: Ext.BYTEARRAY, memoryview: Ext.MEMORYVIEW}
 _NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
@@ -168,7 +170,7 @@ class OnePassWriter:
                     copy[key] = made
         return copy or value
 
-    def _fields(self, values: dict[str, Any], level: int) -> dict[str, Any]:
+    def fields(self, values: dict[str, Any], level: int) -> dict[str, Any]:
         """Return what `prepared` does for the values of an object's fields."""
         if self.plain.issuperset(map(type, values.values())):
             return values
@@ -206,7 +208,7 @@ class OnePassWriter:
                 if kind is not None:
                     content = item.__dict__
                 elif (kind := shape.kind_of(item)) is not None:
-                    content = self._fields(item.__dict__, level + 2)
+                    content = self.fields(item.__dict__, level + 2)
             if kind is None:
                 indices.append(0)
                 contents.append(self.prepared(item, level + 1))
@@ -252,7 +254,7 @@ class OnePassWriter:
         self.objects += 1
         self.note(obj)
         if not (self.is_quick and type(shape) is MessageShape and shape.own_kind_of(obj)):
-            values = self._fields(values, self.levels)
+            values = self.fields(values, self.levels)
         packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
         self._leave(levels)
         return ormsgpack.Ext(Ext.MODEL, packed)
@@ -268,7 +270,7 @@ class OnePassWriter:
                 return None
             self.ids += found.ids
             self.levels, self.objects = level + found.level, objects + 1
-            hook = self._inside if found.others else _VALUES
+            hook = self.inside if found.others else VALUES
             packed = packb([form, found.indices, value, MARK], hook, OPTIONS)
             self._leave(levels)
         except Exception:  # the parts may be written one by one, without another try for each
@@ -278,7 +280,7 @@ class OnePassWriter:
             return None
         return ormsgpack.Ext(Ext.TREE, packed)
 
-    def _inside(self, value: Any) -> Any:
+    def inside(self, value: Any) -> Any:
         """Return what stands in a `TREE` for a value that is not native."""
         return self.hook(value) if self.shapes[type(value)] is None else value.__dict__
 

@@ -1,13 +1,15 @@
 """Writing the most common values: threads of LangChain messages, and plain data around them.
 
-A thread is a list of messages that hold nothing but plain data. Its messages are written as the
-maps of their values, behind a `HEAD`, in one call of ormsgpack: no walk, no hook. Anything else
-is left to `one_pass`: other objects and containers, and parts that occur twice.
+A thread is a list of messages. Its messages are written as the maps of their values, behind a
+`HEAD`, in one call of ormsgpack: no walk, no hook. A part of a message or of the data around it
+that is not plain (a document, a tuple, a date) is written by a `OnePassWriter`, in its place: it
+costs what it weighs. A value in which a part occurs twice is left to `shared_parts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +25,8 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     array,
     pack,
 )
+from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
+from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, OnePassWriter
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
     MANY_PARTS,
     GiveUpError,
@@ -33,9 +37,15 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
 
-__all__ = ["ThreadWriter"]
+__all__ = ["QuickEncode", "ThreadWriter"]
 
-_HELD: Final = ATOMS | {list, dict}
+QuickEncode = Callable[[Any], tuple[bytes, bool]]
+"""Returns the bytes of a value, and whether there is nothing but messages and plain data in it.
+
+It raises an exception of any kind where it does not write the value.
+"""
+
+_TEXT: Final = frozenset({str})
 _MAX_LEVELS: Final = 16
 _NONE: Final = "additional_kwargs"
 """Looked at in any case."""
@@ -50,146 +60,231 @@ _MAX_HEAD_MESSAGES: Final = 128
 _MODEL: Final = int(Ext.MODEL)
 _HEAD: Final = int(Ext.HEAD)
 _NEVER_MET: Final = (None, 0)
+_AS_IT_IS: Final = 0
+"""In place of a kind: the item is no message, and stands for itself."""
 
 
 class ThreadWriter:
     """Writes threads. Thread-safe."""
 
-    __slots__ = ("_classes", "_heads", "_numbered", "by_type")
+    __slots__ = ("_classes", "_heads", "_known", "_numbered", "by_type")
 
-    def __init__(self, shapes: dict[type, Shape | None]) -> None:
-        self._classes = _Classes(shapes)
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._classes = _Classes(known.shapes)
         self._numbered = _Numbered()
         self._heads = _Heads(self._numbered.kinds)
-        self.by_type = _ByType(self, shapes)
-        """What writes values of a type. It raises an exception of any kind where it does not."""
+        self.by_type = _ByType(self, known.shapes)
+        """What writes values of a type."""
 
-    def encode_list(self, items: list[Any]) -> bytes:
-        """Return the bytes of a thread, or a list of scalars.
+    def encode_list(self, items: list[Any]) -> tuple[bytes, bool]:
+        """Return the bytes of a list, as `QuickEncode`."""
+        if ATOMS.issuperset(map(type, items)):
+            return packb(items, None, OPTIONS), True
+        parts = _Parts(self._known, takes_forms=True)
+        return parts.packed(self._list(items, parts, 0))
 
-        Raises:
-            Exception: Of any kind, where it takes a `OnePassWriter` to write it.
-        """
-        return packb(self._list(items), None, OPTIONS)
+    def encode_dict(self, value: dict[Any, Any]) -> tuple[bytes, bool]:
+        """Return the bytes of a dictionary, as `QuickEncode`."""
+        if ATOMS.issuperset(map(type, value.values())):
+            return packb(value, None, OPTIONS), True
+        parts = _Parts(self._known)
+        parts.note(value)
+        return parts.packed(self._map(value, parts, 0))
 
-    def encode_dict(self, value: dict[Any, Any]) -> bytes:
-        """Return the bytes of a dictionary of threads, scalars, lists of these, and such.
-
-        Raises:
-            Exception: Of any kind, where it takes a `OnePassWriter` to write it.
-        """
-        held: list[Any] = []
-        written = self._map(value, held)
-        if len(held) > 1:
-            _check_differ(held)
-        return packb(written, None, OPTIONS)
-
-    def encode_message(self, message: Any) -> bytes:
-        """Return the bytes of a message.
-
-        Raises:
-            Exception: Of any kind, where it takes a `OnePassWriter` to write it.
-        """
-        *_, shape = self._classes[type(message)]
-        kind = shape.own_kind_of(message)
-        if kind is None:
+    def encode_message(self, message: Any) -> tuple[bytes, bool]:
+        """Return the bytes of a message, as `QuickEncode`."""
+        shape = self._known.shapes[type(message)]
+        if type(shape) is not MessageShape or (kind := shape.own_kind_of(message)) is None:
             raise GiveUpError
         packed = packb([kind.alone, message.__dict__, MARK], None, OPTIONS)
-        return packb(Extension(_MODEL, packed), None, OPTIONS)
+        return packb(Extension(_MODEL, packed), None, OPTIONS), True
 
-    def _map(self, value: dict[Any, Any], held: list[Any], level: int = 0) -> dict[Any, Any]:
-        """Return what msgpack writes in the place of a dictionary; note what is in it."""
-        if len(value) > 1 and not _HELD.issuperset(map(type, value.values())):
-            raise GiveUpError  # before a thread beside it is looked at in vain
+    def _map(self, value: dict[Any, Any], parts: _Parts, level: int) -> dict[Any, Any]:
+        """Return what msgpack writes in the place of a dictionary, which was noted."""
         written = value
         for key, item in value.items():
             kind = type(item)
             if kind in ATOMS:
                 continue
-            held.append(item)
-            if (count := len(held)) >= MANY_PARTS and not count & (count - 1):
-                check_repeats([*map(id, held)])
             if kind is list:
-                made: Any = self._list(item)
-            elif kind is dict and level < _MAX_LEVELS:
-                made = self._map(item, held, level + 1)
+                made: Any = self._list(item, parts, level + 1)
+            elif kind is dict and level < _MAX_LEVELS and _TEXT.issuperset(map(type, item)):
+                parts.note(item)
+                made = self._map(item, parts, level + 1)
             else:
-                raise GiveUpError
+                made = parts.other().prepared(item, level + 1)
             if made is not item:
                 if written is value:
                     written = value.copy()
                 written[key] = made
         return written
 
-    def _list(self, items: list[Any]) -> list[Any]:
+    def _list(self, items: list[Any], parts: _Parts, level: int) -> Any:
         """Return what msgpack writes in the place of a list."""
-        if items and type(items[0]) not in ATOMS:
-            return self._thread(items)
-        if not ATOMS.issuperset(map(type, items)):
-            raise GiveUpError
-        return items
+        if ATOMS.issuperset(map(type, items)):
+            made = items
+        elif self._classes[type(items[0])] is not None:
+            made = self._thread(items, parts, level)
+        else:
+            return parts.other().prepared(items, level)
+        parts.note(items)
+        return made
 
-    def _thread(self, items: list[Any]) -> list[Any]:  # noqa: C901  (each call takes its time)
+    def _thread(self, items: list[Any], parts: _Parts, level: int) -> list[Any]:
         """Return what msgpack writes in the place of a thread."""
         classes = self._classes
         numbers: list[int] = []
         written: list[Any] = [None]
+        odd: list[int] = []
         for item in items:
-            sizes, size, own, shape = classes[type(item)]
-            values = item.__dict__
-            extra = item.__pydantic_extra__
-            fields_set = item.__pydantic_fields_set__
-            fields, number = sizes[len(fields_set)]
-            if fields != fields_set or extra or extra is None or len(values) != size:
-                number = self._number_of(item, shape, sizes)
-            elif (
-                type(values["content"]) is not str
-                or values["additional_kwargs"]
-                or values["response_metadata"]
-            ):
-                if not shape.holds_plain(values):
-                    raise GiveUpError
-            elif calls := values[own]:
-                if not shape.has_calls:
-                    raise GiveUpError
-                for call in calls:
-                    for argument in call["args"].values():
-                        if type(argument) not in ATOMS and not shape.holds_plain(values):
-                            raise GiveUpError
+            found = classes[type(item)]
+            if found is None:
+                number = _AS_IT_IS
+            else:
+                sizes, size, own, shape = found
+                values = item.__dict__
+                extra = item.__pydantic_extra__
+                fields_set = item.__pydantic_fields_set__
+                fields, number = sizes[len(fields_set)]
+                if fields != fields_set or extra or extra is None or len(values) != size:
+                    number = self._number_of(item, shape, sizes)
             numbers.append(number)
-            written.append(values)
-        if len({*map(id, items)}) != len(items):
-            raise GiveUpError
-        written[0] = self._heads[bytes(numbers)]
+            written.append(values if number else item)
+            if not number or not (
+                (
+                    type(values["content"]) is str
+                    and not values["additional_kwargs"]
+                    and not values["response_metadata"]
+                    and not values[own]
+                )
+                or shape.holds_plain(values)
+            ):
+                odd.append(len(numbers))
+        parts.note_all([id(item) for item, number in zip(items, numbers, strict=True) if number])
+        forms = self._written_odd(written, numbers, odd, parts, level) if odd else None
+        written[0] = (
+            self._heads.with_forms(numbers, forms) if forms else self._heads[bytes(numbers)]
+        )
         return written
+
+    def _written_odd(
+        self, written: list[Any], numbers: list[int], odd: list[int], parts: _Parts, level: int
+    ) -> dict[int, bytes] | None:
+        """Have the items at `odd` places of `written` hold what msgpack writes rightly.
+
+        Returns:
+            The kinds with forms, where the objects in messages are written as maps.
+        """
+        if parts.takes_forms and all(numbers):
+            nested = NestedForm(self._known.shapes)
+            with suppress(GiveUpError):
+                forms = {}
+                for number in dict.fromkeys(numbers[at - 1] for at in odd):
+                    of_it = [each for at, each in enumerate(written[1:]) if numbers[at] == number]
+                    form = nested.of_kind(self._numbered.kinds[number], of_it, level + 2)
+                    if form[-1]:
+                        forms[number] = pack(form)
+                if not nested.indices:
+                    parts.nested = nested
+                    return forms
+        other = parts.other()
+        for at in odd:
+            if numbers[at - 1]:
+                written[at] = other.fields(written[at], level + 2)
+            else:
+                written[at] = other.prepared(written[at], level + 1)
+        return None
 
     def _number_of(self, item: Any, shape: MessageShape, sizes: list[Any]) -> int:
         """Look at a message that is not as the last one was; return the number of its kind."""
-        kind = shape.own_kind_of(item)
+        kind = shape.kind_of(item)
         if kind is None:
-            raise GiveUpError
+            return _AS_IT_IS
         number = self._numbered.number(kind)
         sizes[len(kind.fields_set)] = kind.fields_set, number
         return number
 
 
-class _ByType(dict[type, Callable[[Any], bytes]]):
+class _Parts:
+    """What is met while one value is written."""
+
+    __slots__ = ("_ids", "_known", "_next_look", "_other", "nested", "takes_forms")
+
+    def __init__(self, known: Known, *, takes_forms: bool = False) -> None:
+        self._known = known
+        self._ids: list[int] = []
+        self._next_look = MANY_PARTS
+        self._other: OnePassWriter | None = None
+        self.takes_forms = takes_forms
+        """Whether the value is one thread: nothing but its messages holds objects."""
+        self.nested: NestedForm | None = None
+        """The forms of the objects in messages, where these have some."""
+
+    def note(self, part: Any) -> None:
+        """Note a part that others may refer to; as `OnePassWriter.note`."""
+        self.note_all([id(part)])
+
+    def note_all(self, ids: list[int]) -> None:
+        """Note the ids of several parts."""
+        self._ids += ids
+        if len(self._ids) >= self._next_look:
+            check_repeats(self._ids)
+            self._next_look = 2 * len(self._ids)
+
+    def other(self) -> OnePassWriter:
+        """Return what writes the parts that are not plain."""
+        if self._other is None:
+            self._other = OnePassWriter(self._known)
+        return self._other
+
+    def packed(self, written: Any) -> tuple[bytes, bool]:
+        """Return the bytes of a value, as `QuickEncode`.
+
+        Raises:
+            GiveUpError: A part occurs twice, or is an entry of a table.
+        """
+        hook = self._hook()
+        data = packb(written, hook, OPTIONS)
+        other = self._other
+        ids = self._ids + other.ids if other is not None else self._ids
+        if len({*ids}) != len(ids) or (other is not None and other.pieces):
+            raise GiveUpError
+        return data, hook is None
+
+    def _hook(self) -> Callable[[Any], Any] | None:
+        nested = self.nested
+        if nested is None:
+            return self._other.hook if self._other is not None else None
+        self._ids += nested.ids
+        if not nested.others:
+            return VALUES
+        other = self.other()
+        other.levels = nested.level
+        return other.inside
+
+
+def _packed_scalar(value: Any) -> tuple[bytes, bool]:
+    return pack(value), True
+
+
+class _ByType(dict[type, QuickEncode]):
     def __init__(self, threads: ThreadWriter, shapes: dict[type, Shape | None]) -> None:
         super().__init__()
         self._encode_message = threads.encode_message
         self._shapes = shapes
         self[dict] = threads.encode_dict
         self[list] = threads.encode_list
-        self |= dict.fromkeys((str, bool, int, float), pack)
+        self |= dict.fromkeys((str, bool, int, float), _packed_scalar)
 
-    def __missing__(self, cls: type) -> Callable[[Any], bytes]:
+    def __missing__(self, cls: type) -> QuickEncode:
         if type(self._shapes[cls]) is not MessageShape:
             raise GiveUpError
         return self.setdefault(cls, self._encode_message)
 
 
-class _Classes(dict[type, tuple[Any, int, str, MessageShape]]):
-    """Of each class of messages: what was met, parts of its shape, the shape.
+class _Classes(dict[type, "tuple[Any, int, str, MessageShape] | None"]):
+    """Of each class of messages: what was met, parts of its shape, the shape. None for others.
 
     What was met last among those that set so many fields: which, and the number of the kind. Of
     the parts, the one that may hold objects.
@@ -199,10 +294,10 @@ class _Classes(dict[type, tuple[Any, int, str, MessageShape]]):
         super().__init__()
         self._shapes = shapes
 
-    def __missing__(self, cls: type) -> tuple[Any, int, str, MessageShape]:
+    def __missing__(self, cls: type) -> tuple[Any, int, str, MessageShape] | None:
         shape = self._shapes[cls]
         if type(shape) is not MessageShape or shape.extra != {}:
-            raise GiveUpError
+            return None
         own = "tool_calls" if shape.has_calls else "artifact" if shape.has_artifact else _NONE
         return self.setdefault(cls, ([_NEVER_MET] * (shape.size + 1), shape.size, own, shape))
 
@@ -238,28 +333,24 @@ class _Heads(dict[bytes, Extension]):
         self._kinds = kinds
 
     def __missing__(self, numbers: bytes) -> Extension:
-        order = bytes(dict.fromkeys(numbers))
-        kinds = array([self._kinds[number].packed for number in order])
-        if len(kinds) > MAX_KINDS_BYTES:
-            raise GiveUpError
-        places = bytes.maketrans(order, bytes(range(1, len(order) + 1)))
-        head = _head(kinds, numbers.translate(places))
+        kinds = self._kinds
+        head = _made(numbers, lambda number: kinds[number].packed)
         if len(numbers) <= _MAX_HEAD_MESSAGES:
             if len(self) >= _MAX_HEADS:
                 self.clear()
             self[numbers] = head
         return head
 
+    def with_forms(self, numbers: list[int], forms: dict[int, bytes]) -> Extension:
+        """Return one that is not remembered, with these kinds in place of those of a number."""
+        kinds = self._kinds
+        return _made(bytes(numbers), lambda number: forms.get(number) or kinds[number].packed)
 
-def _head(kinds: bytes, indices: bytes) -> Extension:
-    return Extension(_HEAD, array([pack(kinds), pack(indices), pack(MARK)]))
 
-
-def _check_differ(held: list[Any]) -> None:
-    """Refuse lists and dictionaries of which one, or a message in one, occurs twice."""
-    ids = [*map(id, held)]
-    threads = [item for item in held if type(item) is list and item and type(item[0]) not in ATOMS]
-    if len(threads) > 1:
-        ids += [id(message) for thread in threads for message in thread]
-    if len({*ids}) != len(ids):
+def _made(numbers: bytes, packed_kind: Callable[[int], bytes]) -> Extension:
+    order = bytes(number for number in dict.fromkeys(numbers) if number != _AS_IT_IS)
+    kinds = array([*map(packed_kind, order)])
+    if len(kinds) > MAX_KINDS_BYTES:
         raise GiveUpError
+    places = bytes.maketrans(order, bytes(range(1, len(order) + 1)))
+    return Extension(_HEAD, array([pack(kinds), pack(numbers.translate(places)), pack(MARK)]))
