@@ -12,7 +12,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry, encode_slow
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.type_names import mentions
@@ -63,15 +63,19 @@ def test_objects_in_threads_say_what_the_slow_way_says(
         ]
     fast = FAST.encode(value)
     try:
-        at_once, is_plain = FAST.threads.by_type[type(value)](value)
+        written, is_plain = FAST.threads.by_type[type(value)](value)
     except Exception:
-        at_once, is_plain = fast or b"", False
-    event(f"plain: {is_plain}, at once: {at_once is not fast}")
+        written, is_plain = fast or b"", False
+    event(f"plain: {is_plain}, at once: {written is not fast}")
     slow = read(encode_slow(value, NO_REGISTRY), PAGES)
     reader = Decoder(PAGES, max_objects=10**6)
     for _ in range(2):  # once its kinds are not known, and once they are
-        assert difference(reader.decode(at_once, "once1"), slow) is None
-    assert difference(read(plain_blob(at_once), PAGES), slow) is None
+        assert difference(reader.decode(written, "once1"), slow) is None
+    assert difference(read(plain_blob(written), PAGES), slow) is None
+
+
+def at_once(value: Any) -> bytes:
+    return FAST.threads.by_type[type(value)](value)[0]
 
 
 def documents(count: int) -> list[Any]:
@@ -137,7 +141,7 @@ def test_forms_are_known_behind_a_head_alone() -> None:
 
 @pytest.mark.parametrize("value", [documents(2), {"k": documents(1)}])
 def test_all_that_a_thread_holds_is_named(value: Any) -> None:
-    named = {found for (found, _), _ in mentions(encode(value, NO_REGISTRY))}
+    named = {found for (found, _), _ in mentions(at_once(value))}
     assert named == {
         "langchain_core.messages.tool:ToolMessage",
         "langchain_core.documents.base:Document",
@@ -146,7 +150,7 @@ def test_all_that_a_thread_holds_is_named(value: Any) -> None:
 
 def test_a_class_that_is_not_allowed_is_refused_with_its_place() -> None:
     value = [ToolMessage("t", tool_call_id="1", artifact=[Note("a"), Note("b", [Point(2)])])]
-    data = encode(value, NO_REGISTRY)
+    data = at_once(value)
     refusing = loader("langchain_core.messages.tool:ToolMessage", name(Note))
     for _ in range(2):
         with pytest.raises(TypeNotAllowedError, match="Point") as caught:
@@ -174,3 +178,12 @@ def test_a_form_takes_of_the_budget() -> None:
     assert read(data, allowed, max_objects=10**6) == [Note("a", [])]
     with pytest.raises(SizeLimitError):
         read(data, allowed, max_objects=20_000)
+
+
+@pytest.mark.parametrize("like", [{"text": "b", "more": None}, {"text": "b"}, {"more": [1]}])
+def test_a_map_is_no_object_because_another_message_has_one_there(like: Any) -> None:
+    first, then = HumanMessage("a"), HumanMessage("a")
+    vars(first)["content"], vars(then)["content"] = [Note("b")], [like]
+    for value in ([first, then], [then, first]):
+        data = at_once(value)
+        assert difference(read(data, PAGES), value) is None
