@@ -13,6 +13,7 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, aclosing, closing
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
@@ -46,53 +47,32 @@ C = TypeVar("C")
 
 NOTHING_ELSE: Mapping[str, Any] = MappingProxyType({})
 
-Passes: TypeAlias = Callable[[Any], bool]
-
 Expand: TypeAlias = Callable[[Part], Iterable[Part]]
 """What is made of a part before it is held against the ledger; nothing, where only we read it."""
 
 
-def _none(_chunk: Any) -> None:
-    return None
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkFilter:
-    """Turns one chunk into the chunks that the consumer lacks.
+    """Turns each chunk of a stream into the chunks that the consumer lacks."""
 
-    Args:
-        new: Does so.
-        passes: Whether a chunk is a token that simply goes on, which is noted then: a way
-            around the parts for nearly all chunks of a stream.
-        write: Writes one that passes; None where it is in the right shape already.
-        undelivered: What is to be said before the first chunk.
-        keep_undelivered: Notes what upstream would have sent to a consumer that has left.
-        close: What remains to be said at the end of a stream that did not fail.
-    """
+    new: Callable[[Any], Iterable[Any]]
+    """Does so."""
 
-    __slots__ = ("close", "keep_undelivered", "new", "passes", "undelivered", "write")
+    passes: Callable[[Any], bool] = lambda _: False
+    """Whether a chunk is a token that simply goes on, which is noted then: a way around the parts
+    for nearly all chunks of a stream."""
 
-    def __init__(
-        self,
-        new: Callable[[Any], Iterable[Any]],
-        passes: Passes | None = None,
-        *,
-        write: Callable[[Any], Any] | None = None,
-        undelivered: Callable[[], Iterable[Any]] = tuple,
-        keep_undelivered: Callable[[Iterable[Part]], None] = _none,
-        close: Callable[[], Iterable[Any]] = tuple,
-    ) -> None:
-        self.new: Callable[[Any], Iterable[Any]] = new
-        self.passes: Passes = passes or _never
-        self.write: Callable[[Any], Any] | None = write
-        self.undelivered: Callable[[], Iterable[Any]] = undelivered
-        self.keep_undelivered: Callable[[Iterable[Part]], None] = keep_undelivered
-        self.close: Callable[[], Iterable[Any]] = close
+    write: Callable[[Any], Any] | None = None
+    """Writes one that passes; None where it is in the right shape already."""
 
-    def __call__(self, chunk: Any) -> Iterable[Any]:
-        """What the consumer lacks of `chunk`."""
-        if not self.passes(chunk):
-            return self.new(chunk)
-        return (chunk if self.write is None else self.write(chunk),)
+    undelivered: Callable[[], Iterable[Any]]
+    """What is to be said before the first chunk."""
+
+    keep_undelivered: Callable[[Iterable[Part]], None]
+    """Notes what upstream would have sent to a consumer that has left."""
+
+    close: Callable[[], Iterable[Any]]
+    """What remains to be said at the end of a stream that did not fail."""
 
 
 def dedup(
@@ -152,26 +132,18 @@ def chunk_filter(
     is_message_key: IsMessageKeyIn = is_default_key,
     for_stock: bool = False,
 ) -> ChunkFilter:
-    """The function that turns one chunk into the chunks that the consumer lacks.
+    """The filter of a v1 or v2 stream; what is not explained here is as `dedup`, `Deduplicator`.
 
     Args:
-        stream_mode: As `dedup`; with `subgraphs` and `version` the shape that is written.
-        subgraphs: As `dedup`.
-        version: As `dedup`.
-        ledger: As `dedup`.
-        config: As `dedup`.
+        stream_mode: With `subgraphs` and `version` the shape that is written.
         heard: The modes of the chunks, where they are more than those written.
         expand: What is made of a part, by its mode.
         read: Reads a chunk, where it does not come in the shape that is written: `itself`, where
             it is a part already.
-        hints: As `Deduplicator`.
-        is_message_key: As `Deduplicator`.
-        for_stock: As `Deduplicator`.
     """
     heard = stream_mode if heard is None else heard
     bared = _bared(stream_mode, heard, subgraphs, version)
     same_shape = read is None and bared is None
-    read = read or reader(heard, subgraphs=subgraphs, version=version)
     write = writer(stream_mode, subgraphs=subgraphs, version=version)
     dedup = Deduplicator(
         config,
@@ -181,6 +153,10 @@ def chunk_filter(
         is_message_key=is_message_key,
         for_stock=for_stock,
     )
+    passes, write_token = token_reader(dedup.passes, heard, subgraphs, version), bared
+    if read is itself:
+        passes, write_token = _part_passes(dedup.passes), write
+    read = read or reader(heard, subgraphs=subgraphs, version=version)
     expanded = expanding(expand)
     feed = dedup.feed
     if expand:  # else `feed` stays one call
@@ -190,26 +166,26 @@ def chunk_filter(
 
     def new(chunk: Any) -> Iterable[Any]:
         nonlocal rest
-        part = _part_of(chunk, read, dedup)
-        if part is None:
+        try:
+            part = read(chunk)
+        except StreamError:
+            if dedup.config.malformed == "raise":
+                raise
+            dedup.stats.malformed += 1
             return (chunk if bared is None else bared(chunk),)
         rest = feed(part)
         return (chunk if same_shape and kept is part else write(kept) for kept in rest)
 
-    def undelivered() -> Iterable[Any]:
-        return (write(kept) for kept in dedup.undelivered())
-
-    def keep_undelivered(left: Iterable[Part]) -> None:
-        dedup.keep_undelivered(rest, chain.from_iterable(map(expanded, left)))
-
-    def close() -> Iterable[Any]:
-        return (write(kept) for kept in dedup.close())
-
-    both: Any = {"undelivered": undelivered, "keep_undelivered": keep_undelivered, "close": close}
-    if read is itself:
-        return ChunkFilter(new, _part_passes(dedup.passes), write=write, **both)
-    passes = token_reader(dedup.passes, heard, subgraphs, version)
-    return ChunkFilter(new, passes, write=bared, **both)
+    return ChunkFilter(
+        new=new,
+        passes=passes,
+        write=write_token,
+        undelivered=lambda: map(write, dedup.undelivered()),
+        keep_undelivered=lambda left: dedup.keep_undelivered(
+            rest, chain.from_iterable(map(expanded, left))
+        ),
+        close=lambda: map(write, dedup.close()),
+    )
 
 
 def filtered(
@@ -275,22 +251,11 @@ def itself(part: Part) -> Part:
     return part
 
 
-def _part_passes(passes: Callable[[Any, Any], bool]) -> Passes:
+def _part_passes(passes: Callable[[Any, Any], bool]) -> Callable[[Any], bool]:
     def is_token(part: Part) -> bool:
         return part.mode == "messages" and passes(part.data, part.meta)
 
     return is_token
-
-
-def _part_of(chunk: Any, read: Callable[[Any], Part], dedup: Deduplicator) -> Part | None:
-    """The part that a chunk says; None if it is malformed and may pass as it is."""
-    try:
-        return read(chunk)
-    except StreamError:
-        if dedup.config.malformed == "raise":
-            raise
-        dedup.stats.malformed += 1
-        return None
 
 
 def alone(part: Part) -> tuple[Part]:
@@ -305,7 +270,3 @@ def _bared(
     if version == "v2" or not isinstance(stream_mode, str) or isinstance(heard, str):
         return None
     return itemgetter(0, 2) if subgraphs else itemgetter(1)
-
-
-def _never(_chunk: Any) -> bool:
-    return False

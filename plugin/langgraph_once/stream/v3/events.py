@@ -64,7 +64,7 @@ def event_filter(
     dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
     events = _Events(dedup, expanding(expand), form, tells_edits=tells_edits)
     return ChunkFilter(
-        events.new,
+        new=events.new,
         undelivered=events.undelivered,
         keep_undelivered=events.keep_undelivered,
         close=events.close,
