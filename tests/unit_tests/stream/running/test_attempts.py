@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.types import RetryPolicy
 
-from langgraph_once.stream.running.attempts import Tasks
+from langgraph_once.stream.running.attempts import Task, Tasks
 from tests.exact import exactly
-from tests.unit_tests.stream.scenes import ASKED, chain, model
+from tests.unit_tests.stream.scenes import ASKED, chain, model, says
 
 
 def test_the_steps_of_a_task_are_those_around_it_and_its_own() -> None:
@@ -71,3 +73,21 @@ def test_what_was_said_inside_is_taken_back_though_the_next_attempt_runs_nothing
     said = [message for _, (message, _) in chunks]
     told = ["gone" if isinstance(m, RemoveMessage) else m.text for m in said]
     assert [text for text in told if text] == ["One", " two.", "gone", "Three."]
+
+
+@pytest.mark.parametrize("mode", ["messages", "updates", "events"])
+async def test_tasks_that_are_done_are_forgotten(mode: Any) -> None:
+    known: list[int] = []
+
+    def count(_: Any) -> dict[str, Any]:
+        gc.collect()
+        known.append(sum(type(each) is Task for each in gc.get_objects()))
+        return {}
+
+    graph = exactly(chain(count, *[says("Yes.")] * 3, count))
+    if mode == "events":
+        assert [event async for event in graph.astream_events(ASKED, version="v2")]
+    else:
+        assert [chunk async for chunk in graph.astream(ASKED, stream_mode=mode)]
+    before, after = known
+    assert before == after > 0

@@ -15,7 +15,7 @@ from langchain_core.messages import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import push_message
-from langgraph.types import RetryPolicy
+from langgraph.types import Command, RetryPolicy
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
@@ -133,6 +133,13 @@ class TestOthersAreHeard:
 
         assert [str(m.text) for m in heard(chain(node), {"tags": ["draft"]})] == ["Yes."]
 
+    def test_a_copy_that_comes_before_the_hidden_message_itself(self) -> None:
+        def node(state: Any) -> Any:
+            hidden = tagged("Yes.", "draft").invoke(state["messages"])
+            return {"messages": [AIMessage("Yes."), hidden]}
+
+        assert [str(m.text) for m in heard(chain(node), {"tags": ["draft"]})] == ["Yes."]
+
     def test_a_later_attempt_inside_a_graph_that_is_not_streamed(self) -> None:
         failures = [ValueError()]
 
@@ -199,6 +206,21 @@ def test_what_a_hidden_node_pushes_is_hidden() -> None:
 
     graph = graph_of(note=node, talk=says(BYE)).compile()
     assert "".join(str(m.text) for m in heard(graph, {"nodes": ["note"]})) == BYE
+
+
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_what_a_hidden_model_hands_to_the_graph_around_stays_hidden(subgraphs: bool) -> None:
+    """LangGraph raises the command: the task ends in an error that is no failure."""
+
+    def hands_over(state: Any) -> Any:
+        answer = tagged(PLAN, "draft").invoke(state["messages"])
+        return Command(graph=Command.PARENT, update={"messages": [AIMessage(str(answer.text))]})
+
+    graph = graph_of(team=chain(hands_over), talk=says(BYE)).compile()
+    chunks: Any = exactly(graph, DedupConfig(hide={"tags": ["draft"]})).stream(
+        ASKED, stream_mode=["messages"], subgraphs=subgraphs
+    )
+    assert "".join(str(data[0].text) for *_, data in chunks) == BYE
 
 
 def test_a_hidden_fallback_takes_the_place_of_what_failed() -> None:
