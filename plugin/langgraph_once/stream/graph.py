@@ -8,8 +8,8 @@ langgraph 1.2.22 and langgraph-api 0.16.7).
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any, Self, TypeAlias, TypeVar, cast
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -21,7 +21,7 @@ from langgraph.pregel import Pregel
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.callback_events import told_once
-from langgraph_once.stream.chunk_filter import Expand, alone, chunk_filter
+from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, alone, chunk_filter
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import cuts_states
 from langgraph_once.stream.dedup.forms.stock import as_stock_reads
@@ -49,7 +49,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import FilterOf, Opened, Thread, astreamed, streamed
+from langgraph_once.stream.session import Opened, OwnParts, Thread, astreamed, streamed
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
@@ -57,9 +57,6 @@ __all__ = ["OnceStreams", "once"]
 
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 P = TypeVar("P", bound=Pregel[Any, Any, Any, Any])
-
-OwnParts: TypeAlias = Mapping[str, Callable[[Ledger], Expand]]
-"""The modes that a stream is asked for on our own account, with what is made of their parts."""
 
 ATTEMPT_KEY = "run_attempt"
 """Where a LangGraph server notes in the metadata how often it has begun a run
@@ -138,7 +135,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
-        begin = functools.partial(self._begin, "stream", input, config, asked, kwargs)
+        begin = functools.partial(self._begin, "stream", input, config, **asked, **kwargs)
         return streamed(begin)
 
     def astream(  # type: ignore[override]  # as `stream`
@@ -155,16 +152,18 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
-        begin = functools.partial(self._begin, "astream", input, config, asked, kwargs)
-        return astreamed(begin)
+        return astreamed(
+            functools.partial(self._begin, "astream", input, config, **asked, **kwargs)
+        )
 
     def _begin(
         self,
         method: str,
         input: Any,
         config: RunnableConfig | None,
-        options: dict[str, Any],
-        others: dict[str, Any],
+        *,
+        stream_mode: StreamModes | None,
+        **options: Any,
     ) -> Opened:
         """The stream that a call of `stream` or `astream` comes to, as it is first advanced.
 
@@ -172,11 +171,11 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             method: Which of the two.
             input: As given to it.
             config: As given to it.
-            options: `stream_mode`, `subgraphs` and `version`, as given to it.
-            others: Its other options.
+            stream_mode: As given to it.
+            options: Its other options.
         """
-        modes, version = self._asked_modes(options["stream_mode"], config), options["version"]
-        asked = {**options, "stream_mode": modes}
+        modes = self._asked_modes(stream_mode, config)
+        asked = mode_set(modes)
         merged = ensure_config(self.config, config)  # what a node hands down included
         for_stock = is_for_stock(
             self.dedup_config,
@@ -184,36 +183,40 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
             in_a_node=is_in_a_node(merged),
             is_announced=take_announcement(),
         )
-        is_v3 = is_v3_stream(merged, version)
-        run = self._run(input, for_stock=for_stock and not is_v3)
+        is_v3 = is_v3_stream(merged, options["version"])
+        is_stock = for_stock and not is_v3
+        dedup = as_stock_reads(self.dedup_config) if is_stock else self.dedup_config
+        run = Run(self, dedup, input, is_stock=is_stock)
+        thread = None if is_stock else self._thread(merged, input)
+        own = self._own_parts(asked, run, thread, is_v3=is_v3)
+        heard = with_modes(modes, own)
         hints = Hints(
             space_of(self.dedup_config, takes_back=True),
             max_messages=self.dedup_config.max_messages,
         )
-        is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
-        is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
-        repeats = not is_alone and (is_again or may_repeat(input))
-        thread = None if run.is_stock else self._thread(merged, may_repeat=repeats)
-        knows = (is_again or is_resume(input)) and thread is not None
-        is_silent = (self.cache is not None or knows) and "messages" in mode_set(modes)
-        own = self._own_parts(modes, run, thread, is_silent=is_silent, is_v3=is_v3)
-        heard = with_modes(modes, own)
         if is_v3:
-            is_sent = for_stock and is_served(merged)  # in this process there are no wire events
-            filter_of = self._event_filter_of(run, own, for_stock=is_sent)
+            make_filter: Callable[..., ChunkFilter] = functools.partial(
+                event_filter,
+                dedup,
+                for_stock=for_stock and is_served(merged),  # in this process no events are sent
+                tells_edits=not rewrites(self.stream_transformers),
+            )
         else:
-            filter_of = self._chunk_filter_of(asked, heard, run, hints, own)
-        stream = getattr(self._source(modes), method)
-        inner = {**others, "subgraphs": options["subgraphs"], "version": version}
-        return Opened(
-            functools.partial(stream, input, self._hearing(config, modes, hints), **inner),
-            modes,
-            heard,
-            filter_of,
-            run.config,
-            run if "messages" in mode_set(modes) else None,  # else no handler takes it
-            thread,
-        )
+            make_filter = functools.partial(
+                chunk_filter,
+                modes,
+                options["subgraphs"],
+                options["version"],
+                config=dedup,
+                heard=heard,
+                hints=hints,
+                is_message_key=run.is_message_key,
+                for_stock=is_stock,
+            )
+        stream = getattr(self._source(asked), method)
+        hearing = self._hearing(config, asked, hints)
+        begun = functools.partial(stream, input, hearing, **options)
+        return Opened(begun, modes, heard, own, make_filter, run, thread)
 
     def astream_events(
         self, input: Any, config: RunnableConfig | None = None, *, version: Any = "v2", **how: Any
@@ -232,27 +235,20 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         is_apart = is_v3_stream(merged, version) or is_in_a_node(merged)
         return not is_apart and Hiding.of(self.dedup_config) is None
 
-    def _run(self, input: Any, *, for_stock: bool) -> Run:
-        """What the handler of a stream is to know."""
-        if not for_stock:
-            return Run(self, self.dedup_config, input)
-        return Run(self, as_stock_reads(self.dedup_config), input, is_stock=True)
-
     def _hearing(
-        self, config: RunnableConfig | None, modes: StreamModes, hints: Hints
+        self, config: RunnableConfig | None, asked: Collection[str], hints: Hints
     ) -> RunnableConfig | None:
         """`config`, with one that listens where no messages are streamed.
 
         It tells how to cut states, and names the messages of `updates`, which else may come
         before the reducer has named them: nobody could say then that one was edited or removed.
         """
-        asked = mode_set(modes)
         tells = "values" in asked and cuts_states(self.dedup_config, asked)
         if "messages" in asked or not ("updates" in asked or tells):
             return config
         return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
-    def _thread(self, merged: RunnableConfig, *, may_repeat: bool = True) -> Thread | None:
+    def _thread(self, merged: RunnableConfig, input: Any) -> Thread | None:
         """The thread whose ledger this stream goes on with; a stream inside a node has none.
 
         Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
@@ -266,31 +262,29 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if store is None:
             store = saver if is_stream_state_store(saver) else self.own_stream_state
         is_delta = any(isinstance(each, DeltaChannel) for each in self.channels.values())
+        is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
+        is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
         return Thread(
-            merged,
-            saver,
-            store,
-            self.dedup_config,
-            self if is_delta else None,
-            may_repeat=may_repeat,
+            config=merged,
+            saver=saver,
+            store=store,
+            dedup=self.dedup_config,
+            graph=self if is_delta else None,
+            is_resumed=is_again or is_resume(input),
+            may_repeat=not is_alone and (is_again or may_repeat(input)),
         )
 
     def _own_parts(
-        self,
-        modes: StreamModes,
-        run: Run,
-        thread: Thread | None,
-        *,
-        is_silent: bool,
-        is_v3: bool,
+        self, asked: Collection[str], run: Run, thread: Thread | None, *, is_v3: bool
     ) -> OwnParts:
         own: dict[str, Callable[[Ledger], Expand]] = {}
-        if "messages" in mode_set(modes) and not run.is_stock:
+        if "messages" in asked and not run.is_stock:
             own["values"] = lambda _: alone  # they show the ids that reducers gave to messages
-        if is_silent:
+        may_be_silent = self.cache is not None or (thread is not None and thread.is_resumed)
+        if "messages" in asked and may_be_silent:
             own["updates"] = lambda ledger: (
                 CachedParts(
-                    modes,
+                    asked,
                     ledger,
                     run.is_message_key,
                     has_cache=self.cache is not None,
@@ -299,37 +293,10 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
                 ).expand
             )
         if thread is not None:
-            is_wanted = "checkpoints" in mode_set(modes)
-            own["checkpoints"] = functools.partial(thread.checkpoints, wanted=is_wanted)
+            own["checkpoints"] = functools.partial(
+                thread.checkpoints, wanted="checkpoints" in asked
+            )
         return own
-
-    def _event_filter_of(self, run: Run, own: OwnParts, *, for_stock: bool) -> FilterOf:
-        """What makes the filter of a v3 run."""
-        return lambda ledger: event_filter(
-            run.config,
-            ledger,
-            expand={mode: make(ledger) for mode, make in own.items()},
-            for_stock=for_stock,
-            tells_edits=not rewrites(self.stream_transformers),
-        )
-
-    def _chunk_filter_of(
-        self, asked: Mapping[str, Any], heard: StreamModes, run: Run, hints: Hints, own: OwnParts
-    ) -> FilterOf:
-        """What makes the filter of a v1 or v2 stream, in which come the modes `heard`."""
-        modes, subgraphs, version = asked.values()
-        return lambda ledger: chunk_filter(
-            modes,
-            subgraphs,
-            version,
-            ledger=ledger,
-            config=run.config,
-            heard=heard,
-            expand={mode: make(ledger) for mode, make in own.items()},
-            hints=hints,
-            is_message_key=run.is_message_key,
-            for_stock=run.is_stock,
-        )
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
@@ -342,7 +309,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def _plain(self) -> Pregel[Any, Any, Any, Any]:
         return _twin(self, self.plain_class)
 
-    def _source(self, modes: StreamModes) -> Pregel[Any, Any, Any, Any]:
+    def _source(self, asked: Collection[str]) -> Pregel[Any, Any, Any, Any]:
         """The graph to stream from.
 
         In v2 upstream makes an object of each state that it streams, and of the state of each
@@ -350,9 +317,9 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         fail, so it is left out where the reader gets none of them.
         """
         source = self._plain()
-        if not mode_set(modes) & {"checkpoints", "debug"}:
+        if "checkpoints" not in asked and "debug" not in asked:
             source._state_mapper = None  # noqa: SLF001  # see above
-        if "values" not in mode_set(modes):
+        if "values" not in asked:
             source._output_mapper = None  # noqa: SLF001  # see above
         return source
 

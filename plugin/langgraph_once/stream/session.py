@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -34,15 +34,16 @@ from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unna
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
-from langgraph_once.stream.part.intake import StreamModes
+from langgraph_once.stream.part.intake import StreamModes, mode_set
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.unread import unread
 
-__all__ = ["FilterOf", "Opened", "Thread", "astreamed", "streamed"]
+__all__ = ["Opened", "OwnParts", "Thread", "astreamed", "streamed"]
 
-FilterOf: TypeAlias = Callable[[Ledger], ChunkFilter]
+OwnParts: TypeAlias = Mapping[str, Callable[[Ledger], Expand]]
+"""The modes that a stream is asked for on our own account, with what is made of their parts."""
 
 UNREAD = "What the consumer of a stream has was not read"
 
@@ -50,55 +51,45 @@ REST_PER_SAVE = 20
 """How much longer than the last note of a ledger took, none is made: a twentieth of the time."""
 
 
-class _Start(NamedTuple):
-    """What a stream starts with."""
-
-    ledger: Ledger
-    at: StreamAddress | None
-    may_watch: bool
-
-
+@dataclass(kw_only=True)
 class Thread:
-    """The thread that a stream runs in, and where its ledgers are kept.
+    """The thread that a stream runs in, and where its ledgers are kept."""
 
-    Args:
-        config: The config of the stream.
-        checkpointer: Where the thread is kept.
-        store: Where its ledgers are kept.
-        dedup: The bounds of a new ledger.
-        graph: Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None
-            where each holds its whole state.
-        may_repeat: Whether the stream may begin with updates of the one before, `may_repeat`.
+    config: RunnableConfig
+    """The config of the stream."""
 
-    Attributes:
-        may_watch: Whether the graph can be asked for the mode `checkpoints`; known when it is open.
-    """
+    saver: BaseCheckpointSaver[Any]
+    """Keeps the thread."""
 
-    def __init__(
-        self,
-        config: RunnableConfig,
-        checkpointer: BaseCheckpointSaver[Any],
-        store: StreamStateStore,
-        dedup: DedupConfig,
-        graph: Pregel[Any, Any, Any, Any] | None = None,
-        *,
-        may_repeat: bool = True,
-    ) -> None:
-        self._may_repeat = may_repeat
-        self._graph = graph
-        self._checkpointer = checkpointer
-        self.store = store
-        self._saves: Saves | AsyncSaves = Saves(store)
-        self._dedup = dedup
-        self._start = config
-        asked = config["configurable"]
-        self._rests_until = 0.0
+    store: StreamStateStore
+    """Keeps its ledgers."""
+
+    dedup: DedupConfig
+    """The bounds of a new ledger."""
+
+    graph: Pregel[Any, Any, Any, Any] | None
+    """Reads states of which a checkpoint holds only what is new (`DeltaChannel`); None where each
+    holds its whole state."""
+
+    is_resumed: bool
+    """Whether the stream goes on from a checkpoint."""
+
+    may_repeat: bool
+    """Whether the stream may begin with updates of the one before, `may_repeat`."""
+
+    may_watch: bool = False
+    """Whether the graph can be asked for the mode `checkpoints`; known when it is open."""
+
+    _start_at: StreamAddress | None = None
+    _at: StreamAddress | None = None
+    _before: StreamAddress | None = None
+    _rests_until: float = 0.0
+
+    def __post_init__(self) -> None:
+        asked = self.config["configurable"]
         self._id = str(asked["thread_id"])
         self._ns = str(asked.get("checkpoint_ns", ""))
-        self.may_watch: bool = False
-        self._start_at: StreamAddress | None = None
-        self._at: StreamAddress | None = None
-        self._before: StreamAddress | None = None
+        self._saves: Saves | AsyncSaves
 
     def open(self, saves: Saves) -> Ledger:
         """The ledger of the checkpoint that the stream starts from.
@@ -157,8 +148,9 @@ class Thread:
         if (at := self._at or self._start_at) is not None:
             self._saves.put(at, ledger)
 
-    def _opening(self, guard: Guard) -> Calls[_Start]:
-        found = yield Call(self._checkpointer, "get_tuple", self._start)
+    def _opening(self, guard: Guard) -> Calls[tuple[Ledger, StreamAddress | None, bool]]:
+        """The ledger, the address that the stream starts from, and whether it may be watched."""
+        found = yield Call(self.saver, "get_tuple", self.config)
         saved = address = None
         with guard():
             for address in self._addresses(found):
@@ -166,22 +158,22 @@ class Thread:
                 if saved is not None:
                     break
         state: Any = {}
-        if self._graph is not None:
-            state = (yield Call(self._graph, "get_state", self._start)).values
+        if self.graph is not None:
+            state = (yield Call(self.graph, "get_state", self.config)).values
         ledger = self._ledger(found, saved, address, state)
         may_watch = False
         with self._saves.guard():
             _copy_interrupts(found)
             may_watch = True
-        return _Start(ledger, next(self._addresses(found), None), may_watch=may_watch)
+        return ledger, next(self._addresses(found), None), may_watch
 
-    def _opened(self, found: _Start | None) -> Ledger:
+    def _opened(self, found: tuple[Ledger, StreamAddress | None, bool] | None) -> Ledger:
         if found is None:
-            return Ledger.within(self._dedup)
-        self.may_watch = found.may_watch
+            return Ledger.within(self.dedup)
+        ledger, start_at, self.may_watch = found
         # Else nobody tells where the graph gets to, and a ledger belongs to that checkpoint.
-        self._start_at = found.at if found.may_watch else None
-        return found.ledger
+        self._start_at = start_at if self.may_watch else None
+        return ledger
 
     def _addresses(self, found: CheckpointTuple | None) -> Iterator[StreamAddress]:
         """Where the ledger of a checkpoint is; if nowhere, that of the one before tells most."""
@@ -203,11 +195,11 @@ class Thread:
         if saved is not None:
             # A ledger of a newer version, or damaged: the state tells most of it.
             ledger = Ledger.from_bytes(saved, on_error="fresh")
-            ledger.limit(self._dedup)  # which may have changed since
+            ledger.limit(self.dedup)  # which may have changed since
         else:
-            ledger = Ledger.within(self._dedup)
+            ledger = Ledger.within(self.dedup)
         was_left = found is not None and address == next(self._addresses(found))
-        if not (self._may_repeat and was_left):  # else the step that was under way is no more
+        if not (self.may_repeat and was_left):  # else the step that was under way is no more
             ledger.forget_updates()
         if found is not None:
             state = {**found.checkpoint["channel_values"], **dict(entries_of(whole))}
@@ -232,36 +224,30 @@ class Opened(NamedTuple):
     heard: StreamModes
     """Those, and more that are asked for on our own account."""
 
-    filter_of: FilterOf
-    config: DedupConfig
-    run: Run | None = None
-    """What the handler of the graph is to take; None where no messages are streamed."""
+    own: OwnParts
+    make_filter: Callable[..., ChunkFilter]
+    """Takes `ledger`, and as `expand` what is made of the parts of `own`."""
 
-    thread: Thread | None = None
+    run: Run
+    """What the handler of the graph is to take."""
+
+    thread: Thread | None
     """Where the ledger is kept; None where nothing is known of earlier streams."""
 
-    @property
-    def chunks(self) -> Any:
-        """The chunks of the graph; to be asked for when the thread is open."""
+    def filtering(self, ledger: Ledger) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
+        """The arguments of `filtered` for a reader who has what this ledger says."""
+        self.run.was_hidden = ledger.hides
         heard = self.heard
         if self.thread is not None and not self.thread.may_watch:
             heard = [mode for mode in heard if mode != "checkpoints" or mode in self.modes]
-        return self.stream(stream_mode=heard)
-
-    @property
-    def around_first(self) -> AbstractContextManager[None]:
-        """Entered while the first chunk is made."""
-        return nullcontext() if self.run is None else self.run.pending()
-
-    def passing(self, ledger: Ledger) -> ChunkFilter:
-        """The filter for a reader who has what this ledger says."""
-        if self.run is not None:
-            self.run.was_hidden = ledger.hides
-        return self.filter_of(ledger)
-
-    def alone(self) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
-        """The arguments of `filtered` for a stream whose ledger is kept nowhere."""
-        return self.chunks, self.filter_of(Ledger.within(self.config)), self.around_first
+        expand = {mode: make(ledger) for mode, make in self.own.items()}
+        # Where no messages are streamed there is no handler to take the run.
+        has_handler = "messages" in mode_set(self.modes)
+        return (
+            self.stream(stream_mode=heard),
+            self.make_filter(ledger=ledger, expand=expand),
+            self.run.pending() if has_handler else nullcontext(),
+        )
 
 
 def streamed(begin: Callable[[], Opened]) -> Iterator[Any]:
@@ -273,7 +259,7 @@ def streamed(begin: Callable[[], Opened]) -> Iterator[Any]:
     """
     opened = begin()
     if opened.thread is None:
-        yield from filtered(*opened.alone())
+        yield from filtered(*opened.filtering(Ledger.within(opened.run.config)))
     else:
         yield from _kept(opened, opened.thread)
 
@@ -281,13 +267,13 @@ def streamed(begin: Callable[[], Opened]) -> Iterator[Any]:
 def _kept(opened: Opened, thread: Thread) -> Iterator[Any]:
     saves = Saves(thread.store)
     ledger = thread.open(saves)
-    passing = opened.passing(ledger)
+    chunks, new, around_first = opened.filtering(ledger)
     try:
-        with closing(filtered(opened.chunks, passing, opened.around_first)) as new:
-            yield from new
+        with closing(filtered(chunks, new, around_first)) as kept:
+            yield from kept
     except BaseException:
         with saves.guard():
-            passing.keep_undelivered(unread(opened.run))
+            new.keep_undelivered(unread(opened.run))
         raise
     finally:
         thread.end(ledger)
@@ -297,26 +283,28 @@ def _kept(opened: Opened, thread: Thread) -> Iterator[Any]:
 async def astreamed(begin: Callable[[], Opened]) -> AsyncIterator[Any]:
     """`streamed`, async."""
     opened = begin()
-    thread = opened.thread
-    source = _akept(opened, thread) if thread is not None else afiltered(*opened.alone())
-    async with aclosing(source) as new:
-        async for chunk in new:
+    if opened.thread is None:
+        source = afiltered(*opened.filtering(Ledger.within(opened.run.config)))
+    else:
+        source = _akept(opened, opened.thread)
+    async with aclosing(source) as kept:
+        async for chunk in kept:
             yield chunk
 
 
 async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
     saves = AsyncSaves(thread.store)
     ledger = await thread.aopen(saves)
-    passing = opened.passing(ledger)
+    chunks, new, around_first = opened.filtering(ledger)
     try:
-        async with aclosing(afiltered(opened.chunks, passing, opened.around_first)) as new:
-            async for chunk in new:
+        async with aclosing(afiltered(chunks, new, around_first)) as kept:
+            async for chunk in kept:
                 yield chunk
     except BaseException:
         with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
             await asyncio.sleep(0)  # what was sent from other threads is on its way
         with saves.guard():
-            passing.keep_undelivered(unread(opened.run))
+            new.keep_undelivered(unread(opened.run))
         raise
     finally:
         thread.end(ledger)

@@ -11,6 +11,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once.stream.readers import TASK_ID_KEY
 from tests.exact import exactly
+from tests.unit_tests.stream.scenes import ASKED
 
 
 def answers(state: MessagesState) -> dict[str, Any]:
@@ -31,4 +32,5 @@ GRAPH: Any = exactly(
     ids=["no-thread", "thread", "in-a-node"],
 )
 def test_only_those_of_a_thread_that_run_in_no_node(asked: Any, has_one: bool) -> None:
-    assert (GRAPH._thread({"configurable": asked}) is not None) is has_one
+    config = {"configurable": asked, "metadata": {}}
+    assert (GRAPH._thread(config, ASKED) is not None) is has_one

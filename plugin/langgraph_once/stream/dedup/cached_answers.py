@@ -9,7 +9,7 @@ left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +26,6 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
 from langgraph_once.stream.part.content import as_whole, content_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.intake import StreamModes, mode_set
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY
 
@@ -48,7 +47,7 @@ class CachedParts:
 
     def __init__(
         self,
-        modes: StreamModes,
+        modes: Collection[str],
         ledger: Ledger,
         is_message_key: IsMessageKeyIn,
         *,
@@ -57,7 +56,7 @@ class CachedParts:
         annotates: bool = True,
     ) -> None:
         self._has_cache = has_cache
-        self._wants_updates = "updates" in mode_set(modes)
+        self._wants_updates = "updates" in modes
         self._ledger = ledger
         self._is_message_key = is_message_key
         self._with_results = with_results

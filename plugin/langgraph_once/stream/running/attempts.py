@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
-from uuid import UUID
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, LLMResult
@@ -45,78 +45,67 @@ class EmittedMessage(NamedTuple):
     task: str
 
 
+@dataclass(eq=False, slots=True)
 class ModelRun:
-    """One call of a chat model.
+    """One call of a chat model."""
 
-    Attributes:
-        id: The id of its first chunk that had one; all of it goes out under this id.
-        meta: The namespace and the metadata of its tokens.
-        failed: It ended in an error, so what it said is void.
-        is_void: Its task, or one around that, has begun anew since.
-        said: What it said in all, once it has ended; its message may be changed after that.
-        kept_in: The namespaces of the tasks that returned what it said.
-    """
+    run_id: str
+    task: Task
 
-    __slots__ = ("failed", "id", "is_void", "kept_in", "meta", "run_id", "said", "task")
+    meta: Meta
+    """The namespace and the metadata of its tokens."""
 
-    def __init__(self, run_id: UUID, task: Task) -> None:
-        self.run_id = str(run_id)
-        self.task = task
-        self.id = ""
-        self.meta: Meta = (), {}
-        self.failed = False
-        self.is_void = False
-        self.said: Content | None = None
-        self.kept_in: set[str] = set()
+    id: str = ""
+    """The id of its first chunk that had one; all of it goes out under this id."""
+
+    failed: bool = False
+    """It ended in an error, so what it said is void."""
+
+    is_void: bool = False
+    """Its task, or one around that, has begun anew since."""
+
+    said: Content | None = None
+    """What it said in all, once it has ended; its message may be changed after that."""
+
+    kept_in: set[str] = field(default_factory=set)
+    """The namespaces of the tasks that returned what it said."""
 
 
+@dataclass(eq=False, slots=True)
 class Task:
-    """One task of the running graph, over all its attempts in this stream.
+    """One task of the running graph, over all its attempts in this stream."""
 
-    Attributes:
-        attempt: The number of the attempt that runs, from 1.
-        steps: The steps in which it and the tasks around it run, outermost first.
-        inputs: What this attempt was given: for each id the message, its content as it was,
-            and the key it was under.
-        unnamed: What it was given besides, without ids.
-        is_sent: It was given them by a `Send`, and not by the state of its graph.
-        started: What was given to what was started in it last: to a graph, perhaps.
-        runs: The model runs of this attempt, by the ids they may be known under.
-        said: What was sent in this attempt, tasks inside this one included.
-        stale: What was sent inside it in earlier attempts and has not been taken back.
-        models: The model runs that spoke in it, in any attempt, or in a task inside it.
-    """
+    ns: str
 
-    __slots__ = (
-        "_open",
-        "_started",
-        "attempt",
-        "inputs",
-        "is_sent",
-        "models",
-        "ns",
-        "runs",
-        "said",
-        "stale",
-        "started",
-        "steps",
-        "unnamed",
-    )
+    attempt: int = 1
+    """The number of the attempt that runs, from 1."""
 
-    def __init__(self, ns: str) -> None:
-        self.ns = ns
-        self.attempt = 1
-        self.steps: list[int] = []
-        self._open = 0
-        self._started = False
-        self.inputs: dict[str, tuple[BaseMessage, object, str]] = {}
-        self.unnamed = GivenToTask()
-        self.runs: dict[str, ModelRun] = {}
-        self.said: dict[tuple[str, str], EmittedMessage] = {}
-        self.stale: list[EmittedMessage] = []
-        self.models: list[ModelRun] = []
-        self.is_sent = False
-        self.started: deque[GivenToGraph] = deque(maxlen=MAX_STARTED)
+    steps: list[int] = field(default_factory=list)
+    """The steps in which it and the tasks around it run, outermost first."""
+
+    given: GivenToTask = field(default_factory=GivenToTask)
+    """What this attempt was given."""
+
+    is_sent: bool = False
+    """It was given that by a `Send`, and not by the state of its graph."""
+
+    started: deque[GivenToGraph] = field(default_factory=lambda: deque(maxlen=MAX_STARTED))
+    """What was given to what was started in it last: to a graph, perhaps."""
+
+    runs: dict[str, ModelRun] = field(default_factory=dict)
+    """The model runs of this attempt, by the ids they may be known under."""
+
+    said: dict[tuple[str, str], EmittedMessage] = field(default_factory=dict)
+    """What was sent in this attempt, tasks inside this one included."""
+
+    stale: list[EmittedMessage] = field(default_factory=list)
+    """What was sent inside it in earlier attempts and has not been taken back."""
+
+    models: list[ModelRun] = field(default_factory=list)
+    """The model runs that spoke in it, in any attempt, or in a task inside it."""
+
+    _open: int = 0
+    _started: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -136,8 +125,7 @@ class Task:
         self.stale += self.said.values()
         for run in self.models:
             run.is_void = True
-        self.inputs, self.runs, self.said = {}, {}, {}
-        self.unnamed = GivenToTask()
+        self.given, self.runs, self.said = GivenToTask(), {}, {}
         return True
 
     def end(self) -> bool:
@@ -172,12 +160,11 @@ class Task:
                     return run_id
         return None
 
-    def take_back(self, *, inner: bool) -> Iterator[EmittedMessage]:
+    def take_back(self, *, inner: bool) -> list[EmittedMessage]:
         """What earlier attempts sent: themselves, or with `inner` the tasks inside too."""
         taken = [said for said in self.stale if inner or said.task == self.ns]
-        if taken:
-            self.stale = [said for said in self.stale if said not in taken]
-        yield from taken
+        self.stale = [said for said in self.stale if said not in taken]
+        return taken
 
 
 class Tasks:
@@ -236,11 +223,8 @@ class Tasks:
 
 def first_message(response: LLMResult) -> BaseMessage | None:
     """What a model answered, where it is a chat model."""
-    if response.generations and response.generations[0]:
-        generation = response.generations[0][0]
-        if isinstance(generation, ChatGeneration):
-            return generation.message
-    return None
+    answers = (answer for batch in response.generations for answer in batch)
+    return next((each.message for each in answers if isinstance(each, ChatGeneration)), None)
 
 
 def is_sent(metadata: Mapping[str, Any]) -> bool:

@@ -40,7 +40,7 @@ from langgraph_once.stream.part.annotation import (
     note_in,
 )
 from langgraph_once.stream.part.content import AUTO_ID_PREFIX, Content, as_whole, content_of
-from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
+from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.running.attempts import (
     EmittedMessage,
@@ -82,10 +82,12 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._take_back_inner(task.ns)
-        for failed in [run for run in list(task.runs.values()) if run.failed]:
-            self._take_back(task, [EmittedMessage(failed.id, meta[0], task.ns)], meta[1])
-            task.runs = {known: run for known, run in list(task.runs.items()) if run is not failed}
-        run = self._models[run_id] = ModelRun(run_id, task)
+        failed = dict.fromkeys(run for run in list(task.runs.values()) if run.failed)
+        void = [EmittedMessage(run.id, meta[0], task.ns) for run in failed]
+        self._take_back(task, void, meta[1])
+        if failed:
+            task.runs = {known: run for known, run in list(task.runs.items()) if not run.failed}
+        run = self._models[run_id] = ModelRun(str(run_id), task, meta)
         run.meta = meta[0], self._annotate(meta[1], "model", task, run=run)
 
     def on_llm_new_token(  # type: ignore[override]  # as upstream's own
@@ -118,8 +120,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         if own:
             run.task.runs.setdefault(own, run)
         if not run.id:
-            run.id = own or f"{AUTO_ID_PREFIX}-{run.run_id}"
-            self._begin_to_speak(run)
+            self._begin_to_speak(run, own)
         if own == run.id:
             return message, metadata
         # The state has it under the provider's id, which only readers in stock form are sent.
@@ -127,7 +128,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             metadata = naming(metadata, own)
         return message.model_copy(update={"id": run.id}), metadata
 
-    def _begin_to_speak(self, run: ModelRun) -> None:
+    def _begin_to_speak(self, run: ModelRun, message_id: str | None) -> None:
+        run.id = message_id or f"{AUTO_ID_PREFIX}-{run.run_id}"
         note_in(run.meta[1])["id"] = run.id
         run.task.runs[run.id] = run
         self._tasks.speak(run)
@@ -144,8 +146,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self.seen.add(message.id)
         run.task.runs.setdefault(message.id, run)
         if not run.id:
-            run.id = message.id
-            self._begin_to_speak(run)
+            self._begin_to_speak(run, message.id)
             self._send(run.meta[0], as_whole(message), run.meta[1], run.task)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
@@ -190,13 +191,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._take_back(task, task.take_back(inner=False), metadata)
         else:
             self._take_back_inner(task.ns)
-        task.unnamed.begin(inputs)
-        for key, message in found_in_input(inputs):
-            if message.id is None:
-                task.unnamed.note(message)
-            else:
-                task.inputs[message.id] = message, message.content, key
-        self._given_ids |= task.inputs.keys()
+        task.given.add(inputs)
+        self._given_ids |= task.given.named.keys()
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
         """Send the messages that a node returned, or raised with a command."""
@@ -224,7 +220,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     def _send_found(self, meta: Meta, task: Task, response: Any, source: Source) -> None:
         found = found_in_update(response, lambda key: self.run.is_message_key(meta[0], key))
         nameless = set(map(id, found.nameless))
-        repeated = task.unnamed.repeated(  # a `Send` gives no list that its task could replace
+        repeated = task.given.repeated(  # a `Send` gives no list that its task could replace
             found,
             lambda key: (
                 not task.is_sent and (key in found.replaced or self.run.replaces(meta[0], key))
@@ -283,7 +279,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         metadata = self._annotate(meta[1], source, task, run=run)
         note = note_in(metadata)
         is_known = self.run.is_stock and message.id in self.seen
-        if source != "history" and (is_known or message.id in task.inputs):
+        if source != "history" and (is_known or message.id in task.given.named):
             note["given"] = True
         if run is not None and run.said == content_of(message):
             note["streamed"] = True
@@ -293,7 +289,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
         """Whether it is other than what the task was given, or the graphs around it were."""
-        given = task.inputs.get(str(message.id))
+        given = task.given.named.get(str(message.id))
         if given is None:
             return not self._was_given(task, message)
         known, content, _ = given
@@ -312,7 +308,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         content = content_of(message)
         if self._was_given_around(task, content, under=message_id):
             return True
-        return message_id in self._given_ids and task.unnamed.claims(content)
+        return message_id in self._given_ids and task.given.claims(content)
 
     def _was_given_around(self, task: Task, content: Content, *, under: str | None = None) -> bool:
         """Whether a graph around this task was run with a message. Later ones the ledger knows."""

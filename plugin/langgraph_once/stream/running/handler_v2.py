@@ -8,7 +8,6 @@ from uuid import UUID
 from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.pregel._messages import StreamMessagesHandlerV2
 
-from langgraph_once.stream.part.content import AUTO_ID_PREFIX
 from langgraph_once.stream.running.attempts import Task
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 
@@ -35,7 +34,6 @@ class OnceMessagesHandlerV2(HidingMessagesHandler, StreamMessagesHandlerV2):
             return
         ns, metadata = run.meta
         if event.get("event") == "message-start":
-            run.id = event.get("id") or f"{AUTO_ID_PREFIX}-{run.run_id}"
             metadata["run_id"] = run.run_id
-            self._begin_to_speak(run)
+            self._begin_to_speak(run, event.get("id"))
         self.stream((ns, "messages", (event, metadata)))

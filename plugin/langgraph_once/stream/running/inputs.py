@@ -1,8 +1,4 @@
-"""What graphs and tasks were given: a node that returns it says nothing new.
-
-A task knows what it was given with an id. Here is the rest: what the graphs around it were
-given, and what it was given without an id, as a string for example.
-"""
+"""What graphs and tasks were given: a node that returns it says nothing new."""
 
 from __future__ import annotations
 
@@ -17,6 +13,7 @@ from langgraph_once.stream.part.messages_within import (
     IsMessageKey,
     coerced,
     entries_of,
+    found_in_input,
     is_message_like,
     messages_given,
 )
@@ -47,23 +44,29 @@ class GivenToGraph:
 
 
 class GivenToTask:
-    """The input of one attempt of a task, as far as it bears no ids."""
+    """The input of one attempt of a task.
+
+    Attributes:
+        named: For each id the message, its content as it was, and the key it was under.
+    """
 
     def __init__(self) -> None:
+        self.named: dict[str, tuple[BaseMessage, object, str]] = {}
         self._value: Any = None
         self._unnamed: dict[int, tuple[BaseMessage, object]] = {}
         self._unclaimed: list[Content] | None = None
 
-    def begin(self, value: Any) -> None:
-        """Note the whole input."""
+    def add(self, value: Any) -> None:
+        """Note the input, and what its messages say, which a node may change."""
         self._value = value
-
-    def note(self, message: BaseMessage) -> None:
-        """Note a message in it that has no id, and what it says, which a node may change."""
-        self._unnamed[id(message)] = message, message.content
+        for key, message in found_in_input(value):
+            if message.id is None:
+                self._unnamed[id(message)] = message, message.content
+            else:
+                self.named[message.id] = message, message.content, key
 
     def repeated(self, found: Found, replaces: Callable[[str], bool]) -> set[int]:
-        """Which messages of an update repeat this input: by `id()`.
+        """Which messages of an update repeat what has no id here: by `id()`.
 
         Those are, in a list that takes the place of the one that was given, the same objects,
         and from its beginning on copies at the same place. A list that is added to another says

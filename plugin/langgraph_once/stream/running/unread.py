@@ -17,9 +17,9 @@ TELLS_OF_MESSAGES = frozenset({"updates", "values", "checkpoints"})
 checkpoint which ledger belongs to it."""
 
 
-def unread(run: Run | None) -> Iterator[Part]:
+def unread(run: Run) -> Iterator[Part]:
     """The parts of an ended run that tell of messages and that nobody has read."""
-    put: Any = run and run.put
+    put: Any = run.put
     if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time
         put = put.args[0]
     # Private upstream (langgraph 1.2.22, langgraph/_internal/_queue.py); the law with cuts
