@@ -90,4 +90,4 @@ async def test_tasks_that_are_done_are_forgotten(mode: Any) -> None:
     else:
         assert [chunk async for chunk in graph.astream(ASKED, stream_mode=mode)]
     before, after = known
-    assert before == after > 0
+    assert 0 < after <= before + 1  # what the last step has written is kept, with its task
