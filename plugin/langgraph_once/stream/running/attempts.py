@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
+from langgraph_once.stream.dedup.messages.identity import original_of
 from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.namespace import NS_SEP, lineage, node_path
 from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
@@ -148,17 +149,12 @@ class Task:
         """
         if not isinstance(message, AIMessage):
             return None
-        content = content_of(message)
         free = [
             (run.id, run.said)
             for run in self.models
             if run.said and not (run.is_void or self.ns in run.kept_in)
         ]
-        for allowed in dict.fromkeys(("same", space)):
-            for run_id, said in free:
-                if said.spaced(allowed) == content.spaced(allowed):
-                    return run_id
-        return None
+        return original_of(content_of(message), free, space=space)
 
     def take_back(self, *, inner: bool) -> list[EmittedMessage]:
         """What earlier attempts sent: themselves, or with `inner` the tasks inside too."""
@@ -195,17 +191,18 @@ class Tasks:
             if ns == task.ns or ns.startswith(inside):
                 self._tasks.pop(ns, None)
 
-    def say(self, said: EmittedMessage) -> None:
-        """Note what a task sent, for it and the tasks that it runs in."""
-        for ns in lineage(said.task):
-            self.get(ns).said[said.task, said.id] = said
+    def say(self, said: EmittedMessage, run: ModelRun | None = None) -> None:
+        """Note what a task sent, for it and the tasks that it runs in.
 
-    def speak(self, run: ModelRun) -> None:
-        """Note the first chunk of a model run, for its task and the tasks that it runs in."""
-        said = EmittedMessage(run.id, run.meta[0], run.task.ns)
-        self.say(said)
+        Args:
+            said: The message.
+            run: The model run whose first chunk it is, if it is one.
+        """
         for ns in lineage(said.task):
-            self.get(ns).models.append(run)
+            task = self.get(ns)
+            task.said[said.task, said.id] = said
+            if run is not None:
+                task.models.append(run)
 
     def drafts(self, task: Task) -> list[ModelRun]:
         """The model runs whose answers no task returned, once no task is left that could.

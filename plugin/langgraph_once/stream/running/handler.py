@@ -132,7 +132,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         run.id = message_id or f"{AUTO_ID_PREFIX}-{run.run_id}"
         note_in(run.meta[1])["id"] = run.id
         run.task.runs[run.id] = run
-        self._tasks.speak(run)
+        self._tasks.say(EmittedMessage(run.id, run.meta[0], run.task.ns), run)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Any:
         """Send the whole message of a model that did not stream."""

@@ -20,6 +20,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.pregel._messages import graph_namespace
 
 from langgraph_once.stream.dedup.hide import Hiding
+from langgraph_once.stream.dedup.messages.identity import original_of
 from langgraph_once.stream.part.annotation import Source, note_in
 from langgraph_once.stream.part.content import Content, as_whole, content_of
 from langgraph_once.stream.part.messages_within import found_in_input, found_in_update
@@ -136,14 +137,12 @@ class HidingMessagesHandler(OnceMessagesHandler):
 
     def _tags_of(self, message: BaseMessage, task: str) -> list[str]:
         """The tags of the model run that a message of a task repeats and upstream left out."""
-        if not self._no_stream:
+        known = list(self._no_stream)
+        if not known:
             return []
-        content = content_of(message)
-        for known in list(self._no_stream):
-            is_copy = task in lineage(known.task) and content.is_copy_of(known.content)
-            if known.id == message.id or is_copy:
-                return known.tags
-        return []
+        named = next((each.tags for each in known if each.id == message.id), None)
+        said = ((each.tags, each.content) for each in known if task in lineage(each.task))
+        return named or original_of(content_of(message), said, may_lack_thoughts=True) or []
 
     def _send_hidden(
         self, meta: Meta, message: BaseMessage, source: Source, run_id: str = ""

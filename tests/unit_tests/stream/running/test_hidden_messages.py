@@ -235,10 +235,15 @@ def test_a_hidden_fallback_takes_the_place_of_what_failed() -> None:
     assert folded(wrapped.stream(ASKED, stream_mode="messages")) == {}
 
 
-def test_what_upstream_does_not_stream_is_told_with_its_tags() -> None:
+def says_text_of(made: Any) -> Any:
+    return lambda state: {"messages": [AIMessage(str(made.invoke(state["messages"]).text))]}
+
+
+@pytest.mark.parametrize("returned", [asks, says_text_of], ids=["itself", "a-copy"])
+def test_what_upstream_does_not_stream_is_told_with_its_tags(returned: Any) -> None:
     """So that a client may hide it where the graph hides nothing."""
     graph = exactly(
-        chain(asks(tagged(PLAN, "nostream", "x")), asks(model(BYE).with_config(run_name="y")))
+        chain(returned(tagged(PLAN, "nostream", "x")), asks(model(BYE).with_config(run_name="y")))
     )
     chunks: Any = graph.stream(ASKED, stream_mode="messages")
     told: Any = {str(message.text): metadata["once"] for message, metadata in chunks}

@@ -6,9 +6,9 @@ messages are the same; how two texts compare is `Content`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from langchain_core.messages import ToolMessage
 
@@ -18,9 +18,11 @@ from langgraph_once.stream.dedup.operations import Because
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.content import Space, is_auto
+from langgraph_once.stream.part.content import Content, Space, is_auto
 
-__all__ = ["COPIES_NOTHING", "Identity", "Match", "space_of"]
+__all__ = ["COPIES_NOTHING", "Identity", "Match", "original_of", "space_of"]
+
+T = TypeVar("T")
 
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams may be the one that a chunk goes on with under
@@ -176,6 +178,30 @@ class Identity:
 
 def _match(entry: Entry | None, because: Because) -> Match | None:
     return None if entry is None else Match(entry, because)
+
+
+def original_of(
+    content: Content,
+    originals: Iterable[tuple[T, Content]],
+    *,
+    space: Space = "same",
+    may_lack_thoughts: bool = False,
+) -> T | None:
+    """The first of some messages that another repeats; None if it repeats none.
+
+    Args:
+        content: What the other says.
+        originals: The messages, each with what it says.
+        space: What white space may differ, where none says just the same.
+        may_lack_thoughts: Whether the other may have left out blocks that are no text.
+    """
+    known = list(originals)
+    for allowed in dict.fromkeys(("same", space)):
+        for original, said in known:
+            is_whole = may_lack_thoughts or content.rest == said.rest
+            if is_whole and content.is_copy_of(said, space=allowed):
+                return original
+    return None
 
 
 def space_of(config: DedupConfig, *, takes_back: bool) -> Space:
