@@ -17,7 +17,7 @@ from langgraph.pregel import main
 
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.running.handler_v2 import OnceMessagesHandlerV2
-from langgraph_once.stream.running.run import Run
+from langgraph_once.stream.running.run import PENDING
 
 __all__ = ["install"]
 
@@ -31,7 +31,7 @@ class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's cl
     ours: type
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  # a metaclass
-        return (cls.ours if Run.is_pending() else cls.plain)(*args, **kwargs)
+        return (cls.plain if PENDING.get() is None else cls.ours)(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  # a metaclass
         return isinstance(instance, cls.plain)

@@ -7,10 +7,11 @@ variable empty, and so does another run at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal, TypeAlias
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast
 
 from langgraph.channels import BinaryOperatorAggregate, DeltaChannel, LastValue
 from langgraph.graph.message import add_messages
@@ -21,7 +22,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.part.namespace import node_path
 from langgraph_once.stream.running.inputs import GivenToGraph
 
-__all__ = ["Run"]
+__all__ = ["PENDING", "Run"]
 
 PENDING: ContextVar[Run | None] = ContextVar("langgraph_once_run", default=None)
 
@@ -37,24 +38,24 @@ KeyKind: TypeAlias = Literal["messages", "replaced"]
 class Run:
     """One stream of a graph that is wrapped by `once`.
 
-    Attributes:
+    Args:
+        graph: The graph.
         config: What counts as a repetition.
         given: What the graph is run with.
         is_stock: Its reader folds as stock clients do, and reads no annotation.
+
+    Attributes:
         put: Takes what the handler sends.
         was_hidden: Whether an earlier stream of the thread has hidden the message of an id.
     """
-
-    __slots__ = ("_graph", "_kinds", "config", "given", "is_stock", "put", "was_hidden")
 
     def __init__(
         self, graph: Graph, config: DedupConfig, given: Any = None, *, is_stock: bool = False
     ) -> None:
         self._graph = graph
-        self.is_stock = is_stock
+        self.config: DedupConfig = config
         self.given = GivenToGraph(given.update if isinstance(given, Command) else given)
-        self._kinds: dict[tuple[str, str], KeyKind] | None = None
-        self.config = config
+        self.is_stock = is_stock
         self.put: Callable[[Any], Any] | None = None
         self.was_hidden: Callable[[str], bool] = lambda _: False
 
@@ -68,16 +69,9 @@ class Run:
             PENDING.reset(token)
 
     @staticmethod
-    def is_pending() -> bool:
-        """Whether the handler that is about to be made belongs to a run of ours."""
-        return PENDING.get() is not None
-
-    @staticmethod
     def take() -> Run:
         """The run that the handler being made belongs to; no other handler gets it."""
-        run = PENDING.get()
-        if run is None:
-            raise LookupError("no run of `once(graph)` is about to begin")
+        run = cast("Run", PENDING.get())  # else `install` would have made upstream's handler
         PENDING.set(None)
         return run
 
@@ -87,32 +81,27 @@ class Run:
         Of a graph that is not to be seen from outside, called in a function say, nobody knows:
         what looks like a message there may be none, and is left alone.
         """
-        return self._kind(ns, key) == "messages"
+        return self._kinds.get((node_path(ns), key)) == "messages"
 
     def replaces(self, ns: tuple[str, ...], key: str) -> bool:
         """Whether the graph at `ns` keeps of this key what was written last, and nothing else."""
-        return self._kind(ns, key) == "replaced"
+        return self._kinds.get((node_path(ns), key)) == "replaced"
 
-    def _kind(self, ns: tuple[str, ...], key: str) -> KeyKind | None:
-        if self._kinds is None:
-            self._kinds = _kinds_in(self._graph)
-        return self._kinds.get((node_path(ns), key))
-
-
-def _kinds_in(graph: Graph) -> dict[tuple[str, str], KeyKind]:
-    """The kinds of keys, by the names of the nodes that lead to their graph, and their own."""
-    try:
-        inner = dict(graph.get_subgraphs(recurse=True))
-    except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
-        inner = {}
-    graphs: dict[str, Any] = {"": graph, **inner}
-    return {
-        (path, key): kind
-        for path, each in graphs.items()
-        if isinstance(each, Pregel)  # a remote graph has no channels; the usual key is assumed
-        for key, channel in each.channels.items()
-        if (kind := _kind_of(channel)) is not None
-    }
+    @cached_property
+    def _kinds(self) -> Mapping[tuple[str, str], KeyKind]:
+        """The kinds of keys, by the names of the nodes that lead to their graph, and their own."""
+        try:
+            inner = dict(self._graph.get_subgraphs(recurse=True))
+        except Exception:  # a graph in a node that cannot be looked into; the usual key is assumed
+            inner = {}
+        graphs: dict[str, Any] = {"": self._graph, **inner}
+        return {
+            (path, key): kind
+            for path, each in graphs.items()
+            if isinstance(each, Pregel)  # a remote graph has no channels; the usual key is assumed
+            for key, channel in each.channels.items()
+            if (kind := _kind_of(channel)) is not None
+        }
 
 
 def _kind_of(channel: object) -> KeyKind | None:
