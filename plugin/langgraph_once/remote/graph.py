@@ -15,9 +15,7 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, DedupConfig, RemoteConfig
 from langgraph_once.remote.following.consumer import new_ledger
-from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.questions import Steps
-from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.node import Caller, is_task
 from langgraph_once.remote.recipients import Recipients, Wanted
 from langgraph_once.remote.shapes.invoke_result import Result
@@ -268,17 +266,7 @@ class OnceRemoteGraph(RemoteThreads):
             input = caller.resumed(input, (yield from self._state_now(config)))
         recipients = Recipients(wanted, caller)
         call = self._call(input, config, recipients, options)
-        reader = RunReader(
-            self.remote or RemoteConfig(),
-            thread_id=call["thread_id"],
-            modes=call["stream_mode"],
-            subgraphs=call["stream_subgraphs"],
-            goes_on=goes_on(call),
-            is_resumable=call["stream_resumable"],
-            headers=call["headers"],
-            ran_again=recipients.ran_again,
-        )
-        return Reading(reader, lambda runs: runs.stream(**call), recipients)
+        return Reading.of_call(call, self.remote, recipients)
 
     def _call(
         self, input: Any, config: RunnableConfig | None, recipients: Recipients, options: Options
@@ -305,7 +293,6 @@ class OnceRemoteGraph(RemoteThreads):
         }
         if self.distributed_tracing:
             call["headers"] = _merge_tracing_headers(call["headers"])
-        call["checkpoint"] = {**(call["checkpoint"] or {}), **READER_CHECKPOINT}
         return call
 
 

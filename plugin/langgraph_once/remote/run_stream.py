@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.types import Command
 from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
-from langgraph_once.config import READER_CHECKPOINT, DedupConfig, RemoteConfig
+from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
 from langgraph_once.remote.following.consumer import Consumer, new_ledger
@@ -31,9 +31,10 @@ __all__ = ["AsyncRunStream", "RunRequest", "RunStream"]
 class RunRequest:
     """A run to begin, or one to join."""
 
-    begins: bool
     thread_id: str | None
     run_id: str | None = None
+    """That of the run to join; None to begin one."""
+
     position: str | None = None
     stream_mode: StreamModes | None = None
     subgraphs: bool | None = None
@@ -45,28 +46,28 @@ class RunRequest:
     """The other arguments of the run; of one that is joined those that the server tells."""
 
     @property
-    def goes_on(self) -> bool:
-        """Whether the run goes on from a checkpoint, as far as is known."""
-        return (self.begins or "input" in self.given) and goes_on(self.given)
-
-    @property
     def wire_modes(self) -> Sequence[str] | None:
         """The modes as the server names them, in the order asked for; None where unknown."""
         modes = [self.stream_mode] if isinstance(self.stream_mode, str) else self.stream_mode
         return None if modes is None else [*map(wire_mode, modes)]
 
-    def begin(self, runs: Any) -> Any:
-        """Begin the run."""
-        return runs.stream(
-            **{
-                **self.given,
-                "checkpoint": {**(self.given.get("checkpoint") or {}), **READER_CHECKPOINT},
-                "thread_id": self.thread_id,
-                "stream_mode": self.wire_modes,
-                "stream_subgraphs": bool(self.subgraphs),
-                "headers": self.headers,
-            }
-        )
+    @property
+    def call(self) -> dict[str, Any]:
+        """The arguments of `client.runs.stream`."""
+        return {
+            **self.given,
+            "thread_id": self.thread_id,
+            "stream_mode": self.wire_modes,
+            "stream_subgraphs": bool(self.subgraphs),
+            "headers": self.headers,
+        }
+
+    @property
+    def may_repeat_updates(self) -> bool:
+        """Whether the run may say again which updates were done before it."""
+        command = self.given.get("command")
+        goto = Command(goto=command.get("goto") or ()) if command else None
+        return may_repeat(goto or self.given.get("input"))
 
 
 class _Stream:
@@ -99,35 +100,45 @@ class _Stream:
 
     def _open(self) -> Steps[Reading]:
         """What to read, once the modes are known."""
-        request, config = self._request, self._request.remote or RemoteConfig()
-        if request.begins:
-            request.stream_mode = request.stream_mode or "values"
-            command, given = request.given.get("command"), request.given.get("input")
-            if not may_repeat(Command(goto=command.get("goto") or ()) if command else given):
-                self._ledger.forget_updates()
+        if self._request.run_id is None:
+            reading = self._begun()
         else:
-            yield from self._ask_modes(Backoff(config))
+            reading = yield from self._joined()
+        self._known = reading.reader
+        return reading
+
+    def _begun(self) -> Reading:
+        request = self._request
+        request.stream_mode = request.stream_mode or "values"
+        if not request.may_repeat_updates:
+            self._ledger.forget_updates()
+        modes = mode_set(request.stream_mode)
+        consumer = Consumer(request.dedup, self._ledger, modes)
+        return Reading.of_call(request.call, request.remote, consumer)
+
+    def _joined(self) -> Steps[Reading]:
+        request, config = self._request, self._request.remote or RemoteConfig()
+        yield from self._ask_modes(Backoff(config))
         modes = request.wire_modes
         consumer = Consumer(
             request.dedup,
             self._ledger,
             mode_set(modes or ()),
-            only=None if modes is None or request.begins else mode_set(modes),
+            only=None if modes is None else mode_set(modes),
             goes_on=bool(request.position) and request.ledger is not None,
         )
-        self._known = reader = RunReader(
+        reader = RunReader(
             config,
             thread_id=request.thread_id,
             run_id=request.run_id,
             modes=modes,
             subgraphs=bool(request.subgraphs),
-            goes_on=request.goes_on,
-            is_resumable=not request.begins or bool(request.given.get("stream_resumable")),
+            goes_on="input" in request.given and goes_on(request.given),
             begins_at=request.position,
             headers=request.headers,
             ran_again=consumer.ran_again,
         )
-        return Reading(reader, request.begin if request.begins else None, consumer)
+        return Reading(reader, recipient=consumer)
 
     def _ask_modes(self, tries: Backoff) -> Steps[None]:
         """Ask for the modes of the run that is joined, where the caller named none.
@@ -169,7 +180,7 @@ class _Stream:
     def _prepare(self, processor: ChannelStreamingProcessor) -> None:
         request = self._request
         request.dedup = replace(request.dedup or DedupConfig(), state="changed")
-        if request.begins:
+        if request.run_id is None:
             request.stream_mode = request.stream_mode or processor.stream_modes
             if request.subgraphs is None:
                 request.subgraphs = processor.subgraphs

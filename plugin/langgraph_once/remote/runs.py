@@ -126,7 +126,6 @@ def stream_run(
     """
     call = {"stream_resumable": True, "on_disconnect": "continue", **options}
     request = RunRequest(
-        begins=True,
         thread_id=thread_id,
         stream_mode=stream_mode,
         subgraphs=stream_subgraphs,
@@ -201,7 +200,6 @@ def join_run(
         As `stream_run`.
     """
     request = RunRequest(
-        begins=False,
         thread_id=thread_id,
         run_id=run_id,
         position=position,

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
 from inspect import getattr_static
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 import httpx
 from langgraph_sdk.client import LangGraphClient, RunsClient, SyncLangGraphClient, SyncRunsClient
 from langgraph_sdk.errors import APIStatusError, NotFoundError
 
+from langgraph_once.config import READER_CHECKPOINT, RemoteConfig
 from langgraph_once.remote.following.alignment import FIRST, AmbiguousError
 from langgraph_once.remote.following.consumer import Recipient
 from langgraph_once.remote.following.failures import UnknownRunError
 from langgraph_once.remote.following.frame import Frame
+from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.questions import Step, Steps, Unanswered, between
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.wire.connection import Connection, SyncConnection
@@ -39,6 +41,24 @@ class Reading(NamedTuple):
     reader: RunReader
     begin: Begin = None
     recipient: Recipient = Recipient()
+
+    @classmethod
+    def of_call(
+        cls, call: Mapping[str, Any], config: RemoteConfig | None, recipient: Recipient
+    ) -> Self:
+        """A run that begins with this call of `client.runs.stream`."""
+        call = {**call, "checkpoint": {**(call.get("checkpoint") or {}), **READER_CHECKPOINT}}
+        reader = RunReader(
+            config or RemoteConfig(),
+            thread_id=call["thread_id"],
+            modes=call["stream_mode"],
+            subgraphs=call["stream_subgraphs"],
+            goes_on=goes_on(call),
+            is_resumable=call["stream_resumable"],
+            headers=call["headers"],
+            ran_again=recipient.ran_again,
+        )
+        return cls(reader, lambda runs: runs.stream(**call), recipient)
 
 
 ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
