@@ -32,16 +32,13 @@ State = Mapping[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Delivered:
-    """What a run has said so far, as far as its checkpoints will be compared with it."""
+    """What a run has sent so far, as far as its checkpoints will be compared with it."""
 
     updates: set[int] = field(default_factory=set)
     """The checksums of the updates of the root graph."""
 
-    said: dict[str, dict[str, None]] = field(default_factory=dict)
-    """The tasks of the root graph that said something, each with the ids of its messages."""
-
-    unfinished: set[str] = field(default_factory=set)
-    """Those of them whose end did not come."""
+    messages: dict[str, dict[str, bool]] = field(default_factory=dict)
+    """For each task of the root graph the ids of its messages, and whether their end has come."""
 
     last_id: str | None = None
     """The id of the message that was noted last. Its other tokens need no note."""
@@ -50,24 +47,23 @@ class Delivered:
     """The thread that the messages name in their metadata."""
 
     def note(self, message: BaseMessage, meta: Mapping[str, Any]) -> None:
-        """Note which task of the root graph said a message."""
+        """Note which task of the root graph sent a message."""
         self.last_id = message.id
         self.thread_id = self.thread_id or meta.get("thread_id")
         task = str(meta.get(TASK_NS_KEY) or "").partition("|")[0]
         if task and message.id and message.type != "remove":
-            said = self.said.setdefault(task, {})
-            if isinstance(message, BaseMessageChunk) and message.id not in said:
-                self.unfinished.add(message.id)
-            said[message.id] = None
+            is_whole = not isinstance(message, BaseMessageChunk)
+            self.messages.setdefault(task, {}).setdefault(message.id, is_whole)
 
     def note_part(self, part: Part) -> None:
-        """Note what a part of any kind says."""
+        """Note what a part of any kind carries."""
         message = part.data
-        if isinstance(message, BaseMessage):
-            if message.id != self.last_id:
-                self.note(message, part.meta)
-            if getattr(message, "chunk_position", None) == "last":
-                self.unfinished.discard(str(message.id))
+        if isinstance(message, BaseMessage) and message.id != self.last_id:
+            self.note(message, part.meta)
+        if getattr(message, "chunk_position", None) == "last":
+            for sent in self.messages.values():
+                if message.id in sent:
+                    sent[message.id] = True
 
 
 def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
@@ -94,8 +90,8 @@ def lost_parts(
     """
     if not states:
         return
-    for task in void_tasks(states, delivered.said) if is_whole else ():
-        for message_id in delivered.said[task]:
+    for task in void_tasks(states, delivered.messages) if is_whole else ():
+        for message_id in delivered.messages[task]:
             yield _removal(message_id, {TASK_NS_KEY: task})
     if modes & MESSAGES:
         yield from _messages(states, delivered)
@@ -151,13 +147,14 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
                     written[message.id] = Part((), "messages", message, _meta(state, task))
     left = {m.id for m in _left(states[0])}
     for message_id, part in written.items():
-        said = delivered.said.get(part.meta[TASK_NS_KEY])
+        sent = delivered.messages.get(part.meta[TASK_NS_KEY])
         if message_id in left:
-            for half in said or ():
-                if half in delivered.unfinished and half not in written:  # this may be its whole
-                    yield _removal(half, part.meta)
+            # A task that returns what it streamed under another id has said it whole by that.
+            for sent_id, is_whole in (sent or {}).items():
+                if not is_whole and sent_id not in written:
+                    yield _removal(sent_id, part.meta)
             yield part
-        elif said is not None:
+        elif sent is not None:
             yield _removal(message_id, part.meta)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -22,8 +22,8 @@ ALL = frozenset({"messages-tuple", "updates", "values"})
 MESSAGES = frozenset({"messages-tuple"})
 
 
-def said_by(task: str, *ids: str, unfinished: Iterable[str] = ()) -> Delivered:
-    return Delivered(said={task: dict.fromkeys(ids)}, unfinished=set(unfinished))
+def said_by(task: str, *ids: str, unfinished: Collection[str] = ()) -> Delivered:
+    return Delivered(messages={task: {each: each not in unfinished for each in ids}})
 
 
 def said(message_id: str, content: str, kind: str = "ai") -> dict[str, Any]:
@@ -121,7 +121,7 @@ class TestMessages:
         assert got == [("a", " ha."), ("b", "Ho.")]
 
     def test_half_a_message_gives_way_to_the_copy_that_its_task_returned(self) -> None:
-        said = said_by("first:first-1", "half", "whole", unfinished={"half", "elsewhere"})
+        said = said_by("first:first-1", "half", "whole", unfinished={"half"})
         removal, first, _ = lost_parts(RUN, MESSAGES, said)
         assert removal.data == RemoveMessage(id="half")
         assert first.data.text == "Ha ha."
