@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, BaseMessageChunk, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
 from langgraph.types import Command, Interrupt
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.remote.shapes.whole_messages import WholeMessages
 from langgraph_once.stream import Deduplicator, Part, annotation_of
 from langgraph_once.stream.part.annotation import annotated
+from langgraph_once.stream.part.content import as_whole
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import found_in_input
 from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage
@@ -55,7 +55,7 @@ class Caller:
         self.ns = (*filter(None, self.task.split(NS_SEP)), *([str(count)] if count else []))
         self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)
         self._stream = self._asked.get(STREAM_KEY)
-        self._listeners = [_Listener(handler) for handler in _message_handlers(config)]
+        self._listeners = [*map(_listener, _message_handlers(config))]
         self._dedup = Deduplicator(replace(dedup or DedupConfig(), state="full"))
         self._interrupts: list[Interrupt] | None = None
         self._has_begun = False
@@ -156,7 +156,6 @@ class _Listener:
 
     def __init__(self, handler: StreamMessagesHandler) -> None:
         self._handler = handler
-        self._whole = WholeMessages() if isinstance(handler, StreamMessagesHandlerV2) else None
 
     def know(self, message: BaseMessage) -> None:
         """Note a message as old. Our handler compares messages; upstream's goes by their ids."""
@@ -164,16 +163,43 @@ class _Listener:
             self._handler.seen.add(message.id)
 
     def hear(self, part: Part) -> None:
-        for told in (part,) if self._whole is None else self._whole.feed(part):
-            self._emit(told)
-
-    def finish(self) -> None:
-        for told in () if self._whole is None else self._whole.close():
-            self._emit(told)
-
-    def _emit(self, part: Part) -> None:
         # As `push_message` does: the handler knows then what the node need not send again.
         self._handler._emit((part.ns, dict(part.meta)), part.data, dedupe=False)  # noqa: SLF001  # no other way
+
+    def finish(self) -> None:
+        """Note that the remote run has ended."""
+
+
+class _WholeListener(_Listener):
+    """A handler of v3, which wants whole messages: its tokens are events of their own."""
+
+    def __init__(self, handler: StreamMessagesHandler) -> None:
+        super().__init__(handler)
+        self._open: dict[tuple[tuple[str, ...], str | None], Part] = {}
+
+    def hear(self, part: Part) -> None:
+        message = part.data
+        if isinstance(message, BaseMessageChunk):
+            key = part.ns, message.id
+            before = self._open.get(key)
+            self._open[key] = part if before is None else part._replace(data=before.data + message)
+            if getattr(message, "chunk_position", None) == "last":
+                self._end(key)
+        elif not isinstance(message, ToolMessage):  # v3 leaves them to the tools channel
+            super().hear(part)
+
+    def finish(self) -> None:
+        for key in list(self._open):
+            self._end(key)
+
+    def _end(self, key: tuple[tuple[str, ...], str | None]) -> None:
+        part = self._open.pop(key)
+        super().hear(part._replace(data=as_whole(part.data)))
+
+
+def _listener(handler: StreamMessagesHandler) -> _Listener:
+    wants_whole = isinstance(handler, StreamMessagesHandlerV2)
+    return _WholeListener(handler) if wants_whole else _Listener(handler)
 
 
 def _message_handlers(config: RunnableConfig) -> Iterator[StreamMessagesHandler]:

@@ -6,7 +6,13 @@ import itertools
 from typing import Any, ClassVar
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, RemoveMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    HumanMessage,
+    RemoveMessage,
+    ToolMessage,
+)
 from langgraph._internal._scratchpad import PregelScratchpad
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.pregel._messages import StreamMessagesHandler, StreamMessagesHandlerV2
@@ -178,6 +184,20 @@ class TestMessages:
         )
         assert [said for _, _, (said, _) in whole] == [AIMessage("Ha ha", id="a")]
         assert len(heard(Around(handlers=(StreamMessagesHandlerV2,)), half)) == 1  # at the end
+
+    def test_a_v3_stream_around_hears_each_one_as_it_ends(self) -> None:
+        """And no result of a tool, which v3 tells in another channel."""
+        others = AIMessageChunk(content="Hi", id="b"), ToolMessage("5", tool_call_id="c", id="t")
+        told = heard(
+            Around(handlers=(StreamMessagesHandlerV2,)),
+            *map(message, (token("Hel"), *others, token("lo", chunk_position="last"))),
+            message(AIMessage("Whole.", id="w")),
+        )
+        assert [said for _, _, (said, _) in told] == [
+            AIMessage("Hello", id="a"),
+            AIMessage("Whole.", id="w"),
+            AIMessage("Hi", id="b"),
+        ]
 
     def test_the_metadata_told_are_the_hearers_own(self) -> None:
         kinds = (StreamMessagesHandler, StreamMessagesHandler)

@@ -4,5 +4,4 @@ request.py         arguments of `stream` to those of `client.runs.stream`
 parts.py           an event of a run to a part, with messages, interrupts and commands
 snapshots.py       a thread's state to a `StateSnapshot`; its history page by page
 invoke_result.py   parts to what `invoke` returns
-whole_messages.py  chunks to whole messages, for a v3 stream around a remote graph
 """

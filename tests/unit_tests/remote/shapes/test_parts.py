@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.errors import ParentCommand
 from langgraph.pregel.remote import RemoteException
 from langgraph.types import Command, Interrupt, Send
 
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.shapes.snapshots import Pages, snapshot
-from langgraph_once.remote.shapes.whole_messages import WholeMessages
 from langgraph_once.stream import Part
 
 SCHEMA = {"type": "string"}
@@ -174,22 +173,6 @@ class TestStates:
         pages = Pages(None, None)
         assert list(pages.read([])) == []
         assert pages.size == 0
-
-
-class TestWholeMessages:
-    def test_chunks_are_put_together_by_id(self) -> None:
-        whole = WholeMessages()
-        told: list[Any] = []
-        for message in (
-            AIMessageChunk(content="Hel", id="a"),
-            AIMessageChunk(content="Hi", id="b"),
-            ToolMessage("5", tool_call_id="c"),
-            AIMessageChunk(content="lo", id="a", chunk_position="last"),
-            AIMessage("Whole.", id="w"),
-        ):
-            told += [part.data for part in whole.feed(Part((), "messages", message))]
-        assert [(type(m), m.text) for m in told] == [(AIMessage, "Hello"), (AIMessage, "Whole.")]
-        assert [part.data.text for part in whole.close()] == ["Hi"]
 
 
 @pytest.mark.parametrize("key", ["input", "args"])
