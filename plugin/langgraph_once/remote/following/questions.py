@@ -82,7 +82,7 @@ def between(reader: RunReader) -> Steps[Outcome | None]:
         try:
             status, states = yield from _outcome(reader)
         except Unanswered as failed:
-            reader.unanswered(failed.error)
+            reader.failed(failed.error)
         else:
             if status not in UNDER_WAY:
                 return status, states

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
 from langgraph.pregel.remote import RemoteException
@@ -23,8 +24,8 @@ from langgraph_once.remote.following.history import RunHistory
 from langgraph_once.remote.following.reconcile import Delivered, State, failure, lost_parts
 from langgraph_once.remote.following.retries import Retries
 from langgraph_once.remote.shapes.parts import local_parts
-from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.stream import GAP_MODE, Part
+from langgraph_once.stream.part.intake import mode_set
 
 __all__ = ["FAILED", "GONE", "Headers", "RunReader"]
 
@@ -42,6 +43,25 @@ GONE: Final = ""
 
 ALL_MODES: Final = frozenset({"messages", "updates", "values"})
 FAILED: Final = frozenset({"error", "timeout"})
+
+
+class End(Enum):
+    """How a connection ended."""
+
+    WHOLE = auto()
+    """By itself. A proxy may have cut it so that it looks like that."""
+
+    CUT = auto()
+    """By an error that may pass."""
+
+    REFUSED = auto()
+    """The server has begun no run; it may be asked again to."""
+
+    UNKNOWN = auto()
+    """The server does not know the run."""
+
+    AMBIGUOUS = auto()
+    """By us: only another connection can tell whether an event is new."""
 
 
 @dataclass(eq=False)
@@ -69,7 +89,7 @@ class RunReader:
     _: KW_ONLY
     thread_id: str | None
     run_id: str | None = None
-    modes: Collection[str] | None = None
+    modes: Sequence[str] | None = None
     subgraphs: bool = False
     goes_on: bool = False
     is_resumable: bool = True
@@ -78,17 +98,17 @@ class RunReader:
     ran_again: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
-        begins_at = self.begins_at
-        self.alignment = Alignment() if begins_at is None else Alignment.at(begins_at)
+        self.alignment = Alignment.at(self.begins_at or "")
         self.has_ended = False
         self.doubt: str | None = None
         self._received = Delivered()
         self._tries = Retries(self.config)
+        self._end = End.WHOLE
         self._is_clean = False
         self._tells_its_end = False
         self._passed_id: str | None = None
-        self._logs_messages = self._is_logged("messages")
-        self._has_begun = begins_at is not None
+        self._logged = None if self.modes is None else mode_set(self.modes) | {"metadata"}
+        self._has_begun = self.begins_at is not None
 
     @property
     def position(self) -> str:
@@ -137,17 +157,16 @@ class RunReader:
         """
         event, data, event_id, check = frame
         mode, _, ns = event.partition("|")
-        if mode == "messages":
-            is_logged = self._logs_messages
-        elif not (event or check):
+        if not (event or check):
             self._passed_id = event_id
             return ()
-        else:
-            is_logged = self._is_logged(mode)
-            if mode == "error" and not self._tries.is_first and _is_not_found(data):
-                raise UnknownRunError
+        if mode == "error" and not self._tries.is_first and _is_not_found(data):
+            raise UnknownRunError
         if event_id is None and mode not in UNLOGGED:
             self.is_resumable = False
+        # What a server does not log it cannot send again.
+        logged = self._logged
+        is_logged = mode not in UNLOGGED if logged is None else mode in logged
         if not self.alignment.is_new(event_id, check, logged=is_logged):
             return ()
         self._tries.has_told = True
@@ -178,12 +197,6 @@ class RunReader:
             self._received.note_part(part)
             yield part
 
-    def _is_logged(self, mode: str) -> bool:
-        """Whether a server keeps events of this mode, to send them again."""
-        if mode in UNLOGGED or self.modes is None or mode == "metadata":
-            return mode not in UNLOGGED
-        return mode in self.modes or wire_mode(mode) in self.modes
-
     def doubted(self, reason: str) -> Iterator[Part]:
         """Note that something may be missing, and say so where the state cannot prove it."""
         if self.doubt is not None:
@@ -193,58 +206,57 @@ class RunReader:
         if self.modes is None or not (has_state and PROVABLE.issuperset(self.modes)):
             yield Part((), GAP_MODE, reason)
 
-    def survives(self, error: Exception) -> Exception:
-        """The error that ended a connection, if the run can be read on after it.
+    def failed(self, error: Exception) -> End:
+        """Note what a request has failed with; what follows from that.
 
         Raises:
-            StreamInterrupted: It cannot: the server refuses.
+            StreamInterrupted: The run cannot be read on: the server refuses.
             Exception: The error itself, if a run may have begun that we do not know.
         """
-        if not self.is_open and not may_begin_again(error):
+        self._tries.error = error
+        if not self.is_open:
+            if may_begin_again(error):
+                return End.REFUSED
             raise error
-        if self.is_open and (status := refusal(error)) is not None:
+        if (status := refusal(error)) is not None:
             raise self.interrupted(f"the server refused with {status}") from error
-        return error
-
-    def unanswered(self, error: Exception) -> None:
-        """Note that the server did not answer what it was asked about the run.
-
-        Raises:
-            StreamInterrupted: It refuses to.
-        """
-        self._tries.error = self.survives(error)
+        if isinstance(error, AmbiguousError):
+            return End.AMBIGUOUS
+        return End.UNKNOWN if says_unknown(error) else End.CUT
 
     def ended(self, error: Exception | None = None) -> Iterator[Part]:
         """Note that a connection has ended.
 
         Args:
             error: What cut it; None if it ended by itself.
+
+        Raises:
+            Exception: As `failed`.
         """
-        self._tries.error = error
-        if isinstance(error, AmbiguousError) or self.must_begin_again:
-            return
-        if says_unknown(error):
-            if not (self.thread_id is None and self._is_clean):  # that ends with its run
+        self._tries.error = None
+        self._end = End.WHOLE if error is None else self.failed(error)
+        match self._end:
+            case End.WHOLE:
+                self._is_clean = True
+                lacks_all = self.is_resumable and not self._tries.is_first
+                if not self.alignment.has_overlap or (lacks_all and not self.alignment.last_id):
+                    yield from self.doubted("the server no longer has the events of the run")
+            case End.CUT:
+                self._is_clean = False
+                if not self.is_resumable:
+                    why = "the run is not resumable, and a connection to it was cut"
+                    yield from self.doubted(why)
+            case End.UNKNOWN if self.thread_id is not None or not self._is_clean:
+                # A server forgets a run without a thread as it ends.
                 yield from self.doubted("the server no longer knows the run")
-            return
-        self._is_clean = error is None
-        is_empty = self.is_resumable and self.alignment.last_id is None
-        has_nothing = is_empty and not self._tries.is_first
-        if error is None and (has_nothing or not self.alignment.has_overlap):
-            yield from self.doubted("the server no longer has the events of the run")
-        if error is not None and not self.is_resumable:
-            yield from self.doubted("the run is not resumable, and a connection to it was cut")
 
     @property
     def must_ask(self) -> bool:
         """Whether the status of the run is to be asked for now."""
-        if self.has_ended or not self.is_open or says_unknown(self._tries.error):
+        if self.has_ended or not self.is_open or self._end is End.UNKNOWN:
             return True
-        if self._tries.error is not None:
-            return False
-        if self._tries.is_first:
-            return not self.is_resumable or self._is_whole
-        return not (self.is_resumable and self._tries.has_told)
+        may_come = not self._is_whole if self._tries.is_first else self._tries.has_told
+        return self._end is End.WHOLE and not (self.is_resumable and may_come)
 
     @property
     def _is_whole(self) -> bool:
@@ -300,7 +312,7 @@ class RunReader:
     @property
     def must_begin_again(self) -> bool:
         """Whether the server has refused for now to begin the run."""
-        return not self.is_open and self._tries.error is not None
+        return self._end is End.REFUSED
 
     def begin_again(self) -> float:
         """How long to wait before the server is asked again to begin the run.
@@ -320,7 +332,7 @@ class RunReader:
         Raises:
             StreamInterrupted: Too many brought nothing.
         """
-        is_verification = isinstance(self._tries.error, AmbiguousError)
+        is_verification = self._end is End.AMBIGUOUS
         wait_s: float | None = VERIFICATION_S
         if not is_verification:
             wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)

@@ -116,7 +116,7 @@ async def _aread(client: LangGraphClient, reader: RunReader, begin: Begin) -> As
                     for part in reader.feed(frame):
                         yield part
         except ENDS as cut:
-            error = reader.survives(cut)
+            error = cut
         for part in reader.ended(error):
             yield part
         outcome = await aanswered(client, between(reader))
@@ -154,7 +154,7 @@ def _read(client: SyncLangGraphClient, reader: RunReader, begin: Begin) -> Gener
                 for frame in frames:
                     yield from reader.feed(frame)
         except ENDS as cut:
-            error = reader.survives(cut)
+            error = cut
         yield from reader.ended(error)
         outcome = answered(client, between(reader))
     yield from reader.settled(*outcome)
