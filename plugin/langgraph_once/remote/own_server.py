@@ -9,7 +9,6 @@ run in that thread, so that it remembers and is resumed as on another server.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
@@ -63,11 +62,10 @@ def check_room(metrics: Any, assistant_id: str) -> None:
     Raises:
         ConfigError: There is no room for a second run.
     """
-    workers = metrics.get("workers") if isinstance(metrics, Mapping) else None
-    room = workers.get("max") if isinstance(workers, Mapping) else None
-    if room == 1 and IN_ONE_PROCESS in sys.modules:
-        raise ConfigError(
-            "langgraph dev --n-jobs-per-worker",
-            f"is 1, so that {assistant_id!r}, which a node runs on its own server, would wait for "
-            "the run of that node, which waits for it; start the server with 10, say",
-        )
+    match metrics:
+        case {"workers": {"max": 1}} if IN_ONE_PROCESS in sys.modules:
+            raise ConfigError(
+                "langgraph dev --n-jobs-per-worker",
+                f"is 1, so that {assistant_id!r}, which a node runs on its own server, would wait "
+                "for the run of that node, which waits for it; start the server with 10, say",
+            )

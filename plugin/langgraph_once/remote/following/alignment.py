@@ -103,11 +103,9 @@ class Alignment:
 
     def _overlap_start(self) -> int:
         """Where the events begin that have the id of the last one in the server's log."""
-        start = len(self._log)
-        while start > 0 and not any(logged for *_, logged in self._log[start:]):
+        start = next((at for at in reversed(range(len(self._log))) if self._log[at][2]), 0)
+        while start > 0 and self._log[start - 1][0] == self._log[start][0]:
             start -= 1
-            while start > 0 and self._log[start - 1][0] == self._log[start][0]:
-                start -= 1
         return start
 
     def _is_repeated(self, expected: int, event_id: str, check: int) -> bool:

@@ -9,8 +9,8 @@ thread under its own id.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from typing import Any, Final
@@ -32,23 +32,24 @@ def goes_on(given: Mapping[str, Any]) -> bool:
     return given.get("input") is None and not (command.get("update") or command.get("goto"))
 
 
-@dataclass(frozen=True, slots=True)
 class RunHistory:
-    """The part of a thread's history that is about one run."""
+    """The part of a thread's history that is about one run.
 
-    run_id: str | None
+    Args:
+        run_id: The run.
+        goes_on: It was given no input. An input that no checkpoint holds is lost, whoever ran
+            since.
+    """
 
-    goes_on: bool
-    """It was given no input. An input that no checkpoint holds is lost, whoever ran since."""
-
-    @property
-    def _begun_s(self) -> float | None:
-        """When the run was made; None if that is not asked for, or its id does not tell."""
-        return _made_s(self.run_id) if self.goes_on else None
+    def __init__(self, run_id: str | None, *, goes_on: bool) -> None:
+        self._run_id = run_id
+        made_s = _made_s(run_id)
+        self._is_wider = goes_on and made_s < math.inf
+        self._begun_s = made_s if self._is_wider else -math.inf  # nothing is older
 
     def asked(self, thread_id: str) -> dict[str, Any]:
         """What `client.threads.get_history` is to be asked for."""
-        of_run = {} if self._begun_s is not None else {"metadata": {"run_id": self.run_id}}
+        of_run = {} if self._is_wider else {"metadata": {"run_id": self._run_id}}
         return {"thread_id": thread_id, "limit": PAGE, **of_run}
 
     def next_page(self, asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
@@ -58,7 +59,7 @@ class RunHistory:
 
     def of_run(self, states: Sequence[State]) -> list[State]:
         """Of the checkpoints of the thread those that are about the run, newest first."""
-        if self._begun_s is None:
+        if not self._is_wider:
             return [*states]
         since = takewhile(lambda state: not self._is_before(state), states)
         found = [state for state in since if self.is_of_run_or_older(_run_id(state))]
@@ -69,7 +70,7 @@ class RunHistory:
 
     def is_whole(self, states: Sequence[State]) -> bool:
         """Whether these reach back to where the run began: to its input, or before it was made."""
-        if self._begun_s is not None:
+        if self._is_wider:
             return any(map(self._is_before, states))
         return any((state.get("metadata") or {}).get("source") == "input" for state in states)
 
@@ -84,16 +85,14 @@ class RunHistory:
 
     def is_of_run_or_older(self, run_id: str | None) -> bool:
         """Whether an id is that of the run, or of one made before it."""
-        made_s, begun_s = _made_s(run_id), self._begun_s
-        is_older = made_s is not None and begun_s is not None and made_s < begun_s
-        return run_id == self.run_id or is_older
+        return run_id == self._run_id or _made_s(run_id) < self._begun_s
 
     def _is_before(self, state: State) -> bool:
         """Whether a checkpoint was there before a run that goes on was made."""
-        begun_s, made = self._begun_s, state.get("created_at")
-        if begun_s is None or not isinstance(made, str) or _run_id(state) == self.run_id:
+        made = state.get("created_at")
+        if not isinstance(made, str) or _run_id(state) == self._run_id:
             return False
-        return datetime.fromisoformat(made).timestamp() < begun_s
+        return datetime.fromisoformat(made).timestamp() < self._begun_s
 
 
 def _run_id(state: State) -> str | None:
@@ -101,10 +100,13 @@ def _run_id(state: State) -> str | None:
     return found
 
 
-def _made_s(run_id: str | None) -> float | None:
-    """When a run was made: LangGraph's servers name runs by UUIDs of version 7."""
+def _made_s(run_id: str | None) -> float:
+    """When a run was made: LangGraph's servers name runs by UUIDs of version 7.
+
+    Infinity, as if it were yet to come, where the id does not tell.
+    """
     try:
         made = UUID(run_id or "")
     except ValueError:
-        return None
-    return (made.int >> 80) / 1000 if made.version == 7 else None
+        return math.inf
+    return (made.int >> 80) / 1000 if made.version == 7 else math.inf

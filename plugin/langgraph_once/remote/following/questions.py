@@ -54,9 +54,10 @@ def run_asked(
         Unanswered: The question failed, or the answer is no run.
     """
     run = yield lambda client: client.runs.get(str(thread_id), str(run_id), headers=headers)
-    if run is not None and not (isinstance(run, Mapping) and isinstance(run.get("status"), str)):
-        raise Unanswered(ValueError("expected a run with its status"))
-    return run
+    match run:
+        case None | {"status": str()}:
+            return run
+    raise Unanswered(ValueError("expected a run with its status"))
 
 
 def at_once(value: T) -> Steps[T]:

@@ -68,7 +68,7 @@ class Delivered:
 
 def failure(states: Sequence[State], status: str) -> Mapping[str, Any]:
     """What a run failed with, as its stream says it, as far as its last checkpoint tells."""
-    tasks = (states[0].get("tasks") or ()) if states else ()
+    tasks = [task for state in states[:1] for task in state.get("tasks") or ()]
     error = next((task["error"] for task in tasks if task.get("error")), "the run failed")
     return error if isinstance(error, Mapping) else {"error": status, "message": str(error)}
 

@@ -355,8 +355,7 @@ class RunReader:
 
 
 def _is_not_found(data: Any) -> bool:
-    return (
-        isinstance(data, Mapping)
-        and data.get("error") == "HTTPException"
-        and str(data.get("message", "")).startswith("404")
-    )
+    match data:
+        case {"error": "HTTPException", "message": str(message)}:
+            return message.startswith("404")
+    return False

@@ -28,9 +28,6 @@ TUPLES = ("langgraph_path", "langgraph_triggers")
 ROLES = frozenset({"ai", "assistant", "developer", "human", "system", "user"})
 """The first half of a message that is written as a pair."""
 
-COMMAND_KEY = "command"
-"""The key of the command in the error of a run that hands over to a parent."""
-
 
 def local_parts(event: Any) -> Iterator[Part]:
     """The part in an event of `client.runs.stream`, if there is one.
@@ -76,15 +73,17 @@ def put_tuples(meta: dict[str, Any]) -> None:
 
 
 def _error(data: Any) -> Exception:
-    if isinstance(data, Mapping) and isinstance(data.get(COMMAND_KEY), Mapping):
-        return ParentCommand(_command(data[COMMAND_KEY]))
+    """The error of a run; one that hands over to a parent names its command in it."""
+    match data:
+        case {"command": Mapping() as command}:
+            return ParentCommand(_command(command))
     return RemoteException(data)
 
 
 def _command(data: Mapping[str, Any]) -> Command[Any]:
     goto, update = data.get("goto") or [], revive(data.get("update"))
-    if isinstance(update, list) and all(map(_is_pair, update)):  # JSON has lists of two for pairs
-        update = [tuple(item) for item in update]
+    if isinstance(update, list) and all(map(_pair, update)):
+        update = [*map(tuple, update)]
     return Command(
         graph=Command.PARENT,
         update=update,
@@ -93,8 +92,12 @@ def _command(data: Mapping[str, Any]) -> Command[Any]:
     )
 
 
-def _is_pair(item: Any) -> bool:
-    return isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)
+def _pair(item: Any) -> tuple[Any, ...] | None:
+    """A list of a text and another item as the pair that it was: JSON has lists for pairs."""
+    match item:
+        case [str(), _]:
+            return tuple(item)
+    return None
 
 
 def _target(target: Any) -> Any:
@@ -158,7 +161,8 @@ def _paired(update: Any) -> Any:
 
 def _told(said: Any) -> tuple[Any, ...] | None:
     """A list of a role and a text as the pair that it was."""
-    return tuple(said) if _is_pair(said) and said[0] in ROLES else None
+    pair = _pair(said)
+    return pair if pair and pair[0] in ROLES else None
 
 
 TASK_FIELDS: Mapping[str, Callable[[Any], Any]] = {"error": error_of, "triggers": as_tuples}
