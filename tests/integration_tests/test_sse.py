@@ -16,7 +16,7 @@ import pytest
 from langgraph_sdk import get_client, get_sync_client
 
 from demo.dev_server import DevServer
-from langgraph_once.platform.sse.frames import FrameReader
+from langgraph_once.platform.sse.raw_frames import RawFrameReader
 from tests.integration_tests.sse_graphs import RESTED, STEPS, TEXT
 from tests.integration_tests.sse_proxy import CuttingProxy
 from tests.integration_tests.sse_served import ASKED, ENCODINGS, lockstep_input
@@ -45,7 +45,7 @@ class TestNoEventIsDelayed:
     @pytest.mark.parametrize("encoding", [*ENCODINGS, "identity"])
     def test_raw(self, sse_server: DevServer, tmp_path: Path, encoding: str) -> None:
         decode = bytes if encoding == "identity" else decoder(encoding)
-        steps, reader = [], FrameReader()
+        steps, reader = [], RawFrameReader()
         with httpx.stream(
             "POST",
             f"{sse_server.url}/runs/stream",
@@ -231,7 +231,7 @@ class TestDeduplication:
                 headers={"X-Once": "1"},
                 timeout=30,
             ) as response:
-                frames = list(FrameReader().feed(response.read()))
+                frames = list(RawFrameReader().feed(response.read()))
             *_, last_token, heartbeat, rested = frames
             assert (heartbeat.event, last_token.data[0]["type"]) == ("", "AIMessageChunk")
             assert last_token.id != heartbeat.id != rested.id

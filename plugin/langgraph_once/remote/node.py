@@ -47,14 +47,14 @@ class Caller:
     """
 
     def __init__(self, config: RunnableConfig, dedup: DedupConfig | None) -> None:
-        self._asked: Mapping[str, Any] = config.get("configurable", {})
-        self._scratchpad = self._asked.get(SCRATCHPAD_KEY)
-        self.task: str = self._asked.get(NS_KEY) or ""
+        self._configurable: Mapping[str, Any] = config.get("configurable", {})
+        self._scratchpad = self._configurable.get(SCRATCHPAD_KEY)
+        self.task: str = self._configurable.get(NS_KEY) or ""
         # The task's, numbered from the second graph on that it runs, as upstream's loop does.
         count = getattr(self._scratchpad, "subgraph_counter", lambda: 0)()
         self.ns = (*filter(None, self.task.split(NS_SEP)), *([str(count)] if count else []))
         self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)
-        self._stream = self._asked.get(STREAM_KEY)
+        self._stream = self._configurable.get(STREAM_KEY)
         self._listeners = [*map(_listener, _message_handlers(config))]
         self._dedup = Deduplicator(replace(dedup or DedupConfig(), state="full"))
         self._interrupts: list[Interrupt] | None = None
@@ -74,7 +74,7 @@ class Caller:
     @property
     def is_resuming(self) -> bool:
         """Whether the graph around is being resumed after an interrupt."""
-        return bool(self._asked.get(RESUMING_KEY))
+        return bool(self._configurable.get(RESUMING_KEY))
 
     def resumed(self, input: Any, state: Mapping[str, Any]) -> Any:
         """The input of the remote run: an answer, or nothing, if its thread stopped halfway.
@@ -86,7 +86,7 @@ class Caller:
         if not state.get("next") or isinstance(input, Command):
             return input
         pending = {interrupt["id"] for interrupt in state.get("interrupts") or ()}
-        answers = self._asked.get(RESUME_MAP_KEY) or {}
+        answers = self._configurable.get(RESUME_MAP_KEY) or {}
         if mine := {key: value for key, value in answers.items() if key in pending}:
             return Command(resume=mine)
         if pending and self._scratchpad is not None:
@@ -108,21 +108,21 @@ class Caller:
             meta = annotated(meta, {**note, "steps": [*outer, *steps]})
         return part._replace(ns=ns, meta=meta)
 
-    def tell(self, part: Part) -> None:
+    def forward(self, part: Part) -> None:
         """Pass a placed part on to the graphs around, if they want it."""
         if part.mode == "messages":
             if self._listeners:
-                self._say(self._dedup.feed(part))
+                self._emit(self._dedup.feed(part))
             return
         if part.ns == self.ns:
             self._note(part)
         if self._stream is not None and part.mode in self._stream.modes:
             self._stream((part.ns, part.mode, _payload(part)))
 
-    def _say(self, parts: Iterator[Part]) -> None:
+    def _emit(self, parts: Iterator[Part]) -> None:
         for part in parts:
             for listener in self._listeners:
-                listener.hear(part)
+                listener.emit(part)
 
     def _note(self, part: Part) -> None:
         if part.mode == "updates":
@@ -132,7 +132,7 @@ class Caller:
             self._has_begun = True  # with what the thread holds, which the task returns as well
             for _, message in found_in_input(part.data):
                 for listener in self._listeners:
-                    listener.know(message)
+                    listener.mark_seen(message)
 
     def ran_again(self) -> None:
         """Note that the server runs it again, from its last checkpoint."""
@@ -144,7 +144,7 @@ class Caller:
         Raises:
             GraphInterrupt: It was interrupted, and so is the task.
         """
-        self._say(self._dedup.close())
+        self._emit(self._dedup.close())
         for listener in self._listeners:
             listener.finish()
         if self._interrupts is not None:
@@ -157,12 +157,12 @@ class _Listener:
     def __init__(self, handler: StreamMessagesHandler) -> None:
         self._handler = handler
 
-    def know(self, message: BaseMessage) -> None:
+    def mark_seen(self, message: BaseMessage) -> None:
         """Note a message as old. Our handler compares messages; upstream's goes by their ids."""
         if not isinstance(self._handler, OnceMessagesHandler) and message.id:
             self._handler.seen.add(message.id)
 
-    def hear(self, part: Part) -> None:
+    def emit(self, part: Part) -> None:
         # As `push_message` does: the handler knows then what the node need not send again.
         self._handler._emit((part.ns, dict(part.meta)), part.data, dedupe=False)  # noqa: SLF001  # no other way
 
@@ -177,7 +177,7 @@ class _WholeListener(_Listener):
         super().__init__(handler)
         self._open: dict[tuple[tuple[str, ...], str | None], Part] = {}
 
-    def hear(self, part: Part) -> None:
+    def emit(self, part: Part) -> None:
         message = part.data
         if isinstance(message, BaseMessageChunk):
             key = part.ns, message.id
@@ -186,7 +186,7 @@ class _WholeListener(_Listener):
             if getattr(message, "chunk_position", None) == "last":
                 self._end(key)
         elif not isinstance(message, ToolMessage):  # v3 leaves them to the tools channel
-            super().hear(part)
+            super().emit(part)
 
     def finish(self) -> None:
         for key in list(self._open):
@@ -194,7 +194,7 @@ class _WholeListener(_Listener):
 
     def _end(self, key: tuple[tuple[str, ...], str | None]) -> None:
         part = self._open.pop(key)
-        super().hear(part._replace(data=as_whole(part.data)))
+        super().emit(part._replace(data=as_whole(part.data)))
 
 
 def _listener(handler: StreamMessagesHandler) -> _Listener:

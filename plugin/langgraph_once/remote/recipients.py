@@ -64,7 +64,7 @@ class Recipients(Recipient):
             return (part,) if GAP_MODE in self._wanted.modes else ()
         if self._caller is not None:
             part = self._caller.placed(part)
-            self._caller.tell(part)
+            self._caller.forward(part)
         # If the graphs around want subgraphs, the server sends an inner message in its subgraph
         # and not at the root as well. So messages pass from any depth, or they would be lost.
         is_near = len(part.ns) == self._depth or part.mode == "messages"

@@ -15,7 +15,7 @@ from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event,
 from langgraph_once.remote.following.consumer import Consumer, new_ledger
 from langgraph_once.remote.following.failures import is_transient
 from langgraph_once.remote.following.history import goes_on
-from langgraph_once.remote.following.questions import Steps, Unanswered, run_asked
+from langgraph_once.remote.following.questions import QuestionFailed, Steps, fetch_run
 from langgraph_once.remote.following.retries import Backoff
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
@@ -148,8 +148,8 @@ class _Stream:
         request = self._request
         while request.subgraphs is None and request.thread_id is not None:
             try:
-                run = yield from run_asked(request.thread_id, request.run_id, request.headers)
-            except Unanswered as failed:
+                run = yield from fetch_run(request.thread_id, request.run_id, request.headers)
+            except QuestionFailed as failed:
                 yield self._wait_s(tries, failed.error)
             else:
                 request.given = (run or {}).get("kwargs") or {}

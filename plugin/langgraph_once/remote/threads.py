@@ -12,7 +12,7 @@ from langgraph.pregel.remote import RemoteGraph
 from langgraph.types import StateSnapshot
 from langgraph_sdk.schema import Checkpoint, ThreadState
 
-from langgraph_once.remote.following.questions import Steps, Unanswered
+from langgraph_once.remote.following.questions import QuestionFailed, Steps
 from langgraph_once.remote.own_server import METRICS, check_room, in_own_thread, served_run
 from langgraph_once.remote.shapes.request import sent
 from langgraph_once.remote.shapes.snapshots import Pages, as_config, snapshot
@@ -97,13 +97,13 @@ class RemoteThreads(RemoteGraph):
         if self._is_own_server is None:
             try:
                 found = yield lambda client: client.runs.get(*run)
-            except Unanswered:
+            except QuestionFailed:
                 return config
             if found is None:
                 self._is_own_server = False
                 return config
             metrics = None
-            with suppress(Unanswered):
+            with suppress(QuestionFailed):
                 metrics = yield lambda client: client.http.get(METRICS)
             check_room(metrics, self.assistant_id)
             self._is_own_server = True
@@ -116,5 +116,5 @@ class RemoteThreads(RemoteGraph):
             return {}
         try:
             return (yield lambda client: client.threads.get_state(thread_id)) or {}
-        except Unanswered as failed:
+        except QuestionFailed as failed:
             raise failed.error from None

@@ -37,13 +37,13 @@ from langgraph_once.stream.v3.transformer import CHANNEL_METHODS
 
 __all__ = ["AsyncOnceRunStream", "OnceChunks", "OnceRunStream", "RunEvents"]
 
-ENDS = frozenset({"completed", "failed"})
+FINAL_STATES = frozenset({"completed", "failed"})
 RUN_ID = re.compile(r"^synth:([0-9a-f-]{36}):")
 
 SILENCE_S = 0.5
 """After an interrupt the server still sends a few states, and does not say which is the last."""
 
-WIRE_KEYS = frozenset({"content", "id", "type"})
+SPARSE_MESSAGE_KEYS = frozenset({"content", "id", "type"})
 """What every message has in the states of v3, which leave empty fields out."""
 
 
@@ -66,7 +66,7 @@ class OnceChunks:
         method, data = event["method"], event["params"].get("data")
         if method == "custom" and isinstance(data, Mapping) and data.get("name") == CHANNEL:
             self._is_offered = True  # it says each thing before the protocol does
-            said = _said(data["payload"])
+            said = _channel_part(data["payload"])
             if said.mode != "messages" or not self._dedup.hides(said):
                 yield self._write(said)
         elif method in CHANNEL_METHODS and not self._is_offered:
@@ -79,18 +79,18 @@ class OnceChunks:
         if event["method"] == "messages":  # the wire has no metadata
             run = {"run_id": "|".join(params["namespace"])}
             event = {**event, "params": {**params, "data": (params["data"], run)}}
-            return self._told(event_part(event))
+            return self._new(event_part(event))
         part = event_part(event)
         if part.mode == "custom" and isinstance(part.data, Mapping):
             part = part._replace(data=part.data.get("payload", part.data))
-        return self._told(as_local(part._replace(data=filled(part.data))))
+        return self._new(as_local(part._replace(data=filled(part.data))))
 
-    def _told(self, part: Part) -> Iterator[Part]:
+    def _new(self, part: Part) -> Iterator[Part]:
         said = self._events.read(part)
         return iter(()) if said is None else self._dedup.feed(said)
 
 
-def _said(chunk: Mapping[str, Any]) -> Part:
+def _channel_part(chunk: Mapping[str, Any]) -> Part:
     data = tuple(chunk["data"]) if chunk["type"] == "messages" else chunk["data"]
     return as_local(v2_part({**chunk, "ns": tuple(chunk["ns"]), "data": data}))
 
@@ -101,7 +101,7 @@ def filled(value: Any) -> Any:
         return [filled(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if value.get("type") in MESSAGE_TYPES and value.keys() >= WIRE_KEYS:
+    if value.get("type") in MESSAGE_TYPES and value.keys() >= SPARSE_MESSAGE_KEYS:
         missing: dict[str, Any] = {key: {} for key in MESSAGE_KEYS - value.keys()}
         return {**missing, **value}
     return {key: filled(item) for key, item in value.items()}
@@ -131,7 +131,7 @@ class RunEvents:
             found = RUN_ID.match(event.get("event_id") or "")
             self._is_ours = found is None or self._run_id in (None, found[1])
             if self._is_ours:
-                self.has_ended = state in ENDS
+                self.has_ended = state in FINAL_STATES
                 self.is_interrupted = state == "interrupted"
         return self._is_ours
 

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Remo
 from langgraph_once import DedupConfig, Deduplicator
 from langgraph_once.platform.sse import SseDeduplication
 from langgraph_once.platform.sse.deduplication import FrameFilter
-from langgraph_once.platform.sse.frames import FrameReader, frame_bytes
+from langgraph_once.platform.sse.raw_frames import RawFrameReader, frame_bytes
 from tests.integration_tests.served import HELLO, builder
 from tests.unit_tests.platform.streaming import Recorder, answered, request, streaming
 from tests.unit_tests.stream.hidden_scenes import ALL, BYE, DRAFT, JOINED, team
@@ -46,7 +46,7 @@ async def received(
 def texts(bodies: list[bytes]) -> dict[str, str]:
     """The text of each message in mode `messages`, by its id."""
     found: dict[str, str] = {}
-    for frame in FrameReader().feed(b"".join(bodies)):
+    for frame in RawFrameReader().feed(b"".join(bodies)):
         if frame.event == "messages":
             message = frame.data[0]
             found[message["id"]] = found.get(message["id"], "") + message["content"]
@@ -76,7 +76,7 @@ async def test_what_is_hidden_is_left_out_of_messages_alone(header: str | None) 
     hide = {"tags": ["draft"], "nodes": ["talk"]}
     bodies = await received(frames, header, by_default=True, hide=hide)
     assert set(texts(bodies).values()) == ALL - {DRAFT, JOINED, BYE}
-    states = [f.data for f in FrameReader().feed(b"".join(bodies)) if f.event == "values"]
+    states = [f.data for f in RawFrameReader().feed(b"".join(bodies)) if f.event == "values"]
     assert {message["content"] for message in states[-1]["messages"]} >= ALL
 
 
@@ -141,7 +141,7 @@ async def test_a_copy_that_says_more_brings_the_rest() -> None:
     ]
     bodies = await received(frames)
     assert texts(bodies) == {"m": "Hello, world"}
-    (rest,) = FrameReader().feed(bodies[1])
+    (rest,) = RawFrameReader().feed(bodies[1])
     assert (rest.data[0]["content"], rest.data[0]["type"]) == (", world", "AIMessageChunk")
     assert rest.id == "2-0"
 
@@ -152,7 +152,7 @@ async def test_of_several_frames_for_one_only_the_last_has_the_id() -> None:
         frame_bytes("messages", token("Hello", chunk_position="last"), "1-0"),
         frame_bytes("messages", [AIMessage("Redacted", id="m"), token("")[1]], "2-0"),
     ]
-    removal, message = FrameReader().feed((await received(frames))[1])
+    removal, message = RawFrameReader().feed((await received(frames))[1])
     assert (removal.data[0]["type"], removal.id) == ("remove", None)
     assert (message.data[0]["content"], message.id) == ("Redacted", "2-0")
 

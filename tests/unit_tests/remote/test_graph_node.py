@@ -103,7 +103,7 @@ def heard(around: Around, *parts: Part) -> list[Any]:
     """What the graphs around are told of these parts, to the end."""
     caller = around.caller
     for part in parts:
-        caller.tell(caller.placed(part))
+        caller.forward(caller.placed(part))
     caller.finish()
     return around.told
 
@@ -227,9 +227,9 @@ class TestMessages:
     def test_what_is_said_again_takes_the_place_of_what_was(self) -> None:
         around = Around()
         caller = around.caller
-        caller.tell(caller.placed(message(token("Ha"))))
+        caller.forward(caller.placed(message(token("Ha"))))
         caller.ran_again()
-        caller.tell(caller.placed(message(AIMessageChunk(content="Ho", id="b"))))
+        caller.forward(caller.placed(message(AIMessageChunk(content="Ho", id="b"))))
         caller.finish()
         said = [each for _, _, (each, _) in around.told]
         assert RemoveMessage(id="a") in said
@@ -239,8 +239,8 @@ class TestMessages:
         around = Around()
         caller = Caller(around.config, DedupConfig(reexecution="hold"))
         about = {"once": {"v": 1, "source": "retry", "attempt": 2}}
-        caller.tell(caller.placed(message(token("Ha"))))
-        caller.tell(caller.placed(message(RemoveMessage(id="a"), **about)))
+        caller.forward(caller.placed(message(token("Ha"))))
+        caller.forward(caller.placed(message(RemoveMessage(id="a"), **about)))
         assert len(around.told) == 1
         caller.finish()
         assert [said for _, _, (said, _) in around.told][1:] == [RemoveMessage(id="a")]

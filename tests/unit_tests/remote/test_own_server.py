@@ -21,7 +21,7 @@ from langgraph_once.remote.own_server import (
     in_own_thread,
     served_run,
 )
-from langgraph_once.remote.wire.reconnect import aanswered, answered
+from langgraph_once.remote.wire.reconnect import arun_steps, run_steps
 from langgraph_once.stream.readers import TASK_ID_KEY
 
 RUN = ServedRun("6a28fe15-1b1b-437e-9074-e592919760d6", "f89d5be3-12ed-427d-8b18-a1abbcf37b98")
@@ -55,7 +55,7 @@ class Server:
         with httpx.Client(transport=there, base_url="http://server") as http:
             graph = OnceRemoteGraph("other", sync_client=SyncLangGraphClient(http))
             client = graph._validate_sync_client()
-            found = [answered(client, graph._apart(each)) for each in configs]
+            found = [run_steps(client, graph._apart(each)) for each in configs]
         asked, self.asked = self.asked, []
         assert found == asyncio.run(self._afound(configs, there))
         assert asked == self.asked
@@ -65,7 +65,7 @@ class Server:
         async with httpx.AsyncClient(transport=there, base_url="http://server") as http:
             graph = OnceRemoteGraph("other", client=LangGraphClient(http))
             aclient = graph._validate_client()
-            return [await aanswered(aclient, graph._apart(each)) for each in configs]
+            return [await arun_steps(aclient, graph._apart(each)) for each in configs]
 
 
 def test_on_its_own_server_it_is_another_thread() -> None:

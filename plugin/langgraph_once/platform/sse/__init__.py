@@ -3,8 +3,8 @@
 deduplication.py  leaves out what the reader has
 compression.py    compresses, event by event
 encodings.py      which encoding a client likes best, and the encoders
-frames.py         bytes to frames and back
 headers.py        which responses may be rewritten
+raw_frames.py     bytes to frames, which keep their bytes, and back
 """
 
 from langgraph_once.platform.sse.compression import SseCompression

@@ -14,8 +14,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.platform.sse.frames import Frame, FrameReader, frame_bytes, id_line
 from langgraph_once.platform.sse.headers import event_stream_headers, with_headers
+from langgraph_once.platform.sse.raw_frames import RawFrame, RawFrameReader, frame_bytes, id_line
 from langgraph_once.stream import Deduplicator, Part, sdk_part
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.render import sdk_chunk
@@ -99,7 +99,7 @@ class FrameFilter:
 
     def __init__(self, dedup: Deduplicator) -> None:
         self._dedup: Deduplicator | None = dedup
-        self._reader = FrameReader()
+        self._reader = RawFrameReader()
         self._id_left_out: str | None = None
 
     def feed(self, body: bytes) -> bytes:
@@ -111,7 +111,7 @@ class FrameFilter:
         held = (_written(part, None) for part in self._closed())
         return b"".join((*held, self._reader.rest()))
 
-    def _new(self, frame: Frame) -> Iterator[bytes]:
+    def _new(self, frame: RawFrame) -> Iterator[bytes]:
         part = _part(frame)
         if part is None:
             yield self._with_id_left_out(frame.id) + frame.raw
@@ -147,7 +147,7 @@ class FrameFilter:
         return b"" if event_id or not left_out else id_line(left_out)
 
 
-def _part(frame: Frame) -> Part | None:
+def _part(frame: RawFrame) -> Part | None:
     """What the deduplicator is to see; None for what is none of its business."""
     if not frame.event or not isinstance(frame.data, dict | list):
         return None

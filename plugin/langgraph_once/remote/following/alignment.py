@@ -23,7 +23,7 @@ __all__ = ["FIRST", "Alignment", "AmbiguousError"]
 FIRST: Final = "-1"
 """Comes before every id."""
 
-MAX_KNOWN: Final = 20_000
+MAX_EVENTS: Final = 20_000
 MAX_VERIFICATIONS: Final = 3
 
 Logged = tuple[str, int, bool]
@@ -97,7 +97,7 @@ class Alignment:
         if self._fresh is not None and self._is_echo(self._fresh, event_id, check):
             return False
         self._log.append((event_id, check, logged))
-        if len(self._log) > 2 * MAX_KNOWN:
+        if len(self._log) > 2 * MAX_EVENTS:
             self._forget()
         return True
 
@@ -145,7 +145,7 @@ class Alignment:
         return True
 
     def _forget(self) -> None:
-        gone = len(self._log) - MAX_KNOWN
+        gone = len(self._log) - MAX_EVENTS
         del self._log[:gone]
         if self._fresh is not None:
             self._fresh = {event_id: max(i - gone, 0) for event_id, i in self._fresh.items()}

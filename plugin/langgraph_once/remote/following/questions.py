@@ -1,7 +1,7 @@
 """What is done between two connections: asking the server, and waiting. No I/O.
 
 Each is a generator of steps. Who has a client takes the steps, sync or async, and sends back
-the answers: see `answered` in `wire/reconnect.py`.
+the answers: see `run_steps` in `wire/reconnect.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from langgraph_once.remote.following.retries import Backoff
 from langgraph_once.remote.following.run_reader import FAILED, GONE, Headers, RunReader
 from langgraph_once.remote.shapes.snapshots import before_of
 
-__all__ = ["Outcome", "Step", "Steps", "Unanswered", "at_once", "between", "run_asked"]
+__all__ = ["Outcome", "QuestionFailed", "Step", "Steps", "at_once", "between", "fetch_run"]
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ Step: TypeAlias = Callable[[Any], Any] | float
 Steps: TypeAlias = Generator[Step, Any, T]
 """Is sent the answer to each question; None where the server does not know what it is asked for.
 
-`Unanswered` is thrown in where a question failed.
+`QuestionFailed` is thrown in where a question failed.
 """
 
 Outcome: TypeAlias = tuple[str, list[State]]
@@ -33,7 +33,7 @@ Outcome: TypeAlias = tuple[str, list[State]]
 UNDER_WAY: Final = frozenset({"pending", "running"})
 
 
-class Unanswered(Exception):  # noqa: N818  # it is told to a generator, and to nobody else
+class QuestionFailed(Exception):  # noqa: N818  # it is told to a generator, and to nobody else
     """A question has no answer.
 
     Attributes:
@@ -45,19 +45,19 @@ class Unanswered(Exception):  # noqa: N818  # it is told to a generator, and to 
         self.error = error
 
 
-def run_asked(
+def fetch_run(
     thread_id: str | None, run_id: str | None, headers: Headers
 ) -> Steps[Mapping[str, Any] | None]:
     """Ask for a run; None where the server does not know it.
 
     Raises:
-        Unanswered: The question failed, or the answer is no run.
+        QuestionFailed: The question failed, or the answer is no run.
     """
     run = yield lambda client: client.runs.get(str(thread_id), str(run_id), headers=headers)
     match run:
         case None | {"status": str()}:
             return run
-    raise Unanswered(ValueError("expected a run with its status"))
+    raise QuestionFailed(ValueError("expected a run with its status"))
 
 
 def at_once(value: T) -> Steps[T]:
@@ -82,7 +82,7 @@ def between(reader: RunReader) -> Steps[Outcome | None]:
     if reader.must_ask:
         try:
             status, states = yield from _outcome(reader)
-        except Unanswered as failed:
+        except QuestionFailed as failed:
             reader.failed(failed.error)
         else:
             if status not in UNDER_WAY:
@@ -95,13 +95,13 @@ def _outcome(reader: RunReader) -> Steps[Outcome]:
     """Ask what a run came to, as far as that is not known."""
     status, thread_id = reader.known_status, reader.thread_id
     if status is None:
-        run = yield from run_asked(thread_id, reader.run_id, reader.headers)
+        run = yield from fetch_run(thread_id, reader.run_id, reader.headers)
         status = GONE if run is None else run["status"]
     if thread_id is None or not reader.is_open:
         return status, []
     if status == GONE and reader.goes_on:  # an earlier run may finish what this one was to do
         yield from _earlier_runs_ended(thread_id, reader)
-    if not (reader.doubt or status == GONE or status in FAILED):
+    if not (reader.suspected_loss or status == GONE or status in FAILED):
         return status, []
     return status, (yield from _history(thread_id, reader))
 
@@ -138,5 +138,5 @@ def _page(asked: Mapping[str, Any], headers: Headers) -> Step:
 
 def _listed(answer: Any, kind: str) -> list[Mapping[str, Any]]:
     if not isinstance(answer, list) or not all(isinstance(each, Mapping) for each in answer):
-        raise Unanswered(ValueError(f"expected a list of {kind}"))
+        raise QuestionFailed(ValueError(f"expected a list of {kind}"))
     return answer

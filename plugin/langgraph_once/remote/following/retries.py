@@ -61,7 +61,7 @@ class Retries:
     Attributes:
         error: What cut the last connection; None if it ended by itself.
         is_first: The connection is the first.
-        has_told: The connection has brought something new.
+        has_progressed: The connection has brought something new.
     """
 
     def __init__(self, config: RemoteConfig) -> None:
@@ -72,7 +72,7 @@ class Retries:
         self._opened_at: float | None = None
         self.error: Exception | None = None
         self.is_first = True
-        self.has_told = False
+        self.has_progressed = False
 
     @property
     def in_vain(self) -> int:
@@ -89,7 +89,7 @@ class Retries:
         Args:
             may_be_silent: A connection that held but brought nothing does not count as failed.
         """
-        if self.has_told:
+        if self.has_progressed:
             self._vain.reset()
             self._waited_s = self._between_short_ones_s()
             if self.error is None:
@@ -102,7 +102,7 @@ class Retries:
 
     def begin(self) -> None:
         """Note that the next is made."""
-        self.has_told = False
+        self.has_progressed = False
         self.is_first = False
         self._opened_at = None
 

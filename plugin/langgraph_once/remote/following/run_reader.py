@@ -82,7 +82,7 @@ class RunReader:
 
     Attributes:
         has_ended: The server has said that it ended.
-        doubt: Why something may be missing; None as long as nothing can be.
+        suspected_loss: Why something may be missing; None as long as nothing can be.
     """
 
     config: RemoteConfig
@@ -100,7 +100,7 @@ class RunReader:
     def __post_init__(self) -> None:
         self.alignment = Alignment.at(self.begins_at or "")
         self.has_ended = False
-        self.doubt: str | None = None
+        self.suspected_loss: str | None = None
         self._received = Delivered()
         self._tries = Retries(self.config)
         self._end = End.WHOLE
@@ -169,7 +169,7 @@ class RunReader:
         is_logged = mode not in UNLOGGED if logged is None else mode in logged
         if not self.alignment.is_new(event_id, check, logged=is_logged):
             return ()
-        self._tries.has_told = True
+        self._tries.has_progressed = True
         self._passed_id = None
         if type(data) is tuple and self.alignment.has_overlap:
             token, meta = data
@@ -190,18 +190,18 @@ class RunReader:
             self.has_ended = True
         if not self.alignment.has_overlap:
             self.alignment.has_overlap = True
-            yield from self.doubted("the server no longer has all events of the run")
+            yield from self.suspect_loss("the server no longer has all events of the run")
         if mode == "updates" and not ns:
             self._received.updates.add(frame.check)
         for part in local_parts((frame.event, frame.data, frame.id)):
             self._received.note_part(part)
             yield part
 
-    def doubted(self, reason: str) -> Iterator[Part]:
+    def suspect_loss(self, reason: str) -> Iterator[Part]:
         """Note that something may be missing, and say so where the state cannot prove it."""
-        if self.doubt is not None:
+        if self.suspected_loss is not None:
             return
-        self.doubt = reason
+        self.suspected_loss = reason
         has_state = self.thread_id is not None and not self.subgraphs
         if self.modes is None or not (has_state and PROVABLE.issuperset(self.modes)):
             yield Part((), GAP_MODE, reason)
@@ -240,22 +240,22 @@ class RunReader:
                 self._is_clean = True
                 lacks_all = self.is_resumable and not self._tries.is_first
                 if not self.alignment.has_overlap or (lacks_all and not self.alignment.last_id):
-                    yield from self.doubted("the server no longer has the events of the run")
+                    yield from self.suspect_loss("the server no longer has the events of the run")
             case End.CUT:
                 self._is_clean = False
                 if not self.is_resumable:
                     why = "the run is not resumable, and a connection to it was cut"
-                    yield from self.doubted(why)
+                    yield from self.suspect_loss(why)
             case End.UNKNOWN if self.thread_id is not None or not self._is_clean:
                 # A server forgets a run without a thread as it ends.
-                yield from self.doubted("the server no longer knows the run")
+                yield from self.suspect_loss("the server no longer knows the run")
 
     @property
     def must_ask(self) -> bool:
         """Whether the status of the run is to be asked for now."""
         if self.has_ended or not self.is_open or self._end is End.UNKNOWN:
             return True
-        may_come = not self._is_whole if self._tries.is_first else self._tries.has_told
+        may_come = not self._is_whole if self._tries.is_first else self._tries.has_progressed
         return self._end is End.WHOLE and not (self.is_resumable and may_come)
 
     @property
@@ -282,7 +282,7 @@ class RunReader:
             StreamInterrupted: The server does not know the run, and it is not complete.
         """
         if status == GONE:
-            yield from self.doubted("the server no longer knows the run")
+            yield from self.suspect_loss("the server no longer knows the run")
         modes, is_whole = frozenset(self.modes or ALL_MODES), self.history.is_whole(states)
         states = self.history.of_run(states)
         yield from lost_parts(states, modes, self._received, is_whole=is_whole)

@@ -18,7 +18,7 @@ from langgraph_once.stream.part.messages_within import DEFAULT_KEY
 
 __all__ = ["as_local", "local_parts", "put_tuples"]
 
-WIRE_KEYS = frozenset({"checkpoint", "parent_checkpoint"})
+SERVER_KEYS = frozenset({"checkpoint", "parent_checkpoint"})
 SERVER_PREFIXES = ("__", "langgraph_")
 """Keys of a config that are the server's own; it refuses a config that has them."""
 
@@ -110,23 +110,23 @@ def _checkpoint(payload: Any) -> Any:
     """A checkpoint without what the server adds, and with its tasks as a graph says them."""
     if not isinstance(payload, Mapping):
         return payload
-    said = {key: value for key, value in payload.items() if key not in WIRE_KEYS}
-    said["tasks"] = [_checkpoint_task(task) for task in payload.get("tasks", ())]
+    local = {key: value for key, value in payload.items() if key not in SERVER_KEYS}
+    local["tasks"] = [_checkpoint_task(task) for task in payload.get("tasks", ())]
     for key in ("config", "parent_config"):
-        if said.get(key):
-            named = said[key]["configurable"].items()
+        if local.get(key):
+            named = local[key]["configurable"].items()
             own = {key: value for key, value in named if not key.startswith(SERVER_PREFIXES)}
-            said[key] = {"configurable": own}
-    return said
+            local[key] = {"configurable": own}
+    return local
 
 
 def _checkpoint_task(task: Mapping[str, Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {**_task(task)}
-    if "interrupts" in said:
-        said["interrupts"] = tuple(said["interrupts"])
-    if "checkpoint" in said:
-        said["state"] = as_config(said.pop("checkpoint"))
-    return said
+    local: dict[str, Any] = {**_task(task)}
+    if "interrupts" in local:
+        local["interrupts"] = tuple(local["interrupts"])
+    if "checkpoint" in local:
+        local["state"] = as_config(local.pop("checkpoint"))
+    return local
 
 
 def _task(payload: Any) -> Any:
@@ -153,15 +153,18 @@ def _updates(data: Any) -> Any:
 def _paired(update: Any) -> Any:
     if isinstance(update, list):  # of commands
         return [_paired(item) for item in update]
-    said = update.get(DEFAULT_KEY) if isinstance(update, dict) else None
-    if not isinstance(said, list):
+    local = update.get(DEFAULT_KEY) if isinstance(update, dict) else None
+    if not isinstance(local, list):
         return update
-    return {**update, DEFAULT_KEY: _told(said) or [_told(item) or item for item in said]}
+    return {
+        **update,
+        DEFAULT_KEY: _role_pair(local) or [_role_pair(item) or item for item in local],
+    }
 
 
-def _told(said: Any) -> tuple[Any, ...] | None:
+def _role_pair(local: Any) -> tuple[Any, ...] | None:
     """A list of a role and a text as the pair that it was."""
-    pair = _pair(said)
+    pair = _pair(local)
     return pair if pair and pair[0] in ROLES else None
 
 

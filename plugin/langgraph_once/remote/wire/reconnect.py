@@ -22,12 +22,12 @@ from langgraph_once.remote.following.consumer import Recipient
 from langgraph_once.remote.following.failures import UnknownRunError
 from langgraph_once.remote.following.frame import Frame
 from langgraph_once.remote.following.history import goes_on
-from langgraph_once.remote.following.questions import Step, Steps, Unanswered, between
+from langgraph_once.remote.following.questions import QuestionFailed, Step, Steps, between
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.wire.connection import Connection, SyncConnection
 from langgraph_once.stream import Part
 
-__all__ = ["Reading", "aanswered", "answered", "aread_run", "read_run"]
+__all__ = ["Reading", "aread_run", "arun_steps", "read_run", "run_steps"]
 
 T = TypeVar("T")
 
@@ -61,10 +61,10 @@ class Reading(NamedTuple):
         return cls(reader, lambda runs: runs.stream(**call), recipient)
 
 
-ENDS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
+CUTS: Final = (httpx.RequestError, APIStatusError, UnknownRunError, AmbiguousError)
 """The errors that end a connection."""
 
-UNANSWERED: Final = (httpx.HTTPError, ValueError)
+QUESTION_ERRORS: Final = (httpx.HTTPError, ValueError)
 """How a question fails. A `ValueError` says that the answer is no JSON: a proxy's page, perhaps."""
 
 
@@ -83,7 +83,7 @@ async def aread_run(client: LangGraphClient, opening: Steps[Reading]) -> AsyncGe
         RemoteException: The run failed.
         StreamInterrupted: The run cannot be read to its end.
     """
-    reader, begin, recipient = await aanswered(client, opening)
+    reader, begin, recipient = await arun_steps(client, opening)
     if begin is not None and _is_replaced(client.runs, RunsClient):
         source = _agiven(reader, begin(client.runs))
     else:
@@ -115,18 +115,18 @@ async def _aread(client: LangGraphClient, reader: RunReader, begin: Begin) -> As
                 async for frame in frames:
                     for part in reader.feed(frame):
                         yield part
-        except ENDS as cut:
+        except CUTS as cut:
             error = cut
         for part in reader.ended(error):
             yield part
-        outcome = await aanswered(client, between(reader))
+        outcome = await arun_steps(client, between(reader))
     for part in reader.settled(*outcome):
         yield part
 
 
 def read_run(client: SyncLangGraphClient, opening: Steps[Reading]) -> Generator[Part]:
     """`aread_run`, sync."""
-    reader, begin, recipient = answered(client, opening)
+    reader, begin, recipient = run_steps(client, opening)
     if begin is not None and _is_replaced(client.runs, SyncRunsClient):
         source = _given(reader, begin(client.runs))
     else:
@@ -153,10 +153,10 @@ def _read(client: SyncLangGraphClient, reader: RunReader, begin: Begin) -> Gener
             with closing(_connected(reader, begin, runs)) as frames:
                 for frame in frames:
                     yield from reader.feed(frame)
-        except ENDS as cut:
+        except CUTS as cut:
             error = cut
         yield from reader.ended(error)
-        outcome = answered(client, between(reader))
+        outcome = run_steps(client, between(reader))
     yield from reader.settled(*outcome)
 
 
@@ -183,7 +183,7 @@ def _connected(reader: RunReader, begin: Begin, runs: Any) -> Any:
     return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
 
 
-async def aanswered(client: LangGraphClient, steps: Steps[T]) -> T:
+async def arun_steps(client: LangGraphClient, steps: Steps[T]) -> T:
     """Take steps: ask by the client, and wait.
 
     Returns:
@@ -197,15 +197,15 @@ async def aanswered(client: LangGraphClient, steps: Steps[T]) -> T:
                 answer = await (step(client) if callable(step) else asyncio.sleep(step))
             except NotFoundError:
                 answer = None
-            except UNANSWERED as error:
-                answer = Unanswered(error)
+            except QUESTION_ERRORS as error:
+                answer = QuestionFailed(error)
     except StopIteration as stop:
         found: T = stop.value
         return found
 
 
-def answered(client: SyncLangGraphClient, steps: Steps[T]) -> T:
-    """`aanswered`, sync."""
+def run_steps(client: SyncLangGraphClient, steps: Steps[T]) -> T:
+    """`arun_steps`, sync."""
     answer: Any = None
     try:
         while True:
@@ -214,12 +214,12 @@ def answered(client: SyncLangGraphClient, steps: Steps[T]) -> T:
                 answer = step(client) if callable(step) else time.sleep(step)  # type: ignore[func-returns-value]  # None answers a wait
             except NotFoundError:
                 answer = None
-            except UNANSWERED as error:
-                answer = Unanswered(error)
+            except QUESTION_ERRORS as error:
+                answer = QuestionFailed(error)
     except StopIteration as stop:
         found: T = stop.value
         return found
 
 
 def _next(steps: Steps[Any], answer: Any) -> Step:
-    return steps.throw(answer) if isinstance(answer, Unanswered) else steps.send(answer)
+    return steps.throw(answer) if isinstance(answer, QuestionFailed) else steps.send(answer)

@@ -25,8 +25,8 @@ BEGIN: Final = b'[{"content":"'
 BEFORE_METADATA: Final = b'},{"'
 """Between two objects; within a string, the quote would be escaped."""
 
-MAX_METADATA: Final = 16_384
-MAX_KNOWN: Final = 64
+MAX_METADATA_BYTES: Final = 16_384
+MAX_METADATA: Final = 64
 """How long metadata may be, in bytes, and how many are kept, to be known again."""
 
 PLAIN: Final = frozenset({bool, float, int, str, type(None)})
@@ -55,7 +55,7 @@ class TokenReader:
         if last is not None and line.endswith(last.rest) and line.startswith(BEGIN):
             with suppress(orjson.JSONDecodeError):
                 text = orjson.loads(line[len(BEGIN) - 1 : len(line) - len(last.rest) + 1])
-                return last.saying(text), last.metadata
+                return last.with_text(text), last.metadata
         at = line.find(BEFORE_METADATA) + 1
         if not at or line[:2] != b"[{":
             return read_line(line)
@@ -63,24 +63,24 @@ class TokenReader:
         metadata = self._metadata.get(rest)
         if metadata is None:
             return self._read_new(line, rest)
-        return self._told(read_line(line[1:at]), metadata, rest)
+        return self._message(read_line(line[1:at]), metadata, rest)
 
     def _read_new(self, line: bytes, rest: bytes) -> Any:
         """Read all of it, and know the metadata again, which is all but the bracket after it."""
         value = read_line(line)
-        if len(value) != 2 or len(rest) > MAX_METADATA:
+        if len(value) != 2 or len(rest) > MAX_METADATA_BYTES:
             return value
         try:
             metadata = orjson.loads(rest[1:-1])
         except orjson.JSONDecodeError:
             return value
         put_tuples(metadata)
-        if len(self._metadata) >= MAX_KNOWN:
+        if len(self._metadata) >= MAX_METADATA:
             self._metadata.clear()
         self._metadata[rest] = metadata
-        return self._told(value[0], metadata, rest)
+        return self._message(value[0], metadata, rest)
 
-    def _told(self, message: dict[str, Any], metadata: Any, rest: bytes) -> Any:
+    def _message(self, message: dict[str, Any], metadata: Any, rest: bytes) -> Any:
         token = rebuild_message([*CHUNK, message, "model_validate_json"])
         if token is None:
             return [message, metadata]
@@ -123,7 +123,7 @@ class _Token(NamedTuple):
         rest = b'",' + orjson.dumps(fields)[1:] + end
         return cls(fields, containers, frozenset(token.model_fields_set), metadata, rest)
 
-    def saying(self, text: str) -> AIMessageChunk:
+    def with_text(self, text: str) -> AIMessageChunk:
         """Another one."""
         fields = {"content": text, **self.fields}
         for key, value in self.containers.items():

@@ -31,7 +31,7 @@ def connections(clock: Clock, *, held_s: float, within_s: float, error: Exceptio
     while clock.now < within_s:
         count += 1
         tries.opened()
-        tries.has_told, tries.error = True, error
+        tries.has_progressed, tries.error = True, error
         clock.now += held_s
         wait_s = tries.next_s(may_be_silent=True)
         assert wait_s is not None  # what brings something new is never given up

@@ -87,9 +87,9 @@ def test_a_second_attempt_is_told_before_its_first_part() -> None:
 )
 def test_a_gap_is_told_where_no_state_can_fill_it(facts: dict[str, Any], is_told: bool) -> None:
     reading = reader(**facts)
-    assert [part.mode for part in reading.doubted("why")] == ["gap"] * is_told
-    assert reading.doubt == "why"
-    assert list(reading.doubted("another")) == []
+    assert [part.mode for part in reading.suspect_loss("why")] == ["gap"] * is_told
+    assert reading.suspected_loss == "why"
+    assert list(reading.suspect_loss("another")) == []
 
 
 def test_a_run_that_is_known_is_not_taken_for_another() -> None:
@@ -159,7 +159,7 @@ def test_what_a_task_said_that_was_done_again_by_another_is_taken_back() -> None
     reading = reader(modes=["messages-tuple"])
     void = {"langgraph_checkpoint_ns": "node:0|inner:5"}
     feed(reading, ("messages", [AIMessageChunk(content="Ha", id="a"), void]))
-    list(reading.doubted("why"))
+    list(reading.suspect_loss("why"))
     steps = [("loop", 1, []), ("loop", 0, [{"name": "node", "id": "1"}]), ("input", -1, [])]
     states = [
         {"values": {}, "next": [], "tasks": tasks, "metadata": {"source": source, "step": step}}
@@ -179,7 +179,7 @@ def test_only_half_a_message_gives_way_to_a_copy_of_its_task(end: Any) -> None:
         ("messages", [AIMessageChunk(content="Ha", id="a"), said]),
         ("messages", [AIMessageChunk(content="", id="a", **end), said]),
     )
-    list(reading.doubted("why"))
+    list(reading.suspect_loss("why"))
     copy = {"messages": [AIMessage("Ha", id="copy").model_dump()]}
     states: list[dict[str, Any]] = [
         {"values": copy, "next": [], "tasks": []},
@@ -199,7 +199,7 @@ def test_a_run_that_began_before_the_position_runs_again() -> None:
 def test_a_removal_is_nothing_that_a_task_said() -> None:
     reading = reader(modes=["messages-tuple"])
     feed(reading, ("messages", [RemoveMessage(id="b"), {"langgraph_checkpoint_ns": "gone:2"}]))
-    list(reading.doubted("why"))
+    list(reading.suspect_loss("why"))
     states = [
         {"values": {}, "next": [], "tasks": [], "metadata": {"source": "loop", "step": 0}},
         {"values": {}, "next": [], "tasks": [], "metadata": {"source": "input", "step": -1}},
@@ -207,8 +207,8 @@ def test_a_removal_is_nothing_that_a_task_said() -> None:
     assert list(reading.settled("success", states)) == []
 
 
-def test_a_connection_that_is_made_to_verify_is_no_retry_and_no_doubt() -> None:
+def test_a_connection_that_is_made_to_verify_is_no_retry_and_no_gap() -> None:
     reading = RunReader(RemoteConfig(max_retries=0), thread_id="t", run_id="r", is_resumable=False)
     assert list(reading.ended(AmbiguousError())) == []
-    assert reading.doubt is None
+    assert reading.suspected_loss is None
     assert reading.rejoin() < 1

@@ -10,10 +10,10 @@ import pytest
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.questions import Unanswered, between
+from langgraph_once.remote.following.questions import QuestionFailed, between
 from langgraph_once.remote.following.run_reader import Headers, RunReader
 
-UNFIT = Unanswered(ValueError("no JSON"))
+UNFIT = QuestionFailed(ValueError("no JSON"))
 
 
 def joined(headers: Headers = None, **config: Any) -> RunReader:
@@ -34,7 +34,7 @@ def taken(reader: RunReader, *answers: Any) -> list[Any]:
     answer: Any = None
     try:
         while True:
-            unfit = isinstance(answer, Unanswered)
+            unfit = isinstance(answer, QuestionFailed)
             step = steps.throw(answer) if unfit else steps.send(answer)
             answer = left.pop(0) if callable(step) else None
             if not callable(step):

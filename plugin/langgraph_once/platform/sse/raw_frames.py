@@ -9,12 +9,12 @@ import orjson
 from langgraph_sdk.sse import BytesLineDecoder, SSEDecoder
 from sse_starlette import ServerSentEvent
 
-__all__ = ["Frame", "FrameReader", "frame_bytes", "id_line"]
+__all__ = ["RawFrame", "RawFrameReader", "frame_bytes", "id_line"]
 
 NEWLINE = b"\r\n"
 
 
-class Frame(NamedTuple):
+class RawFrame(NamedTuple):
     """What stands between two empty lines."""
 
     raw: bytes
@@ -30,14 +30,14 @@ class Frame(NamedTuple):
     """Its own id."""
 
 
-class FrameReader:
+class RawFrameReader:
     """Takes bytes as they come and gives the frames that are complete."""
 
     def __init__(self) -> None:
         self._lines = BytesLineDecoder()
         self._frame: list[bytes] = []
 
-    def feed(self, body: bytes) -> Iterator[Frame]:
+    def feed(self, body: bytes) -> Iterator[RawFrame]:
         """The frames that end in `body`."""
         for found in self._lines.decode(body):
             line = bytes(found)
@@ -63,16 +63,16 @@ def id_line(event_id: str) -> bytes:
     return b"id: " + event_id.encode() + NEWLINE
 
 
-def _frame(lines: list[bytes]) -> Frame:
+def _frame(lines: list[bytes]) -> RawFrame:
     raw = NEWLINE.join((*lines, b""))
     decoder = SSEDecoder()  # a new one, which knows no id but this frame's
     try:
         found = [part for part in map(decoder.decode, lines) if part is not None]
     except ValueError:  # no JSON
-        return Frame(raw, id=decoder.last_event_id or None)
+        return RawFrame(raw, id=decoder.last_event_id or None)
     if not found:
-        return Frame(raw)
-    return Frame(raw, found[0].event, found[0].data, found[0].id)
+        return RawFrame(raw)
+    return RawFrame(raw, found[0].event, found[0].data, found[0].id)
 
 
 def _jsonable(value: Any) -> Any:
