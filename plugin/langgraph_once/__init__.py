@@ -7,8 +7,6 @@ The rooms: `serde` (objects and bytes), `checkpoint` (threads and databases), `s
 `platform` (what `langgraph.json` points at).
 """
 
-from typing import TYPE_CHECKING, Any
-
 from langgraph_once.config import (
     READER_CHECKPOINT,
     DedupConfig,
@@ -23,7 +21,6 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.vocabulary.config import renamed
 from langgraph_once.remote import OnceRemoteGraph, join_run, stream_run
 from langgraph_once.serde import OnceSerializer, storable
 from langgraph_once.stream import Deduplicator, Ledger, adedup, dedup, once
@@ -50,10 +47,3 @@ __all__ = [
     "storable",
     "stream_run",
 ]
-
-if TYPE_CHECKING:
-    StreamMode = ChannelMode
-else:
-
-    def __getattr__(name: str) -> Any:
-        return renamed(__name__, name)

@@ -9,8 +9,6 @@ vocabulary/      the events, and what can be watched
 render/          events as SSE, AG-UI, text
 """
 
-from typing import TYPE_CHECKING, Any
-
 from langgraph_once.errors import CallbackError
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.processor import ChannelStreamingProcessor
@@ -23,7 +21,6 @@ from langgraph_once.events.vocabulary.config import (
     ChannelMode,
     Include,
     TokenStreamingConfig,
-    renamed,
 )
 from langgraph_once.events.vocabulary.event import (
     EVENT_TYPES,
@@ -99,10 +96,3 @@ __all__ = [
     "from_dict",
     "to_dict",
 ]
-
-if TYPE_CHECKING:
-    StreamMode = ChannelMode
-else:
-
-    def __getattr__(name: str) -> Any:
-        return renamed(__name__, name)

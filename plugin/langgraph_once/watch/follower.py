@@ -102,7 +102,7 @@ class Follower:
             if key == INTERRUPT_KEY:
                 continue
             is_list = isinstance(value, list | tuple) and bool(value)
-            if messages := found_in_update({key: value}, lambda _: False).messages:
+            if messages := found_in_update({key: value}).messages:
                 changed[key] = f"{len(messages)} message{'s' * (len(messages) > 1)}"
             elif is_list and all(isinstance(each, Mapping) for each in value):
                 changed[key] = f"{len(value)} element{'s' * (len(value) > 1)}"

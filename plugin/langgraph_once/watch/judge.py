@@ -41,7 +41,7 @@ class Judge:
         self._has_gap |= part.mode == GAP_MODE  # from here on nobody can say what is missing
         if part.mode not in ("updates", "values"):
             return
-        found = found_in_update(part.data, lambda _: False).messages
+        found = found_in_update(part.data).messages
         messages = [each for each in found if not isinstance(each, RemoveMessage)]
         texts = {each.id or f"unnamed {_text(each)}": _text(each) for each in messages}
         self._states.setdefault(part.ns, {}).update(texts)

@@ -119,7 +119,7 @@ class PartReader:
     def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
         """The messages in a state or update that were said only in unwatched graphs."""
         if self._messages is not None and self._messages.has_elsewhere:
-            found = found_in_update(state, lambda _: False).messages
+            found = found_in_update(state).messages
             yield from self._messages.in_state(found, namespace)
 
     def _updates(self, part: Part) -> Iterator[Event]:
@@ -135,7 +135,7 @@ class PartReader:
 
     def _state_calls(self, state: Any, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """The tool calls and results in a state or update."""
-        for message in found_in_update(state, lambda _: False).messages:
+        for message in found_in_update(state).messages:
             if isinstance(message, AIMessage):
                 yield from self._tracker.whole(message, where, is_old=is_old)
             elif isinstance(message, ToolMessage):

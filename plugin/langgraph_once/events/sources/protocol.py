@@ -85,5 +85,5 @@ class _ToolMessages:
 
 
 def _tool_messages(state: Any) -> list[ToolMessage]:
-    found = found_in_update(state, lambda _: False).messages
+    found = found_in_update(state).messages
     return [message for message in found if isinstance(message, ToolMessage)]

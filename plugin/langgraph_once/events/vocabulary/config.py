@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeAlias
@@ -20,7 +19,6 @@ __all__ = [
     "Include",
     "TokenStreamingConfig",
     "checked_channels",
-    "renamed",
 ]
 
 Include: TypeAlias = Literal["custom", "ui", "interrupts", "tasks", "tool_calls"]
@@ -49,19 +47,6 @@ class ChannelMode(StrEnum):
     def modes(self) -> frozenset[str]:
         """The modes of a graph's stream that carry this."""
         return frozenset({"values", "updates"}) if self is ChannelMode.BOTH else frozenset({self})
-
-
-def renamed(module: str, name: str) -> Any:
-    """What `module` has under a name of before; for its `__getattr__`.
-
-    Raises:
-        AttributeError: It never had such a name.
-    """
-    if name != "StreamMode":
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    why = f"{module}.StreamMode is {module}.ChannelMode now; the old name goes with 0.2"
-    warnings.warn(why, DeprecationWarning, stacklevel=3)
-    return ChannelMode
 
 
 @config

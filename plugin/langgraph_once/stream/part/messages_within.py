@@ -63,12 +63,12 @@ class Found:
         self.replaced: dict[str, list[BaseMessage]] = {}
 
 
-def found_in_update(response: Any, is_message_key: IsMessageKey) -> Found:
+def found_in_update(response: Any, is_message_key: IsMessageKey = lambda _: False) -> Found:
     """The messages in what a node returned.
 
     Args:
         response: The return value: an update, a `Command`, or a list of them.
-        is_message_key: Which keys hold messages, for values that are none yet.
+        is_message_key: Which keys hold messages, for values that are none yet; by default none.
     """
     found = Found()
     for key, value in _writes(response):
