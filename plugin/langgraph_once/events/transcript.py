@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, assert_never
@@ -11,17 +12,17 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.vocabulary.base import akin
+from langgraph_once.events.vocabulary.base import ToolCallEvent, akin
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
-    ChannelUpdateEvent,
-    ChannelValueEvent,
     CustomEvent,
     Event,
     GapPossibleEvent,
     InterruptEvent,
     MessageCompletedEvent,
+    MessageRemovedEvent,
     MessageReplacedEvent,
+    MessageSupersededEvent,
     StreamErrorEvent,
     ToolCallCompletedEvent,
     ToolCallFailedEvent,
@@ -95,7 +96,7 @@ class Transcript:
         self._calls: list[ToolCallRecord] = []
         self._call_by_key: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
         self._channels: dict[tuple[Namespace, str], Any] = {}
-        self._updates: dict[tuple[Namespace, str], list[tuple[str | None, Any]]] = {}
+        self._updates: dict[tuple[Namespace, str], list[Any]] = defaultdict(list)
         self._spent: UsageMetadata | None = None
         self.discarded: set[str] = set()
         self.interrupts: dict[str, InterruptEvent] = {}
@@ -156,7 +157,9 @@ class Transcript:
         """Take one event."""
         if self.is_ended:
             self._begin()
-        self.is_ended = event.type == "stream_ended"
+        if isinstance(event, ToolCallEvent):
+            self._apply_call(event)
+            return
         match event.type:
             case "token":
                 line = self._line(event.message_id, event.where)
@@ -165,23 +168,20 @@ class Transcript:
                 self._complete(event)
             case "message_replaced":
                 self._replace(event)
-            case "message_removed":
-                self._remove(event.message_id, event.where)
-            case "message_superseded":
-                self._remove(event.old_id, event.where)
+            case "message_removed" | "message_superseded":
+                self._remove(event)
             case "message_discarded":
                 self.discarded.add(event.message_id)
-            case (
-                "tool_call_started"
-                | "tool_call_progress"
-                | "tool_call_completed"
-                | "tool_call_failed"
-            ):
-                self._apply_call(event)
             case "tool_result":
                 self._answer(event)
-            case "channel_value" | "channel_update" | "artifact" | "ui" | "interrupt":
-                self._apply_state(event)
+            case "channel_value":
+                self._channels[event.namespace, event.key] = event.value
+            case "channel_update":
+                self._updates[event.namespace, event.key].append((event.node, event.update))
+            case "artifact" | "ui":
+                self._show(event)
+            case "interrupt":
+                self.interrupts[event.interrupt_id] = event
             case "custom":
                 self.custom.append(event)
             case "gap_possible":
@@ -190,56 +190,40 @@ class Transcript:
                 self.errors.append(event)
             case "usage":
                 self.usage = add_usage(self._spent, event.total)
-            case "task_started" | "task_finished" | "stream_ended":
+            case "stream_ended":
+                self.is_ended = True
+            case "task_started" | "task_finished":
                 pass
             case _:
                 assert_never(event)
 
     def _begin(self) -> None:
         """Begin another stream: its interrupts were answered, or will be told again."""
-        self.interrupts = {}
+        self.is_ended, self.interrupts = False, {}
         self._spent = self.usage
 
-    def _apply_call(
-        self,
-        event: ToolCallStartedEvent
-        | ToolCallProgressEvent
-        | ToolCallCompletedEvent
-        | ToolCallFailedEvent,
-    ) -> None:
+    def _show(self, event: ArtifactEvent | UIEvent) -> None:
+        if event.type == "artifact":
+            at = event.namespace, event.key, event.artifact_id
+            self._artifacts.pop(at, None)  # the one told last comes last
+            self._artifacts[at] = event
+        elif event.action == "remove":
+            self.ui.pop(event.ui_id, None)
+        else:
+            self.ui[event.ui_id] = event
+
+    def _apply_call(self, event: ToolCallEvent) -> None:
         call = self._call_by_key.get((event.where, event.message_id, event.index))
-        if call is None or event.type == "tool_call_started":
+        if call is None or isinstance(event, ToolCallStartedEvent):
             call = ToolCallRecord(event.tool_call_id, event.name, event.message_id, event.where)
             self._add_call(event.index, call)
-        if event.type == "tool_call_progress":
-            call.so_far = event.so_far
-        elif event.type == "tool_call_completed":
-            call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
-        elif event.type == "tool_call_failed":
-            call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
-
-    def _apply_state(
-        self,
-        event: ChannelValueEvent | ChannelUpdateEvent | ArtifactEvent | UIEvent | InterruptEvent,
-    ) -> None:
-        match event.type:
-            case "channel_value":
-                self._channels[event.namespace, event.key] = event.value
-            case "channel_update":
-                written = self._updates.setdefault((event.namespace, event.key), [])
-                written.append((event.node, event.update))
-            case "artifact":
-                at = event.namespace, event.key, event.artifact_id
-                self._artifacts.pop(at, None)  # the one told last comes last
-                self._artifacts[at] = event
-            case "ui" if event.action == "remove":
-                self.ui.pop(event.ui_id, None)
-            case "ui":
-                self.ui[event.ui_id] = event
-            case "interrupt":
-                self.interrupts[event.interrupt_id] = event
-            case _:
-                assert_never(event)
+        match event:
+            case ToolCallProgressEvent():
+                call.so_far = event.so_far
+            case ToolCallCompletedEvent():
+                call.so_far, call.parsed_args = SoFar.of(event.final_args), event.parsed_args
+            case ToolCallFailedEvent():
+                call.so_far, call.error = SoFar.of(event.accumulated_args), event.error
 
     def _answer(self, event: ToolResultEvent) -> None:
         """Put a result to the call that it answers."""
@@ -287,12 +271,11 @@ class Transcript:
                 made = ToolCallRecord(call["id"], call["name"], *whose, text, call["args"])
                 self._add_call(at, made)
 
-    def _remove(self, message_id: str, where: Where) -> None:
+    def _remove(self, event: MessageRemovedEvent | MessageSupersededEvent) -> None:
+        message_id = event.message_id if event.type == "message_removed" else event.old_id
+        gone, size = self._found(message_id, event.namespace), len(event.namespace)
         if message_id == REMOVE_ALL_MESSAGES:
-            size = len(where.namespace)
-            gone = [ln for ln in self._lines if ln.where.namespace[:size] == where.namespace]
-        else:
-            gone = self._found(message_id, where.namespace)
+            gone = [ln for ln in self._lines if ln.where.namespace[:size] == event.namespace]
         for line in gone:
             self._lines.remove(line)
             self._by_key.pop((line.where, line.message_id or ""), None)
