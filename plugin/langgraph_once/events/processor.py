@@ -33,6 +33,7 @@ from langgraph_once.config import READER_CHECKPOINT, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.reading.part_reader import PartReader
+from langgraph_once.events.sources import graphs
 from langgraph_once.events.sources.chunks import (
     SHAPE_KEYS,
     Chunk,
@@ -40,15 +41,6 @@ from langgraph_once.events.sources.chunks import (
     local_part,
     self_told,
     shape_reader,
-)
-from langgraph_once.events.sources.graphs import (
-    UNREAD,
-    asked,
-    check_keys,
-    each_once,
-    is_graph,
-    is_once_remote,
-    seeded,
 )
 from langgraph_once.events.vocabulary.config import (
     ChannelConfig,
@@ -85,7 +77,7 @@ class _Run(NamedTuple):
 
     def seed(self, state: Any) -> None:
         """Take the state that the stream starts from."""
-        with Guard(UNREAD)():
+        with Guard(graphs.UNREAD)():
             self.reader.seed(state or {})
 
     def feed(self, chunk: Any) -> Iterable[Event]:
@@ -153,7 +145,7 @@ class ChannelStreamingProcessor:
         self._dedup = replace(dedup, state="changed") if dedup is not None else None
         self._max_history = max_history
         self._ledger = ledger
-        self._asked = asked(self._channels, token_streaming, self._include)
+        self._asked = graphs.asked(self._channels, token_streaming, self._include)
         self._wrapped: WeakKeyDictionary[Any, tuple[Any, bool]] = WeakKeyDictionary()
         self._fed: _Run | None = None
 
@@ -225,17 +217,17 @@ class ChannelStreamingProcessor:
     def _run(
         self, source: Any, input: Any, config: RunnableConfig | None, method: str, options: Any
     ) -> _Run:
-        if not is_graph(source):
+        if not graphs.is_graph(source):
             return self._under_way(source, options)
         if fixed := options.keys() & SHAPE_KEYS:
             raise ConfigError(
                 "stream", f"{', '.join(sorted(fixed))}: follows from the channels and tokens"
             )
-        check_keys(source, self._channels)
+        graphs.check_keys(source, self._channels)
         if self._ledger is not None and not may_repeat(input):
             self._ledger.forget_updates()
         graph, is_once = self._each_once(source)
-        if is_once_remote(source):
+        if graphs.is_once_remote(source):
             options = options if self._ledger is None else {"ledger": self._ledger, **options}
         elif isinstance(source, RemoteGraph):
             known = options.get("checkpoint") or {}
@@ -247,7 +239,7 @@ class ChannelStreamingProcessor:
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
         reader = self._reader(states=not for_messages)
         dedup = None if is_once else self._deduplicator()
-        return _Run(chunks, read, dedup, reader, seeded(graph, config, self._channels))
+        return _Run(chunks, read, dedup, reader, graphs.seeded(graph, config, self._channels))
 
     def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _Run:
         read = shape_reader(shape) if shape else self._self_told(chunks)
@@ -267,14 +259,14 @@ class ChannelStreamingProcessor:
         if self._dedup is None:
             return graph, True
         if graph not in self._wrapped:
-            self._wrapped[graph] = each_once(graph, self._dedup)
+            self._wrapped[graph] = graphs.each_once(graph, self._dedup)
         return self._wrapped[graph]
 
     def _streamed(self, run: _Run) -> Generator[Event, None, None]:
         with _closing(run.chunks):
             try:
                 if run.state_before is not None:
-                    run.seed(answer(run.state_before, Guard(UNREAD)))
+                    run.seed(answer(run.state_before, Guard(graphs.UNREAD)))
                 chunks, token = iter(run.chunks), run.token
                 for chunk in chain(first_chunk(chunks, announced()), chunks):
                     if (event := token(chunk)) is not None:
@@ -290,7 +282,7 @@ class ChannelStreamingProcessor:
         async with _aclosing(run.chunks):
             try:
                 if run.state_before is not None:
-                    run.seed(await aanswer(run.state_before, Guard(UNREAD)))
+                    run.seed(await aanswer(run.state_before, Guard(graphs.UNREAD)))
                 chunks, token = aiter(run.chunks), run.token
                 for chunk in await afirst_chunk(chunks, announced()):
                     for event in run.feed(chunk):

@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pydantic_core import to_jsonable_python
-
 from langgraph_once import events
 from langgraph_once.config import DedupConfig
 from langgraph_once.events.reading.artifacts import ArtifactTracker
 from langgraph_once.events.vocabulary.base import ToolCallEvent
+from langgraph_once.events.vocabulary.codec import as_json
 from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import entries_of, found_in_update
@@ -170,8 +169,6 @@ class Follower:
 
 def _json(value: Any) -> Any:
     """`value` as JSON, what JSON cannot hold as text; if it is long, its beginning as text."""
-    plain = to_jsonable_python(
-        value, serialize_unknown=True, bytes_mode="base64", inf_nan_mode="null"
-    )
+    plain = as_json(value)
     text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     return plain if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"

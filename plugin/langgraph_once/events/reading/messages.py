@@ -16,9 +16,8 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.reading.content_blocks import Saying, TextKind, sayings
 from langgraph_once.events.reading.open_message import OpenMessage
-from langgraph_once.events.reading.recent import Bounded, History
+from langgraph_once.events.reading.recent import Bounded, History, MessageOrigin
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
-from langgraph_once.events.reading.unwatched_messages import MessageOrigin
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig
 from langgraph_once.events.vocabulary.event import (

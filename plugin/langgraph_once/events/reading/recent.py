@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Any, TypeVar
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.part.where import Where
+from langgraph_once.stream.part.where import Where, node_names
 
-__all__ = ["Bounded", "History", "Recent"]
+__all__ = ["Bounded", "History", "MessageOrigin", "Recent"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -69,3 +69,22 @@ class Recent(Bounded[K, None]):
         self.pop(key, None)
         self[key] = None
         return is_new
+
+
+class MessageOrigin(NamedTuple):
+    """Where a message was said, and its metadata there, if nobody watches that graph.
+
+    A stream with subgraphs says a message once: in the graph that made it. A consumer who watches
+    only the graph around it gets it when it enters the state there, as in a stream without them.
+    """
+
+    where: Where
+    meta: Mapping[str, Any]
+
+    def seen_from(self, namespace: tuple[str, ...]) -> Where | None:
+        """The place in a graph around, by the node there that leads to it; None if it was not
+        said inside that graph."""
+        said, depth = self.where.namespace, len(namespace)
+        if len(said) <= depth or said[:depth] != namespace:
+            return None
+        return Where(namespace, *node_names(said[depth:])[:1])

@@ -19,6 +19,7 @@ from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamin
 from langgraph_once.stream import OnceStreams, once
 from langgraph_once.stream.bookkeeping import Call, Calls
 from langgraph_once.stream.part.from_json import revive
+from langgraph_once.stream.part.where import Pattern
 
 __all__ = [
     "UNREAD",
@@ -34,6 +35,9 @@ __all__ = [
 UNREAD = "What artifacts a thread had was not read"
 
 MODES = ("messages", "updates", "values", "custom", "tasks")
+STATES = frozenset({"values", "updates"})
+INCLUDED = {"custom": "custom", "ui": "custom", "tasks": "tasks"}
+"""The mode that carries each of what is included; interrupts and tool calls are in any state."""
 
 NO_STATE: tuple[type[Exception], ...] = (NotFoundError, TypeError)
 """What `RemoteGraph` raises for a thread that is unknown to the server or has no checkpoint."""
@@ -55,20 +59,17 @@ def asked(
 ) -> StreamRequest:
     """The fewest modes that the configuration needs, and whether it needs subgraphs."""
     wanted = {mode for channel in channels for mode in channel.stream_mode.modes}
-    places = [channel.accepts.only_root for channel in channels]
+    wanted.update(mode for name, mode in INCLUDED.items() if name in include)
+    patterns = [channel.accepts for channel in channels]
+    watches_all = True
     if tokens is not None:
         wanted.add("messages")
-        places.append(tokens.watches_root_only)
-    if {"custom", "ui"} & set(include):
-        wanted.add("custom")
-    if "tasks" in include:
-        wanted.add("tasks")
-    has_states = bool(wanted & {"values", "updates"})
-    if not has_states and {"interrupts", "tool_calls"} & set(include):
+        patterns.append(Pattern(tokens.enabled_namespaces))
+        watches_all = "**" in tokens.enabled_namespaces and not tokens.exclude_namespaces
+    if not wanted & STATES and {"interrupts", "tool_calls"} & set(include):
         wanted.add("updates")
-    only_root = bool(places) and all(places) and not include
-    watches_some = tokens is not None and not tokens.watches_everything
-    for_messages = watches_some and not only_root and not wanted & {"values", "updates"}
+    only_root = bool(patterns) and not include and all(each.only_root for each in patterns)
+    for_messages = not (watches_all or only_root or wanted & STATES)
     if for_messages:
         wanted.add("updates")
     return StreamRequest([mode for mode in MODES if mode in wanted], not only_root, for_messages)

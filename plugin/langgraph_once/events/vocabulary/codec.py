@@ -14,7 +14,7 @@ from langgraph_once.events.vocabulary.growing_text import SoFar
 from langgraph_once.stream.part.from_json import revive
 from langgraph_once.stream.part.where import Where
 
-__all__ = ["EVENT_VERSION", "from_dict", "to_dict"]
+__all__ = ["as_json", "from_dict", "to_dict"]
 
 EVENT_VERSION: Final = 1
 
@@ -47,7 +47,7 @@ def to_dict(event: Event, *, accumulated: bool = True) -> dict[str, Any]:
     }
     for field in fields(event):
         if field.name not in OWN_FIELDS and field.name != "seq":
-            plain[field.name] = _plain(getattr(event, field.name))
+            plain[field.name] = as_json(getattr(event, field.name))
     if event.type == "task_finished" or event.type == "tool_call_failed":
         plain["error"] = event.error
     if accumulated and event.type in ACCUMULATED:
@@ -56,7 +56,8 @@ def to_dict(event: Event, *, accumulated: bool = True) -> dict[str, Any]:
     return plain
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """A value as JSON; what JSON cannot hold as text."""
     if value is None or type(value) in (str, int, bool):
         return value
     return to_jsonable_python(

@@ -133,16 +133,6 @@ class TokenStreamingConfig:
                 f"{where}.message_tags", "no message has one of no tags; use None for all messages"
             )
 
-    @property
-    def watches_root_only(self) -> bool:
-        """Whether only the outermost graph is watched."""
-        return frozenset(self.enabled_namespaces) == {"main"}
-
-    @property
-    def watches_everything(self) -> bool:
-        """Whether there is no place that is not watched."""
-        return "**" in self.enabled_namespaces and not self.exclude_namespaces
-
 
 def checked_channels(channels: Iterable[ChannelConfig]) -> tuple[ChannelConfig, ...]:
     """The channels, each given once.
