@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, assert_never
@@ -91,8 +91,8 @@ class Transcript:
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        self._lines: list[_Line] = []
-        self._by_key: dict[tuple[Where, str], _Line] = {}
+        self._lines: dict[tuple[Where, str | int], _Line] = {}
+        self._nameless: Counter[Where] = Counter()
         self._calls: list[ToolCallRecord] = []
         self._call_by_key: dict[tuple[Where, str | None, int], ToolCallRecord] = {}
         self._channels: dict[tuple[Namespace, str], Any] = {}
@@ -120,7 +120,7 @@ class Transcript:
         """
         return [
             line.shown()
-            for line in self._lines
+            for line in self._lines.values()
             if namespace is None or line.where.namespace == namespace
         ]
 
@@ -150,7 +150,7 @@ class Transcript:
     @property
     def namespaces(self) -> tuple[Namespace, ...]:
         """The graphs that said something."""
-        said = [line.where.namespace for line in self._lines]
+        said = [line.where.namespace for line in self._lines.values()]
         return tuple(dict.fromkeys([*said, *(ns for ns, _ in self._channels)]))
 
     def apply(self, event: Event) -> None:  # noqa: C901  # one match, checked for completeness
@@ -240,24 +240,22 @@ class Transcript:
             found[-1].results.append(event)
 
     def _line(self, message_id: str | None, where: Where) -> _Line:
-        line = self._by_key.get((where, message_id)) if message_id is not None else None
-        if line is None:
-            line = _Line(message_id, where)
-            self._lines.append(line)
-            if message_id is not None:
-                self._by_key[where, message_id] = line
+        """The message of this id; of those without one, the one that is not complete."""
+        key = where, message_id or self._nameless[where]
+        if (line := self._lines.get(key)) is None:
+            line = self._lines[key] = _Line(message_id, where)
         return line
 
     def _found(self, message_id: str, namespace: Namespace) -> list[_Line]:
         """The messages of an id: those of this graph and of those around and inside it, if there
         are any, since parallel tasks may use equal ids."""
-        found = [line for line in self._lines if line.message_id == message_id]
+        found = [line for line in self._lines.values() if line.message_id == message_id]
         return [line for line in found if akin(line.where.namespace, namespace)] or found
 
     def _complete(self, event: MessageCompletedEvent) -> None:
         self._line(event.message_id, event.where).message = event.message
         if not event.message_id:  # the next message without an id is another one
-            self._by_key.pop((event.where, ""), None)
+            self._nameless[event.where] += 1
 
     def _replace(self, event: MessageReplacedEvent) -> None:
         found = self._found(event.message_id, event.namespace)
@@ -273,13 +271,12 @@ class Transcript:
 
     def _remove(self, event: MessageRemovedEvent | MessageSupersededEvent) -> None:
         message_id = event.message_id if event.type == "message_removed" else event.old_id
-        gone, size = self._found(message_id, event.namespace), len(event.namespace)
-        if message_id == REMOVE_ALL_MESSAGES:
-            gone = [ln for ln in self._lines if ln.where.namespace[:size] == event.namespace]
-        for line in gone:
-            self._lines.remove(line)
-            self._by_key.pop((line.where, line.message_id or ""), None)
-            self._drop_calls(line)
+        size, is_all = len(event.namespace), message_id == REMOVE_ALL_MESSAGES
+        gone = self._found(message_id, event.namespace)
+        for key, line in [*self._lines.items()]:
+            if line in gone or (is_all and line.where.namespace[:size] == event.namespace):
+                del self._lines[key]
+                self._drop_calls(line)
 
     def _add_call(self, index: int, call: ToolCallRecord) -> None:
         """Add a call. If the same message makes the call again, it takes the place of the first."""

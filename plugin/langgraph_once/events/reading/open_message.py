@@ -48,7 +48,9 @@ TEXT_KEYS = ("text", "thinking", "reasoning", *ARGS_KEYS)
 BLOCK_SIZE = 3
 """Type, index and text."""
 
-PROVIDER_KEY = "model_provider"
+PROVIDER_KEYS = frozenset({"model_provider"})
+"""What the metadata of a chunk may hold that only says more: each chunk of some providers has it."""
+
 NO_CALLS: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": []}
 
 
@@ -168,7 +170,7 @@ def _placed(chunk: Any) -> tuple[Place | None, str]:
     if type(chunk) is not AIMessageChunk or chunk.chunk_position or chunk.usage_metadata:
         return None, ""
     content, pieces, extra = chunk.content, chunk.tool_call_chunks, chunk.additional_kwargs
-    if min(chunk.response_metadata, default=PROVIDER_KEY) != PROVIDER_KEY:
+    if not chunk.response_metadata.keys() <= PROVIDER_KEYS:
         return None, ""
     if len(pieces) > 1 or any(p.get("id") or p.get("name") for p in pieces):
         return None, ""
