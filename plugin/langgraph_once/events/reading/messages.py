@@ -99,23 +99,12 @@ class MessageEvents:
             or fields["additional_kwargs"]
         ):
             return None
-        if fields["tool_call_chunks"]:
-            return self._args_token(draft, fields)
-        said = draft.next(fields["content"], fields["response_metadata"])
+        content, own_meta = fields["content"], fields["response_metadata"]
+        if pieces := fields["tool_call_chunks"]:
+            is_told = self._config.include_tool_calls
+            return draft.next_of_args(content, own_meta, pieces) if is_told else None
+        said = draft.next(content, own_meta)
         return None if said is None else self._event(draft, said)
-
-    def _args_token(self, draft: OpenMessage, fields: Mapping[str, Any]) -> Event | None:
-        """`token`, of a message that writes the arguments of a call."""
-        pieces = fields["tool_call_chunks"]
-        if len(pieces) != 1 or not self._config.include_tool_calls:
-            return None
-        text = draft.next_of_args(fields["content"], fields["response_metadata"])
-        if text is None:
-            return None
-        event = draft.calls.next_of_args(pieces[0])
-        if event is not None:
-            draft.keep(text)
-        return event
 
     def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
         return TokenStreamEvent(

@@ -10,12 +10,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import Any, NamedTuple, cast
 
-from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk
+from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChunk, ToolCallChunk
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
 from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying, TextKind
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls
+from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.events.vocabulary.growing_text import Growing
 from langgraph_once.stream.part.where import Where
 
@@ -49,7 +50,7 @@ BLOCK_SIZE = 3
 """Type, index and text."""
 
 PROVIDER_KEYS = frozenset({"model_provider"})
-"""What the metadata of a chunk may hold that only says more: each chunk of some providers has it."""
+"""What the metadata of each chunk of some providers hold."""
 
 NO_CALLS: dict[str, Any] = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": []}
 
@@ -98,19 +99,18 @@ class OpenMessage:
         self._run_text.append(text)
         return Saying(kind, run.index, text)
 
-    def next_of_args(self, content: Any, meta: Any) -> str | None:
-        """The text in the content of a chunk like the one before it, with a piece of arguments.
-        If that goes on too, `keep` is enough for the chunk."""
+    def next_of_args(self, content: Any, meta: Any, pieces: list[ToolCallChunk]) -> Event | None:
+        """`next`, of a chunk with a piece of the arguments of a call; the event of that piece."""
         run = self._run
-        if run is None or meta != self._run_meta:
+        if run is None or meta != self._run_meta or len(pieces) != 1:
             return None
-        if run is ARGS:
-            return "" if content == "" else None
-        return _block_text(content, run) if run.key in ARGS_KEYS else None
-
-    def keep(self, text: str) -> None:
-        """Keep the text that `next_of_args` gave."""
-        self._run_text.append(text)
+        text = "" if run is ARGS and content == "" else None
+        if run.key in ARGS_KEYS:
+            text = _block_text(content, run)
+        event = self.calls.next_of_args(pieces[0]) if text is not None else None
+        if text and event is not None:
+            self._run_text.append(text)
+        return event
 
     def add(self, chunk: BaseMessageChunk) -> None:
         """Keep a chunk. Its text joins that of the next ones; its tool calls are in `calls`."""
