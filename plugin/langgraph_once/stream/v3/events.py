@@ -7,10 +7,10 @@ where v1 and v2 have chunks. To the ledger each event is the chunk that says the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.messages import (
     AIMessage,
@@ -21,18 +21,22 @@ from langchain_core.messages import (
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, expanding
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
+from langgraph_once.stream.dedup.forms.exact import exact
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.annotation import annotation_of, flagged
+from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import as_whole
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import v2_part
 from langgraph_once.stream.part.render import writer
-from langgraph_once.stream.v3.open_messages import ENDS, RUN_KEY, VOID, OpenMessages, id_begun
+from langgraph_once.stream.v3.exact import ENDS, RUN_KEY, VOID, ExactEvents, id_begun
+from langgraph_once.stream.v3.marks import marked
 from langgraph_once.stream.v3.protocol import ProtocolForm
 
 __all__ = ["event_chunk", "event_filter"]
 
-STATE_MODES = frozenset({"values", "updates"})
+Form: TypeAlias = Callable[[Part, Iterable[Operation]], Iterable[Part]]
+"""What one kind of reader is sent of a part, on which these operations were decided."""
 
 
 def event_filter(
@@ -60,9 +64,9 @@ def event_filter(
     """
     if config.reexecution == "hold":
         config = replace(config, reexecution="retract")
-    form = ProtocolForm(ledger) if for_stock else None
     dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
-    events = _Events(dedup, expanding(expand), form, tells_edits=tells_edits)
+    form = ProtocolForm(ledger) if for_stock else ExactEvents(ledger)
+    events = _Events(dedup, expanding(expand), form.sent, tells_edits=tells_edits)
     return ChunkFilter(
         new=events.new,
         undelivered=events.undelivered,
@@ -75,33 +79,24 @@ class _Events:
     """The chunks of one v3 run, each after the other."""
 
     def __init__(
-        self,
-        dedup: Deduplicator,
-        expand: Expand,
-        form: ProtocolForm | None,
-        *,
-        tells_edits: bool,
+        self, dedup: Deduplicator, expand: Expand, form: Form, *, tells_edits: bool
     ) -> None:
         self._dedup = dedup
         self._tells_edits = tells_edits
         self._form = form
         self._expand = expand
         self._reader = EventReader()
-        self._open = OpenMessages()
+        self._told: set[str] = set()
         self._write = writer([], version="v2")
-        self._rest: Iterator[tuple[bool, Part]] = iter(())
+        self._rest: Iterator[Part] = iter(())
 
     def new(self, chunk: Any) -> Iterator[Any]:
         """What the consumer lacks of a chunk."""
-        self._rest = self._fed(v2_part(chunk))
-        for is_whole, out in self._rest:
-            if is_whole:
-                yield chunk
-            elif not isinstance(out.data, AIMessageChunk):
-                yield self._write(out)
-            elif out.data.content:  # a missing rest; upstream's projections hear no chunks
-                rest = out._replace(data=as_whole(out.data))
-                yield self._write(rest._replace(meta=flagged(out.meta, "repairs")))
+        whole = v2_part(chunk)
+        parts = chain.from_iterable(map(self._named, self._expand(whole)))
+        self._rest = chain.from_iterable(self._form(each, self._operations(each)) for each in parts)
+        for out in self._rest:
+            yield chunk if out is whole else self._write(out)
 
     def undelivered(self) -> Iterator[Any]:
         """What the stream before owes; tokens as whole messages, since here a model says none."""
@@ -111,51 +106,68 @@ class _Events:
     def keep_undelivered(self, left: Iterable[Part]) -> None:
         """Note what the consumer has left too early to get."""
         said = (self._reader.read(each) for part in left for each in self._expand(part))
-        rest = (out for _, out in self._rest)
-        self._dedup.keep_undelivered(rest, (part for part in said if part is not None))
+        self._dedup.keep_undelivered(self._rest, (part for part in said if part is not None))
 
     def close(self) -> Iterator[Any]:
         """What remains to be said: what waited for an id in vain."""
         return map(self._write, self._dedup.close())
 
-    def _fed(self, whole: Part) -> Iterator[tuple[bool, Part]]:
-        """What the consumer lacks of a part, with whether that is the part itself."""
-        for part in chain.from_iterable(map(self._named, self._expand(whole))):
-            new = self._new_of(part, whole)
-            yield from self._ending(part, new) if self._form is None else self._form.sent(part, new)
-
     def _named(self, part: Part) -> Iterator[Part]:
         """A part, after the messages that it shows the ids of."""
         return chain(self._dedup.named(part), (part,))
 
-    def _ending(self, part: Part, new: Iterable[tuple[bool, Part]]) -> Iterator[tuple[bool, Part]]:
-        """The same; what is taken back while a model still says it ends as void before that."""
-        for is_whole, out in new:
-            if isinstance(out.data, RemoveMessage):
-                for end in self._open.ended(out):
-                    yield False, end
-            elif is_whole:
-                self._open.note(part)
-            yield is_whole, out
-
-    def _new_of(self, part: Part, whole: Part) -> Iterator[tuple[bool, Part]]:
-        said = None if part.mode in STATE_MODES else self._reader.read(part)
+    def _operations(self, part: Part) -> Iterable[Operation]:
+        """What becomes of a part, with events for parts."""
+        said = self._reader.read(part) if part.mode == "messages" else None
         if said is None:
-            yield True, part
-        else:
-            new = self._dedup.feed(said)
-            for out in new if self._tells_edits else _without_edits(new):
-                yield out is said and part is whole, out
+            return (Operation(Kind.PASS, Because.OTHER, part),)
+        if self._dedup.passes(said.data, said.meta):
+            return (Operation(Kind.APPEND, Because.NEXT, part),)
+        operations = self._dedup.decide(said)
+        told = operations if self._tells_edits else _without_edits(operations)
+        return (each._replace(part=self._event(each, said, part)) for each in told)
+
+    def _event(self, operation: Operation, said: Part, part: Part) -> Part | None:
+        """What an operation sends: here only events say a piece of a message."""
+        out = next(exact((operation,)), None)
+        if out is said:
+            out = part
+        elif out is not None and type(out.data) is AIMessageChunk:
+            if operation.because is not Because.REST:  # the usage, which an event tells
+                return None
+            out = out._replace(data=as_whole(out.data))
+        if out is None or operation.kind is Kind.PASS:
+            return out
+        if isinstance(out.data, Mapping):
+            self._told.add(str(said.data.id))
+            return out
+        return self._message(operation, out)
+
+    def _message(self, operation: Operation, out: Part) -> Part:
+        """A message or a removal, marked where `run.messages` is not to have it.
+
+        It takes nothing back. It would make an empty message of a removal, and another message of
+        an edit; plain LangGraph sends it neither.
+        """
+        message, because = out.data, operation.because
+        is_known = message.id in self._told
+        self._told.add(message.id)
+        if operation.kind is Kind.DISCARD and not isinstance(message, RemoveMessage):
+            return marked(out, to="channel")
+        is_edit = because is Because.WHITE_SPACE or (is_known and because is not Because.REST)
+        hides = is_edit or isinstance(message, RemoveMessage)
+        return marked(out, to="log and channel") if hides else out
 
 
-def _without_edits(new: Iterable[Part]) -> Iterator[Part]:
+def _without_edits(operations: Iterable[Operation]) -> Iterator[Operation]:
     """The same, but for a removal and the message that takes its place."""
-    parts = list(new)
-    gone = {part.data.id for part in parts if isinstance(part.data, RemoveMessage)}
-    back = {part.data.id for part in parts if type(part.data) is AIMessage}
-    for part in parts:
-        if getattr(part.data, "id", None) not in gone & back:
-            yield part
+    listed = list(operations)
+    said = [each.part.data for each in listed if each.part is not None]
+    gone = {message.id for message in said if isinstance(message, RemoveMessage)}
+    back = {message.id for message in said if type(message) is AIMessage}
+    for each in listed:
+        if each.part is None or each.part.data.id not in gone & back:
+            yield each
 
 
 class EventReader:

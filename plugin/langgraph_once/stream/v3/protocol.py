@@ -12,31 +12,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
+from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
+from langgraph_once.stream.v3.exact import RUN_KEY
+from langgraph_once.stream.v3.marks import marked
 
-__all__ = ["NODE_KEY", "OURS_KEY", "ProtocolForm"]
+__all__ = ["ProtocolForm"]
 
-NODE_KEY: Final = "__once_node"
-"""Under this key of the metadata is the node that an event is to name."""
-
-OURS_KEY: Final = "__once_ours"
-"""Marks the events that say only what a removal or a whole message says on the channel `once`."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 BEGINS_EMPTY = {"text": "text", "reasoning": "reasoning", "tool_call": "args"}
 """What of a block is told only after its start; texts by a delta, too."""
-
-RUNS_AGAIN = frozenset({"retry", "resume"})
-
-News = Iterator[tuple[bool, Part]]
-"""Parts, each with whether it is the one that came."""
 
 
 class _Shown:
@@ -109,25 +103,19 @@ class ProtocolForm:
         self._has_state = False  # which the first one of a stream shows to have been before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
 
-    def sent(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
-        """What to send of a part.
-
-        Args:
-            part: The part.
-            new: What the deduplicator gives of it: each with whether it is the part itself.
-        """
+    def sent(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """What to send of a part: the operations on it, whose parts are events."""
         if part.mode == "values":
-            yield from self._state(part, new)
+            yield from self._state(part)
         elif part.mode != "messages":
-            yield from new
+            yield part
         elif isinstance(part.data, Mapping):
-            yield from self._event(part, new)
+            yield from self._event(part, operations)
         else:
-            given = list(new)
-            yield from given
-            yield from self._said_of(part, [out for _, out in given])
+            for operation in operations:
+                yield from self._message(part, operation)
 
-    def _state(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
+    def _state(self, part: Part) -> Iterator[Part]:
         """A state: what runs again has ended, and what a client shows is to be what it says."""
         for gone in self._gone.values():
             over = [old for old in gone if old.ns[: len(part.ns)] == part.ns]
@@ -142,12 +130,12 @@ class ProtocolForm:
         for message in said:
             if isinstance(message, AIMessage) and ids[str(message.id)] == 1:
                 yield from self._corrected(message, is_root=not part.ns)
-        yield from new
+        yield part
         if not part.ns and not is_first:
             for message_id in self._in_state - before:
                 yield from self._copied(message_id)
 
-    def _copied(self, message_id: str) -> News:
+    def _copied(self, message_id: str) -> Iterator[Part]:
         """Begin anew with nothing what streamed, in this stream or one before, under another id."""
         if message_id in self._moved:
             yield from self._emptied(self._moved.pop(message_id), ())
@@ -155,7 +143,7 @@ class ProtocolForm:
             if entry.is_model and entry.id != message_id:
                 yield from self._emptied(self._shown.get(entry.id) or _shown(entry, ()), ())
 
-    def _corrected(self, message: AIMessage, *, is_root: bool) -> News:
+    def _corrected(self, message: AIMessage, *, is_root: bool) -> Iterator[Part]:
         """Begin anew what a client shows of a message, if the state says something else."""
         message_id, text = str(message.id), str(message.text)
         shown = self._shown.get(message_id)
@@ -165,32 +153,27 @@ class ProtocolForm:
             shown.text = text
             yield from _told(shown, message)
 
-    def _event(self, part: Part, new: Iterable[tuple[bool, Part]]) -> News:
-        task = str(part.meta.get(TASK_NS_KEY))
+    def _event(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
         is_start = part.data.get("event") == "message-start"
-        before = self._said_before(task, part.ns) if is_start else {}
-        for is_whole, out in new:
-            if isinstance(out.data, RemoveMessage):
-                yield from self._take_back(out, before)
-                yield is_whole, out
-            elif not is_whole:
-                yield is_whole, out
-            elif is_start:
-                yield from self._start(part, task)
+        before = self._said_before(part) if is_start else {}
+        for operation in operations:
+            out = operation.part
+            if out is not part:
+                yield from self._message(part, operation, before)
             else:
-                yield from self._next(part)
+                yield from self._start(part) if is_start else self._next(part)
 
-    def _said_before(self, task: str, ns: tuple[str, ...]) -> dict[str, _Shown]:
+    def _said_before(self, part: Part) -> dict[str, _Shown]:
         """What the client shows of the streams before, of what a task has said in them."""
         return {
-            entry.id: _shown(entry, ns)
-            for entry in self._ledger.said_in(task)
+            entry.id: _shown(entry, part.ns)
+            for entry in self._ledger.said_in(_task(part))
             if entry.is_model and entry.id not in self._shown
         }
 
-    def _take_back(self, removal: Part, before: Mapping[str, _Shown]) -> News:
+    def _take_back(self, removal: Part, before: Mapping[str, _Shown]) -> Iterator[Part]:
         """Note what runs again; what the client shows of it stays until that has caught up."""
-        message_id, task = str(removal.data.id), str(removal.meta.get(TASK_NS_KEY))
+        message_id, task = str(removal.data.id), _task(removal)
         for run, held in list(self._held.items()):
             if self._runs[run].id == message_id:  # which nobody was shown
                 del self._held[run], self._runs[run]
@@ -198,15 +181,16 @@ class ProtocolForm:
         old = self._shown.pop(message_id, None) or before.get(message_id)
         if old is not None and old.run is not None:
             # The model that said it died, and upstream leaves its message open.
-            yield self._out(Part(old.ns, "messages", {"event": "message-finish"}), old, ours=True)
+            end = self._out(Part(old.ns, "messages", {"event": "message-finish"}), old)
+            yield marked(end, to="log")
             self._end(old)
         if old is not None and message_id not in self._in_state:
             self._gone.setdefault(task, []).append(old)
 
-    def _start(self, part: Part, task: str) -> News:
-        run, message_id = str(part.meta.get("run_id")), str(part.data.get("id"))
+    def _start(self, part: Part) -> Iterator[Part]:
+        run, message_id = str(part.meta.get(RUN_KEY)), str(part.data.get("id"))
         shown = self._runs[run] = _Shown(message_id, part.ns)
-        gone = self._gone.pop(task, [])
+        gone = self._gone.pop(_task(part), [])
         if len(gone) == 1 and gone[0].is_text and not gone[0].is_empty:
             self._held[run] = _Held(gone[0], part)
             return
@@ -215,11 +199,11 @@ class ProtocolForm:
         self._begin(shown, run, part)
         yield self._out(part, shown)
 
-    def _next(self, part: Part) -> News:
-        run = str(part.meta.get("run_id"))
+    def _next(self, part: Part) -> Iterator[Part]:
+        run = str(part.meta.get(RUN_KEY))
         shown, held = self._runs.get(run), self._held.get(run)
         if shown is None:
-            yield True, part
+            yield part
         elif held is None:
             yield self._out(part, shown)
         elif not held.goes_on(part):
@@ -249,7 +233,7 @@ class ProtocolForm:
         runs = self._runs.values()
         return [one for one in runs if one.run and one.ns == shown.ns and one is not shown]
 
-    def _out(self, part: Part, shown: _Shown, *, ours: bool = False) -> tuple[bool, Part]:
+    def _out(self, part: Part, shown: _Shown) -> Part:
         """An event as it goes out: with its node and its id where clients need them.
 
         One of them tells by the one, another by the other which message an event goes on with;
@@ -260,56 +244,61 @@ class ProtocolForm:
             shown.text += said
         elif event.get("content", {}).get("type", "text") != "text":
             shown.is_text = False
-        meta = {**part.meta, OURS_KEY: True} if ours else part.meta
-        if shown.node is not None:
-            meta = {**meta, NODE_KEY: shown.node}
         if self._beside(shown):
-            event = {**event, "id": shown.id}
-        return False, part._replace(data=event, meta=meta)
+            part = part._replace(data={**event, "id": shown.id})
+        return part if shown.node is None else marked(part, node=shown.node)
 
-    def _said_of(self, part: Part, new: list[Part]) -> News:
-        """The events that say what becomes of messages by a whole message, a removal or a mark."""
-        message: BaseMessage = part.data
-        note: Mapping[str, Any] = annotation_of(part.meta) or {}
-        if note.get("hidden"):
-            return
-        task = str(part.meta.get(TASK_NS_KEY))
-        if isinstance(message, RemoveMessage):
-            if note.get("source") not in RUNS_AGAIN:
-                yield from self._unsaid(str(message.id))
-            else:
-                for out in new:
-                    yield from self._take_back(out, {})
-        elif isinstance(message, AIMessageChunk):
-            if note.get("draft") and new and self._answered.intersection(lineage(task)):
-                yield from self._unsaid(str(message.id))
-        elif isinstance(message, AIMessage):
-            self._answered.add(task)
-            for entry in self._ledger.entries(str(message.id)):
-                copied = self._shown.get(entry.id)
-                if copied is not None and entry.id != message.id:
-                    self._moved[str(message.id)] = copied  # an edit makes the ledger forget it
+    def _message(
+        self, part: Part, operation: Operation, before: Mapping[str, _Shown] = NOTHING
+    ) -> Iterator[Part]:
+        """A message, a removal or a mark, with the events that say what it means.
 
-    def _unsaid(self, message_id: str) -> News:
+        Args:
+            part: What came.
+            operation: What was decided on it.
+            before: What the client shows of the streams before.
+        """
+        kind, because, out = operation
+        if out is not None:
+            if kind is Kind.REMOVE and because in ATTEMPTS:
+                yield from self._take_back(out, before)
+            yield out
+            if because is Because.REMOVED:
+                yield from self._unsaid(str(out.data.id))
+        if kind is Kind.DISCARD and self._answered.intersection(lineage(_task(part))):
+            yield from self._unsaid(str(part.data.id))
+        if type(part.data) is AIMessage:
+            self._answer(part)
+
+    def _answer(self, answer: Part) -> None:
+        """Note that a task returned an answer, perhaps a copy of what a client shows."""
+        self._answered.add(_task(answer))
+        answer_id = str(answer.data.id)
+        for entry in self._ledger.entries(answer_id):
+            copied = self._shown.get(entry.id)
+            if copied is not None and entry.id != answer_id:
+                self._moved[answer_id] = copied  # an edit makes the ledger forget it
+
+    def _unsaid(self, message_id: str) -> Iterator[Part]:
         """Begin anew with nothing what a client shows, unless a state tells that it is gone."""
         old = self._shown.get(message_id)
         if old is not None and message_id not in self._in_state:
             yield from self._emptied(old)
 
-    def _emptied(self, old: _Shown, ns: tuple[str, ...] | None = None) -> News:
+    def _emptied(self, old: _Shown, ns: tuple[str, ...] | None = None) -> Iterator[Part]:
         if not old.is_empty and old.id not in self._in_state:
             self._shown[old.id] = emptied = _Shown(old.id, old.ns if ns is None else ns)
             yield from _told(emptied, AIMessage("", id=old.id))
 
 
-def _told(shown: _Shown, message: AIMessage) -> News:
+def _told(shown: _Shown, message: AIMessage) -> Iterator[Part]:
     """The events that say a message from its start to its end.
 
     They name no node of the graph, so that they are not taken for events of what one says.
     """
-    meta = {OURS_KEY: True, NODE_KEY: f"once:{shown.id}"}
     for event in _events(message):
-        yield False, Part(shown.ns, "messages", {**event, "id": shown.id}, meta)
+        part = Part(shown.ns, "messages", {**event, "id": shown.id})
+        yield marked(part, to="log", node=f"once:{shown.id}")
 
 
 def _events(message: AIMessage) -> Iterator[dict[str, Any]]:
@@ -343,3 +332,7 @@ def _text_of(event: Mapping[str, Any]) -> str | None:
     delta = event.get("delta") or {}
     text: str | None = delta.get("text") if delta.get("type") == "text-delta" else None
     return text
+
+
+def _task(part: Part) -> str:
+    return str(part.meta.get(TASK_NS_KEY))

@@ -12,17 +12,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk, RemoveMessage
 from langgraph.stream import StreamChannel, StreamTransformer
 
 from langgraph_once.errors import StreamError
-from langgraph_once.stream.part.annotation import annotation_of, has_flag
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import event_part
 from langgraph_once.stream.part.render import writer
 from langgraph_once.stream.v3.events import EventReader
-from langgraph_once.stream.v3.open_messages import RUN_KEY
-from langgraph_once.stream.v3.protocol import NODE_KEY, OURS_KEY
+from langgraph_once.stream.v3.exact import RUN_KEY
+from langgraph_once.stream.v3.marks import Mark, mark_of
 
 __all__ = ["CHANNEL", "HIDDEN_METHOD", "HideEdits", "OnceChannel", "rewrites", "with_channel"]
 
@@ -46,42 +44,22 @@ def _of_users(transformers: Sequence[Any]) -> list[Any]:
 
 
 class HideEdits(StreamTransformer):
-    """Renames removals and edits while upstream's transformers look at them.
+    """Renames removals and edits while upstream's transformers, and those of users, look at them.
 
-    `run.messages` takes nothing back. It would make an empty message of a removal, and another
-    message of an edit; plain LangGraph sends it neither.
+    `OnceChannel`, the last, names them back.
     """
 
     before_builtins = True
-
-    def __init__(self, scope: tuple[str, ...] = ()) -> None:
-        super().__init__(scope)
-        self._shown: set[str] = set()
 
     def init(self) -> dict[str, Any]:
         """No projection."""
         return {}
 
     def process(self, event: Any) -> bool:
-        """Rename the method of a removal or an edit; `OnceChannel`, the last, names it back."""
-        if event["method"] == "messages":
-            message, metadata = event["params"]["data"]
-            note: Mapping[str, Any] = annotation_of(metadata or {}) or {}
-            if "respaced" in note or ("repairs" not in note and self._is_edit(message)):
-                event["method"] = HIDDEN_METHOD
+        """Rename the method of what is marked."""
+        if event["method"] == "messages" and _mark(event).to == "log and channel":
+            event["method"] = HIDDEN_METHOD
         return True
-
-    def _is_edit(self, message: Any) -> bool:
-        """Whether a message takes the place of one that was shown, or removes it."""
-        if isinstance(message, Mapping):
-            if message.get("event") == "message-start":
-                self._shown.add(str(message.get("id")))
-            return False
-        message_id = getattr(message, "id", None)  # transformers of others may have made it None
-        is_shown = message_id in self._shown
-        if message_id is not None:
-            self._shown.add(message_id)
-        return is_shown or isinstance(message, RemoveMessage)
 
 
 class OnceChannel(StreamTransformer):
@@ -121,18 +99,17 @@ class OnceChannel(StreamTransformer):
         mux._events.push = heard  # noqa: SLF001  # see above
 
     def process(self, event: Any) -> bool:
-        """Name back what was hidden; only a mark of ours is for nobody but the channel."""
+        """Name back what was hidden, and keep from the log what is for the channel alone."""
         if event["method"] == HIDDEN_METHOD:
             event["method"] = "messages"
         if event["method"] != "messages":
             return True
-        metadata = event["params"]["data"][1] or {}
-        if NODE_KEY in metadata:
-            event["params"]["node"] = metadata[NODE_KEY]
-        if _is_draft_mark(event):
+        mark = _mark(event)
+        if mark.node is not None:
+            event["params"]["node"] = mark.node
+        if mark.to == "channel":
             self._say(event)
-            return False
-        return True
+        return mark.to != "channel"
 
     def _say(self, event: Any) -> None:
         """Say on the channel what an event says, as other transformers have left it."""
@@ -140,7 +117,8 @@ class OnceChannel(StreamTransformer):
             return
         with suppress(StreamError):  # they may have made something of it that is no message
             part = event_part(event)
-            if part.mode == "messages" and (OURS_KEY in part.meta or self._is_hidden(part)):
+            is_message = part.mode == "messages"
+            if is_message and (mark_of(part.meta).to == "log" or self._is_hidden(part)):
                 return
             if (said := self._reader.read(part)) is not None:
                 self._channel.push(self._write(said))
@@ -160,9 +138,5 @@ class OnceChannel(StreamTransformer):
         return run in self._hidden
 
 
-def _is_draft_mark(event: Any) -> bool:
-    """Whether an event is the chunk that marks a draft, for which the protocol has no word."""
-    if event["method"] != "messages":
-        return False
-    message, metadata = event["params"]["data"]
-    return isinstance(message, AIMessageChunk) and has_flag(metadata or {}, "draft")
+def _mark(event: Any) -> Mark:
+    return mark_of(event["params"]["data"][1])

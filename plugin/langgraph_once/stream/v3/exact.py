@@ -1,0 +1,92 @@
+"""v3: what a reader in this process is sent, or one over a network that announced itself.
+
+When a model raises, upstream leaves its message open (langgraph 1.2.22). The protocol's `error`
+event would make every reader of its text raise, in a run that goes on. So where such a message is
+taken back it is finished first, and its `response_metadata` say that it is void. A message that was
+complete before its node failed has ended already; only the removal tells of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from langchain_core.messages import RemoveMessage
+
+from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Operation
+from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.annotation import ANNOTATION_KEY, annotation_of
+from langgraph_once.stream.part.content import Content
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.v3.marks import marked
+
+__all__ = ["ENDS", "RUN_KEY", "VOID", "ExactEvents", "id_begun"]
+
+RUN_KEY: Final = "run_id"
+
+VOID: Final = {ANNOTATION_KEY: {"void": True}}
+"""What the metadata of the end of such a message say."""
+
+ENDS: Final = frozenset({"message-finish", "error"})
+"""The events after which a model says no more of a message."""
+
+
+def id_begun(start: Part) -> str:
+    """The id of the message that a `message-start` begins."""
+    note: Mapping[str, Any] = annotation_of(start.meta) or {}
+    event = start.data
+    run = str(start.meta.get(RUN_KEY))
+    return str(note.get("id") or event.get("id") or event.get("message_id") or run)
+
+
+class ExactEvents:
+    """The form of such readers.
+
+    Args:
+        ledger: What the consumer has.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._open: dict[str, Part] = {}
+
+    def sent(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """What to send of a part: the operations on it, whose parts are events."""
+        had = self._had(part)
+        for _, because, out in operations:
+            if out is None:
+                continue
+            if isinstance(out.data, RemoveMessage):
+                yield from self._ended(out)
+                before = had.get(str(out.data.id)) if because is Because.EARLIER_STREAM else None
+                yield marked(out, runs_again=because in ATTEMPTS, had=before)
+            else:
+                self._note(out)
+                yield out
+
+    def _had(self, part: Part) -> Mapping[str, Content]:
+        """What the task of a message that begins has said in earlier runs."""
+        if not isinstance(part.data, Mapping) or part.data.get("event") != "message-start":
+            return {}
+        known = self._ledger.said_before(str(part.meta.get(TASK_NS_KEY)))
+        return {entry.id: entry.content for entry in known if entry.is_model}
+
+    def _note(self, part: Part) -> None:
+        if part.mode != "messages" or not isinstance(part.data, Mapping):
+            return
+        kind, run = part.data.get("event"), str(part.meta.get(RUN_KEY))
+        if kind == "message-start":
+            self._open[run] = part
+        elif kind in ENDS:
+            self._open.pop(run, None)
+
+    def _ended(self, removal: Part) -> Iterator[Part]:
+        """The event that ends the message which a removal takes back, if it is open."""
+        message_id, task = str(removal.data.id), removal.meta.get(TASK_NS_KEY)
+        for run, start in list(self._open.items()):
+            if id_begun(start) == message_id and start.meta.get(TASK_NS_KEY) == task:
+                del self._open[run]
+                # The wire has no metadata of events: by its id the SDK finds whose end it is.
+                end = {"event": "message-finish", "id": message_id, "metadata": VOID}
+                yield start._replace(data=end)
