@@ -103,6 +103,13 @@ PRIVATE: Final = (
         "test_transformer",
     ),
     Private(
+        "langgraph.stream.transformers",
+        "MessagesTransformer._by_run",
+        "the messages of `run.messages` that are open, of which one may go on as another",
+        _LANGGRAPH,
+        "test_run_messages",
+    ),
+    Private(
         "langgraph.stream._mux",
         "StreamMux._seq",
         "the numbers of that log, which go up",

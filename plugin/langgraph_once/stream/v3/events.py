@@ -154,7 +154,10 @@ class _Events:
         self._told.add(message.id)
         if operation.kind is Kind.DISCARD and not isinstance(message, RemoveMessage):
             return marked(out, to="channel")
-        is_edit = because is Because.WHITE_SPACE or (is_known and because is not Because.REST)
+        if because is Because.REST:
+            is_edit = message.content.isspace()
+        else:
+            is_edit = is_known or because is Because.WHITE_SPACE
         hides = is_edit or isinstance(message, RemoveMessage)
         return marked(out, to="log and channel") if hides else out
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from langgraph.stream import StreamChannel, StreamTransformer
+from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.part.envelope import Part
@@ -21,6 +22,7 @@ from langgraph_once.stream.part.render import writer
 from langgraph_once.stream.v3.events import EventReader
 from langgraph_once.stream.v3.exact import RUN_KEY
 from langgraph_once.stream.v3.marks import Mark, mark_of
+from langgraph_once.stream.v3.run_messages import RunMessages
 
 __all__ = ["CHANNEL", "HIDDEN_METHOD", "HideEdits", "OnceChannel", "rewrites", "with_channel"]
 
@@ -85,6 +87,10 @@ class OnceChannel(StreamTransformer):
         reads both over a network knows that there is a channel; the numbers of the log go up.
         Private upstream (langgraph 1.2.22); `test_transformer` notices a change.
         """
+        messages = mux.transformer_by_key("messages")
+        if isinstance(messages, MessagesTransformer):
+            own = RunMessages(messages)
+            vars(messages).update(process=own.process, finalize=own.finalize)
         if self._channel is None:
             return
         push = mux._events.push  # noqa: SLF001  # see above

@@ -155,7 +155,8 @@ class TestOneThatDies:
         assert ashown == shown
 
     def test_one_of_parallel_tasks_with_equal_ids(self) -> None:
-        replies = [AIMessage(BROKEN, id="same"), AIMessage(SECOND, id="same")]
+        texts = (BROKEN, SECOND, BROKEN, "Yet another one.")
+        replies = [AIMessage(text, id="same") for text in texts]
         graph = fan_out(asks(*replies, breaks={1: 3}), times=3)
         graph.nodes["worker"].retry_policy = [RETRY]
         run: Any = once(graph).stream_events(ASKED, version="v3")
@@ -189,7 +190,7 @@ class TestOthers:
         assert read(run.messages) == [("First.", False), ("One two", False), (SECOND, False)]
 
     def test_the_last_attempt_fails_with_what_the_run_fails_with(self) -> None:
-        graph = once(retried(asks(BROKEN, breaks={0: 3, 1: 3})))
+        graph = once(retried(asks(BROKEN, SECOND, breaks={0: 3, 1: 3})))
         run: Any = graph.stream_events(ASKED, version="v3")
         shown = iter(run.messages)
         next(shown)

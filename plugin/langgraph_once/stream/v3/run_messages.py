@@ -1,0 +1,272 @@
+"""v3: `run.messages` with what a repeated attempt says, but without what it says again.
+
+Upstream's `MessagesTransformer` makes that list, and nothing in it can be taken back. So it is not
+given the events of an answer that so far repeats what its task said in an attempt that failed. If
+they end alike, it never is; if the failed one broke off, it goes on as the new one; where they
+differ, the failed one ends as void and the new one comes from its beginning. The log of the run and
+the channel `once` have the removal and all of the new one. Texts are compared as upstream got them:
+the transformers of users may have changed them on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
+from langgraph.stream.transformers import MessagesTransformer
+
+from langgraph_once.stream.part.content import Content, content_of
+from langgraph_once.stream.part.envelope import Part
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.v3.exact import RUN_KEY, VOID, id_begun
+from langgraph_once.stream.v3.marks import mark_of
+
+__all__ = ["RunMessages"]
+
+Event: TypeAlias = dict[str, Any]
+
+PIECES: Final = frozenset({"text", "reasoning"})
+"""The blocks whose words are told piece by piece, each under the name of its kind."""
+
+
+class _Answer:
+    """A message of `run.messages`, or one that is held back from it.
+
+    Attributes:
+        said: Its text so far, and its reasoning.
+        kinds: The kinds of its blocks, by their indexes.
+        blocks: Those that are finished.
+        held: Its events, while they are held back.
+        void: The event that ends it as void, where its model died.
+    """
+
+    def __init__(
+        self, task: str, message_id: str, run: str = "", content: Content | None = None
+    ) -> None:
+        self.task = task
+        self.id = message_id
+        self.run = run
+        self.said = dict.fromkeys(PIECES, "")
+        self.kinds: dict[int, str] = {}
+        self.blocks: dict[int, Any] = {}
+        self.held: list[Event] = []
+        self.void: Event | None = None
+        self._content = content
+        if content is not None:
+            thought = "".join(str(words) for _, words in content.rest)
+            self.said = {"text": content.text, "reasoning": thought}
+
+    @property
+    def content(self) -> Content:
+        """What it says, when it is complete."""
+        if self._content is None:
+            blocks = [block for _, block in sorted(self.blocks.items())]
+            calls: Any = [
+                {key: block.get(key) for key in ("id", "name", "args")}
+                for block in blocks
+                if block.get("type") == "tool_call"
+            ]
+            self._content = content_of(AIMessage(content=blocks, tool_calls=calls))
+        return self._content
+
+    def add(self, payload: Mapping[str, Any]) -> None:
+        """Note what an event says."""
+        match payload.get("event"):
+            case "content-block-start":
+                self.kinds[payload["index"]] = payload["content"].get("type")
+            case "content-block-delta":
+                for kind, words in _pieces(payload):
+                    self.said[kind] += words
+            case "content-block-finish":
+                self.blocks[payload["index"]] = payload["content"]
+
+    def begins(self, other: _Answer) -> bool:
+        """Whether the other says all that this says so far."""
+        return all(other.said[kind].startswith(words) for kind, words in self.said.items())
+
+    def may_go_on_as(self, other: _Answer) -> bool:
+        """Whether the other is the same, block by block, and more of the last one."""
+        return (
+            any(self.said.values())
+            and self.begins(other)
+            and PIECES.issuperset(self.kinds.values())
+            and self.kinds.items() <= other.kinds.items()
+            and all(other.blocks.get(at) == block for at, block in self.blocks.items())
+        )
+
+
+class RunMessages:
+    """What of the events of one graph upstream's transformer is given.
+
+    Args:
+        upstream: The transformer.
+    """
+
+    def __init__(self, upstream: MessagesTransformer) -> None:
+        self._scope = upstream.scope
+        self._give: Callable[[Any], bool] = upstream.process
+        self._finalize = upstream.finalize
+        self._streams = upstream._by_run  # noqa: SLF001  # the open messages, by their runs
+        self._answers: dict[object, _Answer] = {}
+        self._held: dict[str, _Answer] = {}
+        self._gone: dict[str, list[_Answer]] = {}
+
+    def process(self, event: Any) -> bool:
+        """Give upstream what it lacks of an event; all events stay in the log."""
+        place, size = tuple(event["params"]["namespace"]), len(self._scope)
+        if place == self._scope:
+            self._give_all(self._lacking({**event, "params": {**event["params"]}}))
+        elif place[:size] == self._scope and place[size].isdecimal():
+            self._give_all(self._over())  # its task runs the graph once more, as the number says
+        return True
+
+    def finalize(self) -> None:
+        """End what broke off; upstream would leave it open."""
+        self._give_all(self._over())
+        self._finalize()
+
+    def _give_all(self, events: Iterator[Event]) -> None:
+        for event in events:
+            self._give(event)
+
+    def _lacking(self, event: Event) -> Iterator[Event]:
+        if event["method"] == "values":  # a state: what ran before it has ended
+            yield from self._over()
+        if not event["method"].startswith("messages"):
+            return
+        payload, meta = event["params"]["data"]
+        part = Part((), event["method"], payload, meta or {})
+        if isinstance(payload, RemoveMessage):
+            yield from self._take_back(part)
+        elif isinstance(payload, Mapping):
+            is_start = payload.get("event") == "message-start"
+            yield from self._start(event, part) if is_start else self._next(event, part)
+        elif isinstance(payload, BaseMessage) and part.mode == "messages":
+            yield from self._whole(event, part)
+
+    def _take_back(self, removal: Part) -> Iterator[Event]:
+        """Note what was said in vain: a later attempt of its task may repeat it."""
+        task, message_id, mark = _task(removal), str(removal.data.id), mark_of(removal.meta)
+        known = [
+            each for each in self._answers.values() if (each.task, each.id) == (task, message_id)
+        ]
+        if not known and mark.had is not None:
+            known = [_Answer(task, message_id, content=mark.had)]
+        for answer in known:
+            self._answers.pop(answer.run or (task, message_id), None)
+            if self._held.pop(answer.run, None) is not None:
+                continue  # nobody has it
+            if mark.runs_again:
+                self._gone.setdefault(task, []).append(answer)
+            elif answer.void is not None:
+                yield answer.void
+
+    def _whole(self, event: Event, part: Part) -> Iterator[Event]:
+        if isinstance(part.data, AIMessageChunk):  # which upstream leaves out
+            return
+        answer = _Answer(_task(part), str(part.data.id), content=content_of(part.data))
+        self._answers[answer.task, answer.id] = answer
+        answer.held = [event]
+        if not self._repeats(answer):
+            yield from self._differs(answer)
+
+    def _start(self, event: Event, part: Part) -> Iterator[Event]:
+        if part.data.get("role") == "tool":  # which upstream shows nobody
+            yield event
+            return
+        run = str(part.meta.get(RUN_KEY))
+        answer = self._answers[run] = _Answer(_task(part), id_begun(part), run)
+        if self._gone.get(answer.task):
+            self._held[run] = answer
+            answer.held = [event]
+        else:
+            yield event
+
+    def _next(self, event: Event, part: Part) -> Iterator[Event]:
+        run = str(part.meta.get(RUN_KEY))
+        answer = self._answers.get(run)
+        if answer is None:
+            yield event
+        elif part.data.get("metadata") == VOID:
+            answer.void = event
+        else:
+            answer.add(part.data)
+            if run not in self._held:
+                yield event
+                return
+            answer.held.append(event)
+            yield from self._compared(answer, is_over=part.data.get("event") == "message-finish")
+
+    def _compared(self, answer: _Answer, *, is_over: bool) -> Iterator[Event]:
+        """What upstream is given as an answer goes on that is held back."""
+        gone = self._gone.get(answer.task, [])
+        if not is_over and any(map(answer.begins, gone)):
+            return
+        del self._held[answer.run]
+        if is_over and self._repeats(answer):
+            return
+        broken = [old for old in gone if old.run in self._streams and old.may_go_on_as(answer)]
+        if broken:
+            gone.remove(broken[0])
+            yield from self._goes_on(broken[0], answer)
+        else:
+            yield from self._differs(answer)
+
+    def _repeats(self, answer: _Answer) -> bool:
+        """Whether upstream has all of a complete answer; it stands for no other then."""
+        gone = self._gone.get(answer.task, [])
+        for old in gone:
+            if old.void is None and old.content == answer.content:
+                gone.remove(old)
+                return True
+        return False
+
+    def _goes_on(self, old: _Answer, answer: _Answer) -> Iterator[Event]:
+        """The message that broke off is the new one from now on."""
+        stream = self._streams[answer.run] = self._streams.pop(old.run)
+        stream.set_message_id(answer.id)
+        lacks = dict(old.said)
+        for event in answer.held[1:]:
+            payload, meta = event["params"]["data"]
+            at = payload.get("index")
+            match payload["event"]:
+                case "content-block-start" if at in old.kinds:
+                    continue
+                case "content-block-finish" if at in old.blocks:
+                    continue
+                case "content-block-delta":
+                    payload = {**payload, "delta": dict(payload["delta"])}
+                    for kind, words in _pieces(payload):
+                        payload["delta"][kind] = words[len(lacks[kind]) :]
+                        lacks[kind] = lacks[kind][len(words) :]
+            yield {**event, "params": {**event["params"], "data": (payload, meta)}}
+
+    def _differs(self, answer: _Answer) -> Iterator[Event]:
+        """The answer from its beginning, after the ends of what broke off before it."""
+        yield from self._ended(answer.task)
+        yield from answer.held
+
+    def _ended(self, task: str) -> Iterator[Event]:
+        gone = self._gone.pop(task, [])
+        yield from (old.void for old in gone if old.void is not None)
+        if complete := [old for old in gone if old.void is None]:
+            self._gone[task] = complete
+
+    def _over(self) -> Iterator[Event]:
+        """What ran before is over, and is not tried again."""
+        for answer in self._held.values():
+            yield from self._differs(answer)
+        for task in list(self._gone):
+            yield from self._ended(task)
+        self._held.clear()
+        self._gone.clear()
+
+
+def _task(part: Part) -> str:
+    return str(part.meta.get(TASK_NS_KEY))
+
+
+def _pieces(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The words that a delta says, with their kind."""
+    return [(kind, words) for kind, words in payload["delta"].items() if kind in PIECES]

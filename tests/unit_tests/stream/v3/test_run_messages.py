@@ -1,0 +1,330 @@
+"""v3: what a repeated attempt says again is in `run.messages` once; what it says anew is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+from langchain_core.messages import AIMessage, RemoveMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.stream import StreamTransformer
+from langgraph.types import Command, RetryPolicy, interrupt
+
+from langgraph_once import DedupConfig, once
+from langgraph_once.stream import v2_part
+from langgraph_once.stream.v3.exact import VOID
+from tests.corpus.models import BrokenConnectionError, answers
+from tests.corpus.wires import anthropic
+from tests.unit_tests.stream.scenes import ASKED, chain, fan_out, folded
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
+)
+
+RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=Exception, max_attempts=4)
+HELLO, OTHER, THIRD = "Hello after some trouble.", "Hello again, all of you.", "Hello."
+BESIDE = "I am beside it."
+HALF = 3
+"""After so many chunks a model breaks: an empty one and two words."""
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+Shown = list[tuple[str, bool]]
+"""Each message of `run.messages`, and of the graphs inside: its text, and whether it is void."""
+
+
+def asks(runnable: Any) -> Any:
+    return lambda state: {"messages": [runnable.invoke(state["messages"])]}
+
+
+def retried(node: Any) -> Any:
+    graph = chain(node)
+    graph.nodes["n0"].retry_policy = [RETRY]
+    return graph
+
+
+def fails_after(runnable: Any, times: int = 1) -> Any:
+    """A node that fails when its model has finished, the first times."""
+    left = [ValueError()] * times
+
+    def node(state: Any) -> Any:
+        answer = runnable.invoke(state["messages"])
+        if left:
+            raise left.pop()
+        return {"messages": [answer]}
+
+    return node
+
+
+def with_fallback(first: str, second: str) -> Any:
+    return answers(first, breaks={0: HALF}).with_fallbacks([answers(second)])
+
+
+def with_retry(*replies: str) -> Any:
+    model = answers(*replies, breaks={0: HALF})
+    return model.with_retry(wait_exponential_jitter=False, stop_after_attempt=2)
+
+
+def interrupted(*replies: str, times: int = 1) -> Any:
+    """A node that asks a person after each answer of its model, and then runs anew."""
+    model = answers(*replies)
+
+    def node(state: Any) -> Any:
+        said = []
+        for at in range(times):
+            said.append(model.invoke(state["messages"]))
+            interrupt(at)
+        return {"messages": said}
+
+    return node
+
+
+def kept(*nodes: Any) -> Any:
+    """A graph with a checkpointer that runs nodes side by side."""
+    builder = StateGraph(MessagesState)
+    for at, node in enumerate(nodes):
+        builder.add_node(f"n{at}", node)
+        builder.add_edge(START, f"n{at}")
+    return builder.compile(checkpointer=InMemorySaver())
+
+
+def inside(node: Any) -> Any:
+    return kept(chain(node))
+
+
+def is_void(message: Any) -> bool:
+    output = message.output_message
+    return output is not None and VOID.items() <= output.response_metadata.items()
+
+
+def read(run: Any) -> Shown:
+    found: Shown = []
+    for name, item in run.interleave("messages", "subgraphs"):
+        messages = [item] if name == "messages" else item.messages
+        found += [("".join(message.text), is_void(message)) for message in messages]
+    return found
+
+
+async def aread(run: Any) -> Shown:
+    return [
+        ("".join([piece async for piece in message.text]), is_void(message))
+        async for message in run.messages
+    ]
+
+
+def shown(graph: Any, resumes: int = 0, config: DedupConfig | None = None) -> Shown:
+    """What a run and those that resume it show, one after the other."""
+    graph = once(graph, config)
+    found = read(graph.stream_events(ASKED, THREAD, version="v3"))
+    for at in range(resumes):
+        found += read(graph.stream_events(Command(resume=at), THREAD, version="v3"))
+    return found
+
+
+SAME: dict[str, tuple[Callable[[], Any], int, list[str]]] = {
+    "a retry that fails midway": (
+        lambda: retried(asks(answers(HELLO, breaks={0: HALF, 1: HALF + 1}))),
+        0,
+        [HELLO],
+    ),
+    "a retry after a full answer": (lambda: retried(fails_after(answers(HELLO), 2)), 0, [HELLO]),
+    "with_fallbacks": (lambda: chain(asks(with_fallback(HELLO, HELLO))), 0, [HELLO]),
+    "with_retry": (lambda: chain(asks(with_retry(HELLO))), 0, [HELLO]),
+    "an interrupt after an answer": (lambda: kept(interrupted(HELLO)), 1, [HELLO]),
+    "the same in a graph inside": (lambda: inside(interrupted(HELLO)), 1, [HELLO]),
+    "three times in one node": (
+        lambda: kept(interrupted(*(HELLO, HELLO, OTHER), *(HELLO, OTHER, THIRD) * 2, times=3)),
+        3,
+        [HELLO, OTHER, THIRD],
+    ),
+    "beside a parallel sibling": (
+        lambda: kept(interrupted(HELLO), asks(answers(BESIDE))),
+        1,
+        [HELLO, BESIDE],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_is_said_again_is_shown_once(name: str) -> None:
+    graph, resumes, texts = SAME[name]
+    assert sorted(shown(graph(), resumes)) == sorted((text, False) for text in texts)
+
+
+LONGER, SHORTER = f"{HELLO} And more.", "Hello after some"
+
+OTHERS: dict[str, tuple[Callable[[], Any], int, Shown]] = {
+    "a retry that fails midway": (
+        lambda: retried(asks(answers(HELLO, OTHER, breaks={0: HALF}))),
+        0,
+        [("Hello after", True), (OTHER, False)],
+    ),
+    "three attempts": (
+        lambda: retried(asks(answers(HELLO, OTHER, HELLO, breaks={0: HALF, 1: HALF}))),
+        0,
+        [("Hello after", True), ("Hello again,", True), (HELLO, False)],
+    ),
+    "with_fallbacks": (
+        lambda: chain(asks(with_fallback(HELLO, OTHER))),
+        0,
+        [("Hello after", True), (OTHER, False)],
+    ),
+    "with_retry": (
+        lambda: chain(asks(with_retry(HELLO, OTHER))),
+        0,
+        [("Hello after", True), (OTHER, False)],
+    ),
+    "a longer answer": (
+        lambda: retried(fails_after(answers(HELLO, LONGER))),
+        0,
+        [(HELLO, False), (LONGER, False)],
+    ),
+    "a shorter answer": (
+        lambda: retried(fails_after(answers(HELLO, SHORTER))),
+        0,
+        [(HELLO, False), (SHORTER, False)],
+    ),
+    "an interrupt": (
+        lambda: kept(interrupted(HELLO, OTHER)),
+        1,
+        [(HELLO, False), (OTHER, False)],
+    ),
+    "no other answer": (
+        lambda: retried(fails_in(answers(HELLO, breaks={0: HALF}))),
+        0,
+        [("Hello after", True)],
+    ),
+}
+
+
+def fails_in(runnable: Any) -> Any:
+    """A node that asks no model in its second attempt."""
+    attempts = iter(["?", None])
+    return lambda _: (asked := next(attempts)) and runnable.invoke(asked) and None
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_differs_is_shown_in_full(name: str) -> None:
+    graph, resumes, expected = OTHERS[name]
+    assert shown(graph(), resumes) == expected
+
+
+def test_where_both_attempts_are_to_stand_both_are_shown() -> None:
+    graph = retried(fails_after(answers(HELLO)))
+    assert shown(graph, config=DedupConfig(reexecution="mark")) == [(HELLO, False)] * 2
+
+
+@pytest.mark.parametrize("policy", ["retract", "hold"])
+def test_it_goes_on_token_by_token_under_the_id_of_the_state(policy: Any) -> None:
+    graph = once(retried(asks(answers(HELLO, breaks={0: HALF}))), DedupConfig(reexecution=policy))
+    run: Any = graph.stream_events(ASKED, version="v3")
+    (message,) = run.messages
+    pieces = list(message.text)
+    assert [piece for piece in pieces if piece] == ["Hello", " after", " some", " trouble."]
+    assert message.output.text == HELLO
+    assert message.output.id == run.output["messages"][-1].id
+    assert message.output.usage_metadata == run.output["messages"][-1].usage_metadata
+
+
+async def test_async_too() -> None:
+    graph = once(retried(asks(answers(HELLO, breaks={0: HALF}))))
+    assert await aread(await graph.astream_events(ASKED, version="v3")) == [(HELLO, False)]
+
+
+def test_a_break_after_the_last_word_ends_as_the_next_attempt_does() -> None:
+    graph = retried(asks(answers(HELLO, breaks={0: 5})))
+    assert shown(graph) == [(HELLO, False)]
+
+
+def test_an_answer_that_does_not_stream_is_shown_once() -> None:
+    graph = retried(fails_after(answers(HELLO, disable_streaming=True)))
+    assert shown(graph) == [(HELLO, False)]
+
+
+def test_an_answer_that_calls_a_tool_is_shown_once() -> None:
+    call: Any = {"name": "search", "args": {"query": "flights"}, "id": "call_1"}
+    thinks = AIMessage(HELLO, tool_calls=[call], additional_kwargs={"reasoning_content": "Hm. So."})
+    graph = once(retried(fails_after(answers(thinks, wire=anthropic), 2)))
+    run: Any = graph.stream_events(ASKED, version="v3")
+    (message,) = run.messages
+    (made,) = message.output.tool_calls
+    assert (made["args"], str(message.reasoning)) == (call["args"], "Hm. So.")
+
+
+def test_other_arguments_are_another_answer() -> None:
+    calls: Any = [{"name": "search", "args": {"query": at}, "id": "c"} for at in ("here", "there")]
+    both = [AIMessage(HELLO, tool_calls=[call]) for call in calls]
+    run: Any = once(retried(fails_after(answers(*both)))).stream_events(ASKED, version="v3")
+    made = [call["args"]["query"] for message in run.messages for call in message.output.tool_calls]
+    assert made == ["here", "there"]
+
+
+def test_what_a_node_says_twice_stays_twice() -> None:
+    """Each message that was shown stands for one that is said again."""
+    model, dies = answers(HELLO), iter([True, False])
+
+    def node(state: Any) -> Any:
+        said = [model.invoke("?"), model.invoke("?")]
+        if next(dies):
+            raise ValueError
+        return {"messages": [*said, model.invoke("?")]}
+
+    assert shown(retried(node)) == [(HELLO, False)] * 3
+
+
+def test_parallel_tasks_that_say_the_same_are_all_shown() -> None:
+    graph = fan_out(asks(answers(HELLO, breaks={1: HALF})), times=3)
+    graph.nodes["worker"].retry_policy = [RETRY]
+    assert shown(graph) == [(HELLO, False)] * 3
+
+
+def test_where_the_last_attempt_fails_the_one_message_does() -> None:
+    graph = once(retried(asks(answers(HELLO, breaks=dict.fromkeys(range(4), HALF)))))
+    run: Any = graph.stream_events(ASKED, version="v3")
+    messages = iter(run.messages)
+    message = next(messages)
+    with pytest.raises(BrokenConnectionError):
+        list(message.text)
+    with pytest.raises(BrokenConnectionError):
+        next(messages)
+
+
+class Shouts(StreamTransformer):
+    """Writes what models say in capitals, before `run.messages` has it."""
+
+    before_builtins: ClassVar[bool] = True
+
+    def init(self) -> dict[str, Any]:
+        return {}
+
+    def process(self, event: Any) -> bool:
+        payload: Any = event["params"]["data"][0] if event["method"] == "messages" else None
+        for key in ("delta", "content") if isinstance(payload, dict) else ():
+            if "text" in payload.get(key, ()):
+                payload[key] = {**payload[key], "text": payload[key]["text"].upper()}
+        return True
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_what_transformers_make_of_it_is_shown_once_and_nothing_else(compiled: bool) -> None:
+    graph = retried(asks(answers(HELLO, breaks={0: HALF})))
+    graph.stream_transformers = [Shouts] if compiled else []
+    how: Any = {} if compiled else {"transformers": [Shouts]}
+    run: Any = once(graph).stream_events(ASKED, version="v3", **how)
+    assert read(run) == [(HELLO.upper(), False)]
+
+
+def test_the_log_and_the_channel_have_both_attempts_and_the_removal() -> None:
+    run: Any = once(retried(fails_after(answers(HELLO)))).stream_events(ASKED, version="v3")
+    said = [event["params"]["data"] for event in run if event["method"] == "messages"]
+    starts = [
+        each for each, _ in said if isinstance(each, dict) and each["event"] == "message-start"
+    ]
+    removed = [each.id for each, _ in said if isinstance(each, RemoveMessage)]
+    assert removed == [starts[0]["id"]]
+    assert len(starts) == 2
+    run = once(retried(fails_after(answers(HELLO)))).stream_events(ASKED, version="v3")
+    parts = [part for part in map(v2_part, run.extensions["once"]) if part.mode == "messages"]
+    assert list(folded((part.data, part.meta) for part in parts).values()) == [HELLO]
+    assert any(isinstance(part.data, RemoveMessage) for part in parts)
