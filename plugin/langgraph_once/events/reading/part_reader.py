@@ -108,34 +108,31 @@ class PartReader:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
     def _values(self, part: Part) -> Iterator[Event]:
-        yield from self._from_elsewhere(part.data, part.ns)
-        if "tool_calls" in self._include:
-            is_first = self._seen_states.add(part.ns)
-            yield from self._state_calls(part.data, Where(part.ns), is_old=is_first)
+        is_first = self._seen_states.add(part.ns)
+        yield from self._in_state(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
         waiting = part.meta.get("interrupts")
         yield from self._waits(_waiting(part.data) if waiting is None else waiting, part.ns)
 
-    def _from_elsewhere(self, state: Any, namespace: tuple[str, ...]) -> Iterator[Event]:
-        """The messages in a state or update that were said only in unwatched graphs."""
-        if self._messages is not None and self._messages.has_elsewhere:
-            found = found_in_update(state).messages
-            yield from self._messages.in_state(found, namespace)
-
     def _updates(self, part: Part) -> Iterator[Event]:
-        for _, update in node_updates(part.data):
-            yield from self._from_elsewhere(update, part.ns)
-        if not self._tells_states:
-            return
-        if "tool_calls" in self._include:
-            for node, update in node_updates(part.data):
-                yield from self._state_calls(update, Where(part.ns, node))
-        yield from self._channels.updates(part)
-        yield from self._waits(_waiting(part.data), part.ns)
+        for node, update in node_updates(part.data):
+            yield from self._in_state(update, Where(part.ns, node))
+        if self._tells_states:
+            yield from self._channels.updates(part)
+            yield from self._waits(_waiting(part.data), part.ns)
 
-    def _state_calls(self, state: Any, where: Where, *, is_old: bool = False) -> Iterator[Event]:
-        """The tool calls and results in a state or update."""
-        for message in found_in_update(state).messages:
+    def _in_state(self, state: Any, where: Where, *, is_old: bool = False) -> Iterator[Event]:
+        """What the messages in a state or update tell: those that were said only in unwatched
+        graphs, and tool calls and results."""
+        watched, tells_calls = self._messages, "tool_calls" in self._include
+        if watched is not None and not watched.has_elsewhere:
+            watched = None
+        if watched is None and not tells_calls:
+            return  # a large state is not searched in vain
+        messages = found_in_update(state).messages
+        if watched is not None:
+            yield from watched.in_state(messages, where.namespace)
+        for message in messages if tells_calls else ():
             if isinstance(message, AIMessage):
                 yield from self._tracker.whole(message, where, is_old=is_old)
             elif isinstance(message, ToolMessage):

@@ -197,10 +197,9 @@ class MessageCalls:
     def _settle_earlier(self) -> Iterator[Event]:
         """End the calls to whose arguments nothing can be added, now that another begins."""
         for state in self.states:
-            if state.status == "streaming" and state.args:
-                args, _ = parsed(state.accumulated_args)
-                if args is not None:
-                    yield from self._end(state)
+            is_begun = state.status == "streaming" and state.args
+            if is_begun and parsed(state.accumulated_args)[0] is not None:
+                yield from self._end(state)
 
     def end(self, failed: str | None = None) -> Iterator[Event]:
         """The message is whole, and so are its calls; or it never will be, for this reason."""
