@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.vocabulary.base import ToolCallEvent, akin
+from langgraph_once.events.vocabulary.base import ToolCallEvent, related
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     CustomEvent,
@@ -232,7 +232,7 @@ class Transcript:
             for call in self._calls
             if call.tool_call_id == event.tool_call_id
             and call.message_id == event.message_id
-            and akin(call.where.namespace, event.namespace)
+            and related(call.where.namespace, event.namespace)
         ]
         same_task = [call for call in calls if call.where.task_id == event.task_id]
         found = same_task or [call for call in calls if not call.results] or calls
@@ -250,7 +250,7 @@ class Transcript:
         """The messages of an id: those of this graph and of those around and inside it, if there
         are any, since parallel tasks may use equal ids."""
         found = [line for line in self._lines.values() if line.message_id == message_id]
-        return [line for line in found if akin(line.where.namespace, namespace)] or found
+        return [line for line in found if related(line.where.namespace, namespace)] or found
 
     def _complete(self, event: MessageCompletedEvent) -> None:
         self._line(event.message_id, event.where).message = event.message

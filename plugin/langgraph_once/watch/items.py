@@ -12,8 +12,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.events.reading.content_blocks import sayings
-from langgraph_once.events.vocabulary.base import akin
+from langgraph_once.events.reading.content_blocks import text_pieces
+from langgraph_once.events.vocabulary.base import related
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms.exact import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
@@ -140,7 +140,7 @@ class MessageItems:
 
     def _say(self, part: Part, mark: view.Mark) -> None:
         message, is_chunk = part.data, isinstance(part.data, BaseMessageChunk)
-        said = [(str(kind), text) for kind, _, text in sayings(message)]
+        said = [(str(kind), text) for kind, _, text in text_pieces(message)]
         if not said and mark == "repeated" and isinstance(message, AIMessage) and not is_chunk:
             for call in message.tool_calls:
                 args = json.dumps(call["args"], ensure_ascii=False, default=str)
@@ -172,7 +172,7 @@ class MessageItems:
         """Mark what a removal names; it may be said again, as another message."""
 
         def is_named(namespace: Namespace, id: str | None) -> bool:
-            return removal.data.id in (REMOVE_ALL_MESSAGES, id) and akin(namespace, removal.ns)
+            return removal.data.id in (REMOVE_ALL_MESSAGES, id) and related(namespace, removal.ns)
 
         for key, shown in [*self._open.items()]:
             if is_named(shown.namespace, shown.id):
@@ -197,4 +197,4 @@ def _key(part: Part) -> tuple[Namespace, str]:
 
 
 def _words(message: BaseMessage) -> str:
-    return "".join(text for kind, _, text in sayings(message) if kind == "text")
+    return "".join(text for kind, _, text in text_pieces(message) if kind == "text")

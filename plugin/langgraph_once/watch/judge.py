@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
 
-from langgraph_once.events.vocabulary.base import akin
+from langgraph_once.events.vocabulary.base import related
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.dedup.states.unchanged import has_interrupt
 from langgraph_once.stream.part.messages_within import found_in_update
@@ -85,7 +85,7 @@ class Judge:
             if is_inside and ran_anew and self._has_died(ns):
                 del self._states[ns]
                 for shown in self._shown:
-                    shown.is_judged = shown.is_judged and not akin(shown.namespace, ns)
+                    shown.is_judged = shown.is_judged and not related(shown.namespace, ns)
 
     def _has_died(self, namespace: Namespace) -> bool:
         """Whether a graph has stopped amid its work, as far as its messages tell."""
@@ -106,7 +106,7 @@ class Judge:
 
     def _around(self, shown: Shown) -> dict[str, str]:
         """The messages of the graphs that it was said in, and of those around and inside."""
-        near = (held for ns, held in self._states.items() if akin(ns, shown.namespace))
+        near = (held for ns, held in self._states.items() if related(ns, shown.namespace))
         return {id: text for held in near for id, text in held.items()}
 
     def _compare(self, namespace: Namespace, messages: list[BaseMessage]) -> None:

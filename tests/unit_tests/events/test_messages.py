@@ -17,7 +17,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.recent import History
+from langgraph_once.events.reading.recent import FinishedMessages
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.where import Where
 from tests.corpus.graphs import chain, nested, returns, says
@@ -184,7 +184,7 @@ def test_history_is_bounded() -> None:
 
 
 def test_history_of_one_id_in_many_places_is_bounded() -> None:
-    history = History(2)
+    history = FinishedMessages(2)
     for task in "abc":
         history.add(Where((), "n", task), "m", AIMessage("One."))
     assert not history.has(Where((), "n", "a"), "m")
@@ -192,7 +192,7 @@ def test_history_of_one_id_in_many_places_is_bounded() -> None:
 
 
 def test_as_many_ids_are_remembered_as_it_says() -> None:
-    history, here = History(2), Where((), "n", "1")
+    history, here = FinishedMessages(2), Where((), "n", "1")
     for message_id in "abc":
         history.add(here, message_id, AIMessage("One."))
     assert [history.has(here, message_id) for message_id in "abc"] == [False, True, True]

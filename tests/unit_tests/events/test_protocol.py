@@ -16,7 +16,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.recent import Recent
+from langgraph_once.events.reading.recent import RecentKeys
 from langgraph_once.events.sources.protocol import ProtocolParts
 from langgraph_once.stream import Part
 from tests.corpus.graphs import chain, says
@@ -194,5 +194,5 @@ def test_what_came_before_the_first_model_spoke_was_there_before() -> None:
 
 
 def test_recent_keys_are_forgotten_in_the_order_they_were_last_added() -> None:
-    recent = Recent[str](2)
+    recent = RecentKeys[str](2)
     assert [recent.add(key) for key in "abacab"] == [True, True, False, True, False, True]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langgraph_once.events.reading.recent import Bounded, Recent
+from langgraph_once.events.reading.recent import Bounded, RecentKeys
 
 
 def test_a_bounded_mapping_forgets_the_keys_that_were_added_longest_ago() -> None:
@@ -15,13 +15,13 @@ def test_a_bounded_mapping_forgets_the_keys_that_were_added_longest_ago() -> Non
 
 
 def test_a_key_that_comes_again_is_recent_again() -> None:
-    recent: Recent[str] = Recent(2)
+    recent: RecentKeys[str] = RecentKeys(2)
     assert [recent.add(key) for key in "abaca"] == [True, True, False, True, False]
     assert list(recent) == ["c", "a"]
 
 
 def test_a_key_that_comes_again_stays_when_the_bound_has_shrunk() -> None:
-    recent: Recent[str] = Recent(3)
+    recent: RecentKeys[str] = RecentKeys(3)
     for key in "abc":
         recent.add(key)
     recent.max_size = 1

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from langgraph.types import Overwrite
 
 from langgraph_once.events.reading.artifacts import Artifact, ArtifactTracker
-from langgraph_once.events.reading.recent import Bounded, Recent
+from langgraph_once.events.reading.recent import Bounded, RecentKeys
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import ChannelConfig, ChannelMode
 from langgraph_once.events.vocabulary.event import (
@@ -35,7 +35,7 @@ class _Channel:
     def __init__(self, config: ChannelConfig, max_history: int) -> None:
         self.config = config
         self.pattern: Pattern = config.accepts
-        self.told: Recent[Namespace] = Recent(max_history)
+        self.told: RecentKeys[Namespace] = RecentKeys(max_history)
         self._artifacts: Bounded[Namespace, ArtifactTracker] = Bounded(max_history)
 
     def tracker(self, namespace: Namespace) -> ArtifactTracker:

@@ -11,14 +11,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-__all__ = ["CallPiece", "Saying", "TextKind", "call_pieces", "sayings", "whole_calls"]
+__all__ = ["CallPiece", "TextKind", "TextPiece", "call_pieces", "text_pieces", "whole_calls"]
 
 REASONING_KEY = "reasoning_content"
 REFUSAL_KEY = "refusal"
 TextKind: TypeAlias = Literal["text", "reasoning", "refusal"]
 
 
-class Saying(NamedTuple):
+class TextPiece(NamedTuple):
     """Some text of one content block."""
 
     kind: TextKind
@@ -39,29 +39,29 @@ class CallPiece(NamedTuple):
     """Whether the provider runs the tool itself: the graph is not asked to."""
 
 
-def sayings(message: BaseMessage) -> Iterator[Saying]:
+def text_pieces(message: BaseMessage) -> Iterator[TextPiece]:
     """The text, the reasoning and the refusal in a chunk or message, in order."""
     content: Any = message.content
     thought = message.additional_kwargs.get(REASONING_KEY)
     found = []
     for at, block in enumerate(content if isinstance(content, list) else ()):
-        kind, text = _block_saying(block)
+        kind, text = _block_text_piece(block)
         if text:
             index = block.get("index", at) if isinstance(block, dict) else at
-            found.append(Saying(kind, index, text))
+            found.append(TextPiece(kind, index, text))
     kinds = {said.kind for said in found}
     # Some say their thoughts in both places.
     if isinstance(thought, str) and thought and "reasoning" not in kinds:
-        yield Saying("reasoning", 0, thought)
+        yield TextPiece("reasoning", 0, thought)
     yield from found
     if isinstance(content, str) and content:
-        yield Saying("text", 0, content)
+        yield TextPiece("text", 0, content)
     refusal = message.additional_kwargs.get(REFUSAL_KEY)  # Chat Completions
     if isinstance(refusal, str) and refusal and "refusal" not in kinds:
-        yield Saying("refusal", 0, refusal)
+        yield TextPiece("refusal", 0, refusal)
 
 
-def _block_saying(block: Any) -> tuple[TextKind, str]:
+def _block_text_piece(block: Any) -> tuple[TextKind, str]:
     """What a block says, and of which kind; no text for a block that says nothing."""
     if isinstance(block, str):
         return "text", block

@@ -14,9 +14,9 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from langgraph_once.events.reading.content_blocks import Saying, TextKind, sayings
+from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
 from langgraph_once.events.reading.open_message import OpenMessage
-from langgraph_once.events.reading.recent import Bounded, History, MessageOrigin
+from langgraph_once.events.reading.recent import Bounded, FinishedMessages, MessageOrigin
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig
@@ -70,9 +70,9 @@ class MessageEvents:
         thoughts: tuple[TextKind, ...] = ("reasoning",) if config.include_reasoning else ()
         self._kinds: tuple[TextKind, ...] = ("text", "refusal", *thoughts)
         self._open: dict[tuple[Where, str], OpenMessage] = {}
-        self._history = History(max_history)
-        self._elsewhere: Bounded[str, MessageOrigin] = Bounded(max_history)
-        self._early: list[tuple[ToolMessage, Where]] = []
+        self._finished = FinishedMessages(max_history)
+        self._unwatched: Bounded[str, MessageOrigin] = Bounded(max_history)
+        self._early_results: list[tuple[ToolMessage, Where]] = []
         self._removals: list[tuple[Part, Because]] = []
         self._total = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
         self._last: OpenMessage | None = None
@@ -106,7 +106,7 @@ class MessageEvents:
         said = draft.next(content, own_meta)
         return None if said is None else self._event(draft, said)
 
-    def _event(self, draft: OpenMessage, said: Saying) -> TokenStreamEvent:
+    def _event(self, draft: OpenMessage, said: TextPiece) -> TokenStreamEvent:
         return TokenStreamEvent(
             seq=self._seq(),
             where=draft.where,
@@ -122,12 +122,12 @@ class MessageEvents:
         message, where = part.data, where_of(part.ns, part.meta)
         self._last = self._last_meta = None
         if isinstance(message, ToolMessage) and self._is_early(message, where):
-            self._early.append((message, where))
+            self._early_results.append((message, where))
             return
-        yield from self._late_results()
+        yield from self._held_results()
         decided = operation_of(part)
         if decided.because is Because.EARLIER_ATTEMPT:
-            yield from self._taken_back(part, where, None, "retry")
+            yield from self._superseded(part, where, None, "retry")
             return
         if decided.kind is Kind.REMOVE:
             self._removals.append((part, decided.because))
@@ -141,31 +141,31 @@ class MessageEvents:
             if self._shows_here(message, where, part.meta):
                 yield from self._whole(message, where, replaces=replaces)
             if isinstance(message, AIMessage):
-                yield from self._cost(message.usage_metadata, message.id, where)
+                yield from self._usage(message.usage_metadata, message.id, where)
 
     @property
-    def has_elsewhere(self) -> bool:
+    def has_unwatched(self) -> bool:
         """Whether a message was said in a graph that nobody watches."""
-        return bool(self._elsewhere)
+        return bool(self._unwatched)
 
     def in_state(
         self, messages: Iterable[BaseMessage], namespace: tuple[str, ...]
     ) -> Iterator[Event]:
         """The messages in the state of a graph that came from unwatched graphs inside it."""
         for message in messages:
-            origin = self._elsewhere.get(message.id or "")
+            origin = self._unwatched.get(message.id or "")
             where = origin.seen_from(namespace) if origin is not None else None
             if origin and where and self._is_shown(message, where, origin.meta):
                 yield from self._whole(message, where)
-        yield from self._late_results()
+        yield from self._held_results()
 
     def _is_early(self, result: ToolMessage, where: Where) -> bool:
         """Whether a tool result comes before the message with its call was told."""
         is_known = self._tracker.call_of(result.tool_call_id, where) is not None
-        return bool(self._elsewhere) and not is_known and self._accepts(where)
+        return bool(self._unwatched) and not is_known and self._accepts(where)
 
-    def _late_results(self) -> Iterator[Event]:
-        results, self._early = self._early, []
+    def _held_results(self) -> Iterator[Event]:
+        results, self._early_results = self._early_results, []
         for result, where in results:
             if self._is_shown(result, where, {}):
                 yield from self._whole(result, where)
@@ -192,7 +192,7 @@ class MessageEvents:
         bring it. The empty id of a provider that gives none names nothing."""
         is_shown = self._is_shown(message, where, meta)
         if not is_shown and message.id:
-            self._elsewhere[message.id] = MessageOrigin(where, meta)
+            self._unwatched[message.id] = MessageOrigin(where, meta)
         return is_shown
 
     def _accepts(self, where: Where) -> bool:
@@ -202,8 +202,8 @@ class MessageEvents:
         key = where, chunk.id or ""
         draft = self._open.get(key)
         if draft is None:
-            if self._history.has(*key):
-                yield from self._late(chunk, where)
+            if self._finished.has(*key):
+                yield from self._after_end(chunk, where)
                 return
             is_shown = self._shows_here(chunk, where, meta)
             draft = self._open[key] = self._opened(key[1], where, is_shown=is_shown)
@@ -225,11 +225,11 @@ class MessageEvents:
     def _discarded(self, mark: BaseMessageChunk, where: Where) -> Iterator[Event]:
         """That no task kept a message, if its consumer has seen it."""
         message_id = str(mark.id)
-        if self._history.get(where, message_id) is not None:
+        if self._finished.get(where, message_id) is not None:
             yield MessageDiscardedEvent(seq=self._seq(), where=where, message_id=message_id)
 
     def _said(self, message: BaseMessage, draft: OpenMessage) -> Iterator[Event]:
-        for said in sayings(message):
+        for said in text_pieces(message):
             if said.kind in draft.said:
                 event = self._event(draft, said)
                 if checked(self._config.filter_fn, event):
@@ -246,10 +246,10 @@ class MessageEvents:
         if draft.is_shown:
             message = draft.message()
             yield from self._calls(draft.calls.end(UNFINISHED if is_partial else None))
-        self._history.add(where, message_id, message)
+        self._finished.add(where, message_id, message)
         if message is not None:
             yield self._completed(message, where, is_partial=is_partial)
-        yield from self._cost(draft.usage, message_id, where)
+        yield from self._usage(draft.usage, message_id, where)
 
     def _completed(
         self, message: BaseMessage, where: Where, *, is_partial: bool = False
@@ -264,12 +264,12 @@ class MessageEvents:
         )
 
     def _replaced(self, message: BaseMessage, where: Where, message_id: str) -> Event:
-        self._history.add(where, message_id, message)
+        self._finished.add(where, message_id, message)
         return MessageReplacedEvent(
             seq=self._seq(), where=where, message_id=message_id, message=message
         )
 
-    def _cost(
+    def _usage(
         self, usage: UsageMetadata | None, message_id: str | None, where: Where
     ) -> Iterator[Event]:
         """What a message cost. What a model said in vain, in an attempt that failed, was paid for
@@ -280,28 +280,28 @@ class MessageEvents:
                 seq=self._seq(), where=where, message_id=message_id, usage=usage, total=self._total
             )
 
-    def _late(self, chunk: BaseMessageChunk, where: Where) -> Iterator[Event]:
+    def _after_end(self, chunk: BaseMessageChunk, where: Where) -> Iterator[Event]:
         """A chunk after its message was whole: it brings text that was lost, or the cost."""
         message_id = str(chunk.id)
-        known = self._history.get(where, message_id)
-        if isinstance(known, AIMessage) and (missing := list(sayings(chunk))):
+        known = self._finished.get(where, message_id)
+        if isinstance(known, AIMessage) and (missing := list(text_pieces(chunk))):
             draft = self._opened(message_id, where)
-            for kind, _, said in sayings(known):
+            for kind, _, said in text_pieces(known):
                 if kind in draft.said:
                     draft.said[kind].add(said)
             yield from self._said(chunk, draft)
             text = "".join(said.text for said in missing if said.kind == "text")
             yield self._replaced(_extended(known, text), where, message_id)
         if isinstance(chunk, AIMessageChunk):
-            yield from self._cost(chunk.usage_metadata, message_id, where)
+            yield from self._usage(chunk.usage_metadata, message_id, where)
 
     def _whole(
         self, message: BaseMessage, where: Where, *, replaces: bool = False
     ) -> Iterator[Event]:
         message_id = message.id or ""
-        self._elsewhere.pop(message_id, None)
+        self._unwatched.pop(message_id, None)
         draft = self._open.pop((where, message_id), None)
-        if replaces or self._history.has(where, message_id):
+        if replaces or self._finished.has(where, message_id):
             yield self._replaced(message, where, message_id)
             return
         if isinstance(message, ToolMessage):
@@ -312,7 +312,7 @@ class MessageEvents:
             else:
                 yield from self._calls(draft.calls.end())
             yield from self._calls(self._tracker.whole(message, where))
-        self._history.add(where, message_id, message)
+        self._finished.add(where, message_id, message)
         yield self._completed(message, where)
 
     def _resolve(self, part: Part) -> Generator[Event, None, bool]:
@@ -332,7 +332,7 @@ class MessageEvents:
             if is_same and not isinstance(part.data, BaseMessageChunk):
                 replaces = True
             elif is_same or is_rerun:
-                yield from self._taken_back(removal, where, part.data.id, "rerun")
+                yield from self._superseded(removal, where, part.data.id, "rerun")
             else:
                 yield from self._removed(removal, where)
         return replaces
@@ -351,15 +351,15 @@ class MessageEvents:
         if self._forget(message_id, where):
             yield MessageRemovedEvent(seq=self._seq(), where=where, message_id=message_id)
 
-    def _taken_back(
+    def _superseded(
         self, part: Part, where: Where, new_id: str | None, reason: Any
     ) -> Iterator[Event]:
         old_id = part.data.id
         draft = self._open.pop((where, old_id), None)
         if draft is not None:
             yield from self._calls(draft.calls.end(SUPERSEDED))
-            self._elsewhere.pop(old_id, None)
-            yield from self._cost(draft.usage, old_id, where)
+            self._unwatched.pop(old_id, None)
+            yield from self._usage(draft.usage, old_id, where)
         if draft.is_shown if draft is not None else self._forget(old_id, where):
             yield MessageSupersededEvent(
                 seq=self._seq(), where=where, old_id=old_id, new_id=new_id, reason=reason
@@ -367,9 +367,9 @@ class MessageEvents:
 
     def _forget(self, message_id: str, where: Where) -> bool:
         """Forget a message, and say whether its consumer may have seen it."""
-        self._elsewhere.pop(message_id, None)
+        self._unwatched.pop(message_id, None)
         self._tracker.forget(message_id, where)
-        shown = self._history.forget(message_id)
+        shown = self._finished.forget(message_id)
         for key in [key for key in self._open if key[1] == message_id]:
             shown = [*shown, self._open.pop(key).is_shown]
         return any(shown) if shown else self._accepts(where)
@@ -377,7 +377,7 @@ class MessageEvents:
     def close(self) -> Iterator[Event]:
         """Close the messages that are open."""
         yield from self.flush()
-        yield from self._late_results()
+        yield from self._held_results()
         for draft in list(self._open.values()):
             yield from self._complete(draft, is_partial=True)
 

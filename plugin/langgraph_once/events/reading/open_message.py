@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage, BaseMessageChun
 from langchain_core.messages.ai import UsageMetadata, add_ai_message_chunks
 from langchain_core.messages.utils import message_chunk_to_message
 
-from langgraph_once.events.reading.content_blocks import REASONING_KEY, Saying, TextKind
+from langgraph_once.events.reading.content_blocks import REASONING_KEY, TextKind, TextPiece
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.events.vocabulary.growing_text import Growing
@@ -23,7 +23,7 @@ from langgraph_once.stream.part.where import Where
 __all__ = ["OpenMessage"]
 
 
-class Place(NamedTuple):
+class TextSlot(NamedTuple):
     """Where in a chunk the one text stands that it carries."""
 
     block: str | None
@@ -33,9 +33,9 @@ class Place(NamedTuple):
     index: Any = 0
 
 
-PLAIN = Place("plain")
-THOUGHT = Place("thought")
-ARGS = Place("args")
+PLAIN = TextSlot("plain")
+THOUGHT = TextSlot("thought")
+ARGS = TextSlot("args")
 
 BLOCK_KINDS: Mapping[tuple[str | None, str], TextKind] = {
     ("text", "text"): "text",
@@ -75,14 +75,14 @@ class OpenMessage:
     _chunks: list[BaseMessageChunk] = field(default_factory=list)
 
     # The last chunks, if they are alike: their place, metadata and texts.
-    _run: Place | None = None
+    _run: TextSlot | None = None
     _run_meta: Any = None
     _run_text: list[str] = field(default_factory=list)
 
     def __post_init__(self, kinds: Collection[TextKind]) -> None:
         self.said = {kind: Growing() for kind in kinds}
 
-    def next(self, content: Any, meta: Any) -> Saying | None:
+    def next(self, content: Any, meta: Any) -> TextPiece | None:
         """Keep a chunk that differs from the one before it only in its text; what it says. None
         for any other chunk, which is for `add`."""
         run = self._run
@@ -92,12 +92,12 @@ class OpenMessage:
             if not content or type(content) is not str:
                 return None
             self._run_text.append(content)
-            return Saying("text", 0, content)
+            return TextPiece("text", 0, content)
         kind = BLOCK_KINDS.get(run[:2])
         if kind not in self.said or not (text := _block_text(content, run)):
             return None
         self._run_text.append(text)
-        return Saying(kind, run.index, text)
+        return TextPiece(kind, run.index, text)
 
     def next_of_args(self, content: Any, meta: Any, pieces: list[ToolCallChunk]) -> Event | None:
         """`next`, of a chunk with a piece of the arguments of a call; the event of that piece."""
@@ -165,7 +165,7 @@ def _sum(chunks: list[BaseMessageChunk]) -> BaseMessageChunk:
     return cast("BaseMessageChunk", whole)
 
 
-def _placed(chunk: Any) -> tuple[Place | None, str]:
+def _placed(chunk: Any) -> tuple[TextSlot | None, str]:
     """Where the one text of a chunk stands, and the text; no place if it carries more than that."""
     if type(chunk) is not AIMessageChunk or chunk.chunk_position or chunk.usage_metadata:
         return None, ""
@@ -186,17 +186,17 @@ def _placed(chunk: Any) -> tuple[Place | None, str]:
     return None, ""
 
 
-def _placed_block(blocks: list[Any]) -> tuple[Place | None, str]:
+def _placed_block(blocks: list[Any]) -> tuple[TextSlot | None, str]:
     block = blocks[0] if len(blocks) == 1 else None
     if type(block) is not dict or len(block) != BLOCK_SIZE or not block.keys() >= {"type", "index"}:
         return None, ""
     (key,) = block.keys() - {"type", "index"}
     if key not in TEXT_KEYS or type(block[key]) is not str:
         return None, ""
-    return Place(block["type"], key, block["index"]), block[key]
+    return TextSlot(block["type"], key, block["index"]), block[key]
 
 
-def _block_text(content: Any, run: Place) -> str | None:
+def _block_text(content: Any, run: TextSlot) -> str | None:
     """The text of content that is one block like those of a run."""
     block = content[0] if type(content) is list and len(content) == 1 else None
     if type(block) is not dict or len(block) != BLOCK_SIZE:
@@ -206,7 +206,7 @@ def _block_text(content: Any, run: Place) -> str | None:
     return text if is_alike and text and type(text) is str else None
 
 
-def _with_text(chunk: BaseMessageChunk, place: Place, text: str) -> BaseMessageChunk:
+def _with_text(chunk: BaseMessageChunk, place: TextSlot, text: str) -> BaseMessageChunk:
     """A copy of a chunk with another text in its place."""
     content: Any = chunk.content
     if place is THOUGHT:

@@ -11,7 +11,7 @@ from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.events.reading.channels import ChannelEvents, node_updates
 from langgraph_once.events.reading.messages import MessageEvents
-from langgraph_once.events.reading.recent import Recent
+from langgraph_once.events.reading.recent import RecentKeys
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
 from langgraph_once.events.reading.ui_messages import UIMessages, is_ui_message
 from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig
@@ -67,8 +67,8 @@ class PartReader:
                 tokens, self._seq, self._tracker, max_history=max_history
             )
         self._ui = UIMessages(self._seq, max_messages=max_history)
-        self._interrupts: Recent[str] = Recent(max_history)
-        self._seen_states: Recent[tuple[str, ...]] = Recent(max_history)
+        self._interrupts: RecentKeys[str] = RecentKeys(max_history)
+        self._seen_states: RecentKeys[tuple[str, ...]] = RecentKeys(max_history)
         self._is_interrupted = False
         self._is_closed = False
 
@@ -125,7 +125,7 @@ class PartReader:
         """What the messages in a state or update tell: those that were said only in unwatched
         graphs, and tool calls and results."""
         watched, tells_calls = self._messages, "tool_calls" in self._include
-        if watched is not None and not watched.has_elsewhere:
+        if watched is not None and not watched.has_unwatched:
             watched = None
         if watched is None and not tells_calls:
             return  # a large state is not searched in vain

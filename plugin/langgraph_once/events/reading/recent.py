@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage
 
 from langgraph_once.stream.part.where import Where, node_names
 
-__all__ = ["Bounded", "History", "MessageOrigin", "Recent"]
+__all__ = ["Bounded", "FinishedMessages", "MessageOrigin", "RecentKeys"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -29,7 +29,7 @@ class Bounded(OrderedDict[K, V]):
             self.popitem(last=False)
 
 
-class History:
+class FinishedMessages:
     """Finished messages by id; those of equal ids in parallel tasks are apart.
 
     At most `max_messages` ids are kept, and as many messages of each.
@@ -60,7 +60,7 @@ class History:
         return [message is not None for message in places.values()] if places else []
 
 
-class Recent(Bounded[K, None]):
+class RecentKeys(Bounded[K, None]):
     """The keys that were added last."""
 
     def add(self, key: K) -> bool:

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph_once.events.reading.content_blocks import whole_calls
 from langgraph_once.events.reading.recent import Bounded
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls, Source, ToolCallState
-from langgraph_once.events.vocabulary.base import akin
+from langgraph_once.events.vocabulary.base import related
 from langgraph_once.events.vocabulary.event import (
     Event,
     ToolCallStartedEvent,
@@ -59,10 +59,10 @@ class ToolCallTracker:
     def forget(self, message_id: str, where: Where) -> None:
         """A message is gone; should it be said again, its calls are told again."""
         places = self._told_in.get(message_id, [])
-        places[:] = [at for at in places if not akin(at.namespace, where.namespace)]
+        places[:] = [at for at in places if not related(at.namespace, where.namespace)]
         for state in self._calls:
             if message_id in (state.message_id, state.claimed_by):
-                state.is_told_whole &= not akin(state.where.namespace, where.namespace)
+                state.is_told_whole &= not related(state.where.namespace, where.namespace)
 
     def whole(self, message: AIMessage, where: Where, *, is_old: bool = False) -> Iterator[Event]:
         """The calls of a whole message that no chunk told of.
@@ -125,7 +125,7 @@ class ToolCallTracker:
         found = [
             state
             for state in self._with_id(tool_call_id)
-            if akin(state.where.namespace, where.namespace)
+            if related(state.where.namespace, where.namespace)
         ]
 
         def fits(state: ToolCallState) -> tuple[bool, bool, bool]:
@@ -140,8 +140,8 @@ class ToolCallTracker:
         from now on, so that another message that makes a call of the same id makes another."""
         for state in self._with_id(tool_call_id):
             owner = state.message_id or state.claimed_by or message_id
-            is_akin = akin(state.where.namespace, where.namespace)
-            if message_id and owner == message_id and is_akin and state.is_told_whole:
+            is_related = related(state.where.namespace, where.namespace)
+            if message_id and owner == message_id and is_related and state.is_told_whole:
                 state.claimed_by = message_id
                 return True
         return False
@@ -149,7 +149,7 @@ class ToolCallTracker:
     def _knows(self, message_id: str | None, where: Where) -> bool:
         """Whether the calls of a message were told."""
         places = self._told_in.get(message_id or "", ())
-        return any(akin(known.namespace, where.namespace) for known in places)
+        return any(related(known.namespace, where.namespace) for known in places)
 
     def _note_told(self, message_id: str | None, where: Where) -> None:
         if not message_id:  # of a provider that gives none; nothing finds it again

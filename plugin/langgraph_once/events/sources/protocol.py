@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, ToolMessage
 
 from langgraph_once.events.reading.channels import node_updates
-from langgraph_once.events.reading.recent import Bounded, Recent
+from langgraph_once.events.reading.recent import Bounded, RecentKeys
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
@@ -53,8 +53,8 @@ class _ToolMessages:
 
     def __init__(self, max_history: int) -> None:
         self._max_history = max_history
-        self._begun: Recent[tuple[str, ...]] = Recent(max_history)
-        self._ids: Recent[str] = Recent(max_history)
+        self._begun: RecentKeys[tuple[str, ...]] = RecentKeys(max_history)
+        self._ids: RecentKeys[str] = RecentKeys(max_history)
         self._nameless: Bounded[int, ToolMessage] = Bounded(max_history)
 
     def in_updates(self, part: Part) -> Iterator[Part]:

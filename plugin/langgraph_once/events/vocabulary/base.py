@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from langgraph_once.stream.part.where import NOWHERE, Where
 
-__all__ = ["BaseEvent", "ToolCallEvent", "akin"]
+__all__ = ["BaseEvent", "ToolCallEvent", "related"]
 
 SHOWN = frozenset({"seq", "key", "node", "index", "status", "tool_call_id", "message_id", "kind"})
 """The fields that `repr` shows: they name things and quote nothing."""
@@ -70,7 +70,7 @@ class ToolCallEvent(BaseEvent):
     message_id: str | None
 
 
-def akin(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def related(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether two graphs are the same, or one is inside the other."""
     shorter = min(len(one), len(other))
     return one[:shorter] == other[:shorter]
