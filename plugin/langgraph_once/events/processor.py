@@ -230,6 +230,7 @@ class ChannelStreamingProcessor:
         if graphs.is_once_remote(source):
             options = options if self._ledger is None else {"ledger": self._ledger, **options}
         elif isinstance(source, RemoteGraph):
+            # Says to a server that this reader takes back what it is told to; names no checkpoint.
             known = options.get("checkpoint") or {}
             options = {**options, "checkpoint": {**known, **READER_CHECKPOINT}}
         modes, subgraphs, for_messages = self._asked
@@ -284,6 +285,7 @@ class ChannelStreamingProcessor:
                 if run.state_before is not None:
                     run.seed(await aanswer(run.state_before, Guard(graphs.UNREAD)))
                 chunks, token = aiter(run.chunks), run.token
+                # A graph of this process learns in its first step who reads it.
                 for chunk in await afirst_chunk(chunks, announced()):
                     for event in run.feed(chunk):
                         yield event

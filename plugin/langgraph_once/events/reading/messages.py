@@ -215,7 +215,7 @@ class MessageEvents:
             yield from self._calls(draft.calls.feed(chunk))
         if getattr(chunk, "chunk_position", None) == "last":
             yield from self._complete(draft)
-        elif draft.is_shown and self._config.filter_fn is None:
+        elif draft.is_shown and self._config.filter_fn is None:  # `token` calls no filter
             self._last, self._last_meta = draft, meta
 
     def _opened(self, message_id: str, where: Where, *, is_shown: bool = True) -> OpenMessage:

@@ -156,6 +156,7 @@ class OpenMessage:
 
 
 def _sum(chunks: list[BaseMessageChunk]) -> BaseMessageChunk:
+    # `+` copies what is there for each chunk, so it takes the square of their number.
     ai = [chunk for chunk in chunks if isinstance(chunk, AIMessageChunk)]
     if len(ai) == len(chunks):
         return add_ai_message_chunks(ai[0], *ai[1:])

@@ -108,7 +108,7 @@ class PartReader:
                 yield GapPossibleEvent(seq=self._seq(), where=Where(part.ns), reason=str(part.data))
 
     def _values(self, part: Part) -> Iterator[Event]:
-        is_first = self._seen_states.add(part.ns)
+        is_first = self._seen_states.add(part.ns)  # it holds what was there before the run
         yield from self._in_state(part.data, Where(part.ns), is_old=is_first)
         yield from self._channels.values(part)
         waiting = part.meta.get("interrupts")

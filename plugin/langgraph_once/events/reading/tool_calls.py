@@ -51,7 +51,7 @@ class ToolCallTracker:
 
     def _started(self, state: ToolCallState) -> bool:
         if self._claimed(state.tool_call_id, state.message_id, state.where):
-            self._calls.pop(state, None)
+            self._calls.pop(state, None)  # it is there already, as what told of it has it
             return False
         self._index(state)
         return True
