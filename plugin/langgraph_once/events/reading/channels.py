@@ -10,7 +10,7 @@ from langgraph.types import Overwrite
 from langgraph_once.events.reading.artifacts import Artifact, ArtifactTracker
 from langgraph_once.events.reading.recent import Bounded, RecentKeys
 from langgraph_once.events.vocabulary.callbacks import checked
-from langgraph_once.events.vocabulary.config import ChannelConfig, ChannelMode
+from langgraph_once.events.vocabulary.config import ChannelConfig
 from langgraph_once.events.vocabulary.event import (
     ArtifactEvent,
     ChannelUpdateEvent,
@@ -32,19 +32,60 @@ ROOT_KEY = "__root__"
 class _Channel:
     """One configured key, and what is known of it in each graph."""
 
-    def __init__(self, config: ChannelConfig, max_history: int) -> None:
+    def __init__(self, config: ChannelConfig, seq: Callable[[], int], max_history: int) -> None:
         self.config = config
-        self.pattern: Pattern = config.accepts
-        self.told: RecentKeys[Namespace] = RecentKeys(max_history)
-        self._artifacts: Bounded[Namespace, ArtifactTracker] = Bounded(max_history)
+        self.modes = config.stream_mode.modes
+        self._seq = seq
+        self._pattern: Pattern = config.accepts
+        self._told: RecentKeys[Namespace] = RecentKeys(max_history)
+        self._trackers: Bounded[Namespace, ArtifactTracker] = Bounded(max_history)
+
+    def told(
+        self, state: Any, where: Where, make: Callable[[Any, Where], Iterable[Event]]
+    ) -> Iterator[Event]:
+        """The events that `make` gives of what a state or update has under the key."""
+        found = read_key(state, self.config.key)
+        if found is not MISSING and self._pattern.matches(where):
+            for event in make(found, where):
+                if checked(self.config.filter_fn, event):
+                    yield event
+
+    def value(self, value: Any, where: Where) -> Iterator[Event]:
+        """The events of a value."""
+        if self.config.artifact_type is not None:
+            yield from self._artifacts(self.tracker(where.namespace).values(value), where)
+            return
+        known, key = not self._told.add(where.namespace), self.config.key
+        yield ChannelValueEvent(
+            seq=self._seq(), where=where, key=key, value=value, previous_known=known
+        )
+
+    def update(self, written: Any, where: Where) -> Iterator[Event]:
+        """The events of what a node wrote."""
+        key = self.config.key
+        if self.config.artifact_type is None:
+            yield ChannelUpdateEvent(seq=self._seq(), where=where, key=key, update=written)
+        elif "values" not in self.modes:  # else the values tell the artifacts
+            tracker, is_whole = self.tracker(where.namespace), isinstance(written, Overwrite)
+            found = tracker.values(written.value) if is_whole else tracker.update(written)
+            yield from self._artifacts(found, where)
 
     def tracker(self, namespace: Namespace) -> ArtifactTracker:
-        tracker = self._artifacts.pop(namespace, None)
-        self._artifacts[namespace] = tracker = tracker or ArtifactTracker(self._artifacts.max_size)
+        """What is known of the artifacts of a graph."""
+        tracker = self._trackers.pop(namespace, None)
+        self._trackers[namespace] = tracker = tracker or ArtifactTracker(self._trackers.max_size)
         return tracker
 
-    def filtered(self, events: Iterable[Event]) -> Iterator[Event]:
-        return (event for event in events if checked(self.config.filter_fn, event))
+    def _artifacts(self, found: Iterable[Artifact], where: Where) -> Iterator[Event]:
+        for artifact in found:
+            yield ArtifactEvent(
+                seq=self._seq(),
+                where=where,
+                artifact_type=str(self.config.artifact_type),
+                artifact_data=artifact.data,
+                key=self.config.key,
+                artifact_id=artifact.id,
+            )
 
 
 class ChannelEvents:
@@ -56,67 +97,27 @@ class ChannelEvents:
     def __init__(
         self, configs: Sequence[ChannelConfig], seq: Callable[[], int], *, max_history: int
     ) -> None:
-        self._seq = seq
-        channels = [_Channel(config, max_history) for config in configs]
-        self._valued = [c for c in channels if "values" in c.config.stream_mode.modes]
-        self._updated = [c for c in channels if "updates" in c.config.stream_mode.modes]
+        self._channels = [_Channel(config, seq, max_history) for config in configs]
 
     def seed(self, state: Any) -> None:
         """Note the state that a stream starts from: its artifacts are not new."""
-        for channel in (*self._valued, *self._updated):
+        for channel in self._channels:
             value = read_key(state, channel.config.key)
             if channel.config.artifact_type is not None and value is not MISSING:
                 list(channel.tracker(()).values(value))
 
     def values(self, part: Part) -> Iterator[Event]:
         """The events of a state. It comes cut to the keys that changed."""
-        where = Where(part.ns)
-        for channel in self._valued:
-            value = read_key(part.data, channel.config.key)
-            if value is not MISSING and channel.pattern.matches(where):
-                yield from channel.filtered(self._value(channel, value, where))
-
-    def _value(self, channel: _Channel, value: Any, where: Where) -> Iterator[Event]:
-        config, ns = channel.config, where.namespace
-        if config.artifact_type is not None:
-            yield from self._artifacts(config, channel.tracker(ns).values(value), where)
-            return
-        known = not channel.told.add(ns)
-        yield ChannelValueEvent(
-            seq=self._seq(), where=where, key=config.key, value=value, previous_known=known
-        )
+        for channel in self._channels:
+            if "values" in channel.modes:
+                yield from channel.told(part.data, Where(part.ns), channel.value)
 
     def updates(self, part: Part) -> Iterator[Event]:
         """The events of what nodes wrote."""
         for node, update in node_updates(part.data):
-            where = Where(part.ns, node)
-            for channel in self._updated:
-                written = read_key(update, channel.config.key)
-                if written is not MISSING and channel.pattern.matches(where):
-                    yield from channel.filtered(self._update(channel, written, where))
-
-    def _update(self, channel: _Channel, written: Any, where: Where) -> Iterator[Event]:
-        config = channel.config
-        if config.artifact_type is None:
-            yield ChannelUpdateEvent(seq=self._seq(), where=where, key=config.key, update=written)
-        elif config.stream_mode is ChannelMode.UPDATES_ONLY:
-            tracker = channel.tracker(where.namespace)
-            whole = isinstance(written, Overwrite)
-            found = tracker.values(written.value) if whole else tracker.update(written)
-            yield from self._artifacts(config, found, where)
-
-    def _artifacts(
-        self, config: ChannelConfig, found: Iterable[Artifact], where: Where
-    ) -> Iterator[Event]:
-        for artifact in found:
-            yield ArtifactEvent(
-                seq=self._seq(),
-                where=where,
-                artifact_type=str(config.artifact_type),
-                artifact_data=artifact.data,
-                key=config.key,
-                artifact_id=artifact.id,
-            )
+            for channel in self._channels:
+                if "updates" in channel.modes:
+                    yield from channel.told(update, Where(part.ns, node), channel.update)
 
 
 def read_key(state: Any, key: str) -> Any:
