@@ -239,7 +239,7 @@ class Deduplicator:
         """
         if self._is_interrupted:
             return
-        self._messages.cases.awaits_ids = False
+        self._messages.awaits_ids = False
         for known in list(self.ledger.pending_ids):
             if known.part is not None and known.epoch == self.ledger.epoch:
                 yield from self._message(known.part)
@@ -281,7 +281,7 @@ class Deduplicator:
             self.stats.suppressed += 1
             return
         if self._cuts_states:
-            data = self._states.values(part) if is_values else self._states.update(part)
+            data = self._states.cut(part)
         elif is_values and not self._for_stock and is_unchanged(part, self.ledger):
             self.stats.suppressed += 1
             return

@@ -42,7 +42,7 @@ class HiddenMessages(Lifecycle):
         if ledger.hidden is None:
             ledger.hidden = Ledger.within(config)
         super().__init__(ledger.hidden, config, DedupStats())
-        self.cases.awaits_ids = False  # nobody is sent it, and no state is read here
+        self.awaits_ids = False  # nobody is sent it, and no state is read here
         self._hiding = hiding
         self._delivered = ledger
 

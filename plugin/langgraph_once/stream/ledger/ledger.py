@@ -160,8 +160,9 @@ class Ledger(Entries):
                 return entry
         for entry in last:
             said = entry.content
-            is_free = entry.state is State.COMPLETE
-            if is_free and (content.is_copy_of(said) or content.begins_with(said)):
+            if entry.state is State.COMPLETE and (
+                content.is_copy_of(said) or content.begins_with(said)
+            ):
                 return entry
         return None
 
@@ -171,16 +172,11 @@ class Ledger(Entries):
         That is what a model said in the same task, or anything said by tasks inside it. One
         with other white space is it only if none says just the same.
         """
-        free = [
-            entry
-            for name in names(task)
-            if name in self._texts
-            for entry in self._texts[name].like(content)
-            if task not in entry.claimed
-        ]
+        known = [texts for name in names(task) if (texts := self._texts.get(name))]
+        alike = [entry for texts in known for entry in texts.like(content)]
         for allowed in dict.fromkeys(("same", space)):
-            for entry in free:
-                if entry.is_original_of(content, task, allowed):
+            for entry in alike:
+                if task not in entry.claimed and entry.is_original_of(content, task, allowed):
                     return entry
         return None
 

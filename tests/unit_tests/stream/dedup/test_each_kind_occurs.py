@@ -134,10 +134,10 @@ def seen(scene: Scene, source: Source) -> Seen:
     """The cases and the reasons that playing it leads to."""
     cases: set[Case] = set()
     reasons: set[Because] = set()
-    of, count = Cases.of, DedupStats.count
+    case_of, count = Cases.case_of, DedupStats.count
 
     def noted(self: Cases, fact: Any) -> Any:
-        case, match = of(self, fact)
+        case, match = case_of(self, fact)
         cases.add(case)
         return case, match
 
@@ -145,7 +145,10 @@ def seen(scene: Scene, source: Source) -> Seen:
         reasons.add(operation.because)
         count(self, operation)
 
-    with mock.patch.object(Cases, "of", noted), mock.patch.object(DedupStats, "count", counted):
+    with (
+        mock.patch.object(Cases, "case_of", noted),
+        mock.patch.object(DedupStats, "count", counted),
+    ):
         if not isinstance(scene, str):
             scene()
             return cases, reasons

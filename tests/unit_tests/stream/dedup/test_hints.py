@@ -119,6 +119,12 @@ def test_what_was_said_in_vain_is_taken_back_in_the_list_of_messages(new: list[A
     ledger.add(vain := Entry("n:1", "vain", content_of(AIMessage("No."))))
     data = {"notes": [], "n": {"messages": new}}
     cut = StateCut(
-        ledger, (), data, gone=None, stale=[vain], hints=None, is_message_key=lambda _: False
+        ledger=ledger,
+        ns=(),
+        data=data,
+        gone=None,
+        stale=[vain],
+        hints=None,
+        is_message_key=lambda _: False,
     )
     assert cut.cut() == {"notes": [], "n": {"messages": [RemoveMessage(id="vain"), *new]}}

@@ -105,7 +105,7 @@ class Traced(Lifecycle):
         self.seen: list[tuple[Case, list[Operation]]] = []
 
     def feed(self, part: Part) -> Iterator[Operation]:
-        case, _ = self.cases.of(MessageFact(part))
+        case, _ = self.case_of(MessageFact(part))
         operations = list(super().feed(part))
         self.seen.append((case, operations))
         return iter(operations)
@@ -146,7 +146,7 @@ def test_no_operation_follows_that_the_table_does_not_name(
     feed = Lifecycle.feed
 
     def checked(self: Lifecycle, part: Part) -> Iterator[Operation]:
-        case, _ = self.cases.of(MessageFact(part))
+        case, _ = self.case_of(MessageFact(part))
         for operation in feed(self, part):
             if operation.kind not in self.rules[case].kinds:
                 surprises.append(f"{case}: {operation.kind}")

@@ -7,10 +7,12 @@ from enum import StrEnum, auto
 from langchain_core.messages import AIMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentMessages
 from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import Identity, Match
+from langgraph_once.stream.dedup.messages.identity import Identity, Match, space_of
 from langgraph_once.stream.dedup.messages.reexecution import Reexecution
+from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.namespace import lineage
@@ -51,32 +53,39 @@ class Cases:
 
     Args:
         ledger: What the consumer has.
+        config: What counts as a repetition.
+        stats: Counts what was inferred, for want of an annotation.
+        takes_back: Whether the consumer drops what it is told to drop, and takes another text
+            in its place.
+        goes_on: As `HeldRetry`.
+
+    Attributes:
         identity: Finds what a fact speaks of.
         reexecution: What tasks said that ran again.
         concurrent: What one task streams at a time, in want of an annotation.
-        takes_back: As `Lifecycle`.
-
-    Attributes:
         awaits_ids: What a node wrote without an id waits until a state shows it.
     """
 
     def __init__(
         self,
         ledger: Ledger,
-        identity: Identity,
-        reexecution: Reexecution,
-        concurrent: ConcurrentMessages,
+        config: DedupConfig,
+        stats: DedupStats,
         *,
-        takes_back: bool,
+        takes_back: bool = True,
+        goes_on: bool = True,
     ) -> None:
         self._ledger = ledger
-        self._identity = identity
-        self._reexecution = reexecution
-        self._concurrent = concurrent
+        self._config = config
+        self._stats = stats
         self._takes_back = takes_back
+        space = space_of(config, takes_back=takes_back)
+        self.identity = Identity(ledger, config, stats, space=space)
+        self.reexecution = Reexecution(ledger, config, stats, goes_on=goes_on)
+        self.concurrent = ConcurrentMessages()
         self.awaits_ids = True
 
-    def of(self, fact: MessageFact) -> tuple[Case, Match | None]:
+    def case_of(self, fact: MessageFact) -> tuple[Case, Match | None]:
         """The case of a fact, and the record that it speaks of, if there is one."""
         if fact.is_chunk:
             return self._of_chunk(fact)
@@ -84,23 +93,22 @@ class Cases:
 
     def _of_chunk(self, fact: MessageFact) -> tuple[Case, Match | None]:
         if fact.says("draft"):
-            match = self._identity.not_kept(fact)
+            match = self.identity.not_kept(fact)
             return (Case.KEPT_BY_NOW if match is None else Case.NOT_KEPT), match
-        if (fact.task, fact.id) in self._reexecution.held:
+        if (fact.task, fact.id) in self.reexecution.held:
             return Case.HELD, None
-        match = self._identity.of_chunk(fact)
+        match = self.identity.of_chunk(fact)
         if match is not None:
             return (Case.NEXT if match.entry.is_open else Case.AFTER_END), match
-        return (
-            Case.GOES_ON if self._concurrent.was_withdrawn(fact.task, fact.id) else Case.FIRST
-        ), None
+        was_withdrawn = (fact.task, fact.id) in self.concurrent.withdrawn
+        return (Case.GOES_ON if was_withdrawn else Case.FIRST), None
 
     def _of_whole(self, fact: MessageFact) -> tuple[Case, Match | None]:
         self._before_whole(fact)
-        if (match := self._identity.of_whole(fact)) is not None:
+        if (match := self.identity.of_whole(fact)) is not None:
             return self._of_known(fact, match), match
-        match = self._identity.of_copy(fact)
-        says_the_same = match is not None and self._identity.says_the_same(fact, match.entry)
+        match = self.identity.of_copy(fact)
+        says_the_same = match is not None and self.identity.says_the_same(fact, match.entry)
         if self.awaits_ids and fact.is_unnamed and not says_the_same:
             return Case.NO_ID_YET, match
         if match is None:
@@ -131,8 +139,8 @@ class Cases:
 
     def _stands_for(self, fact: MessageFact, known: Entry) -> bool:
         """Whether a consumer that takes nothing back keeps what it has, with its white space."""
-        space = self._identity.space
-        return not self._takes_back and self._identity.says_the_same(fact, known, space=space)
+        space = self.identity.space
+        return not self._takes_back and self.identity.says_the_same(fact, known, space=space)
 
     def _of_removal(self, fact: MessageFact) -> Case:
         if fact.id == REMOVE_ALL_MESSAGES:

@@ -12,7 +12,6 @@ from itertools import islice
 from langchain_core.messages import AIMessageChunk
 
 from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.part.content import Content
 
 __all__ = ["ConcurrentMessages"]
 
@@ -29,11 +28,12 @@ class ConcurrentMessages:
 
     Attributes:
         open: For a message what its task is streaming besides.
+        withdrawn: What was taken back, and may go on all the same.
     """
 
     def __init__(self) -> None:
         self.open: dict[Key, list[Entry]] = {}
-        self._withdrawn: dict[Key, Content] = {}
+        self.withdrawn: dict[Key, Entry] = {}
 
     def note(self, entry: Entry, streamed: Iterable[Entry]) -> None:
         """Note what a task is streaming, the last first, besides a message that begins."""
@@ -57,16 +57,12 @@ class ConcurrentMessages:
             self.open[new.task, new.id] = later
         for old in others:
             if old not in later and new.content.begins_with(old.content):
-                self._withdrawn[old.task, old.id] = old.content
-                if len(self._withdrawn) > MAX_WITHDRAWN:
-                    del self._withdrawn[next(iter(self._withdrawn))]
+                self.withdrawn[old.task, old.id] = old
+                if len(self.withdrawn) > MAX_WITHDRAWN:
+                    del self.withdrawn[next(iter(self.withdrawn))]
                 yield old
-
-    def was_withdrawn(self, task: str, message_id: str) -> bool:
-        """Whether a message was taken back, which may go on all the same."""
-        return (task, message_id) in self._withdrawn
 
     def revived(self, task: str, message_id: str) -> AIMessageChunk:
         """What was taken back of a message that goes on all the same."""
-        content = self._withdrawn.pop((task, message_id))
-        return AIMessageChunk(content=content.text, id=message_id)
+        old = self.withdrawn.pop((task, message_id))
+        return AIMessageChunk(content=old.content.text, id=message_id)

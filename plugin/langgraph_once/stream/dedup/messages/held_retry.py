@@ -38,7 +38,6 @@ class HeldRetry:
     def __init__(self, ledger: Ledger, old: Entry, because: Because, *, goes_on: bool) -> None:
         self._ledger = ledger
         self._old = old
-        self._old_content = old.content
         self._because = because
         self._held: list[Part] = []
         self._said: Any = None
@@ -64,7 +63,7 @@ class HeldRetry:
         self._is_gone = True
 
     def _compared(self, fact: MessageFact) -> Iterator[Operation]:
-        said, old, chunk = self._said.content(), self._old_content, fact.message
+        said, old, chunk = self._said.content(), self._old.content, fact.message
         beyond = self._beyond()
         if fact.is_last and said == old and not self._is_gone:
             self.is_over = True
@@ -86,7 +85,7 @@ class HeldRetry:
 
     def _beyond(self) -> str | None:
         """What the new attempt says beyond the old one, if that may come under the old one's id."""
-        return self._old_content.suffix_of(self._said.content()) if self._may_go_on else None
+        return self._old.content.suffix_of(self._said.content()) if self._may_go_on else None
 
     def _as_old(self, part: Part, chunk: BaseMessageChunk) -> Part:
         return part._replace(data=chunk.model_copy(update={"id": self._old.id}))

@@ -10,16 +10,11 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessageChunk, RemoveMessage
 
-from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
-from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentMessages
 from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.messages.identity import Identity, Match, space_of
-from langgraph_once.stream.dedup.messages.reexecution import Reexecution
+from langgraph_once.stream.dedup.messages.identity import Match
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
-from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
-from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage
 
@@ -58,43 +53,8 @@ class Rule(NamedTuple):
     apply: Callable[[Any, MessageFact, Any], Iterator[Operation]]
 
 
-class Lifecycle:
-    """Decides on messages.
-
-    Args:
-        ledger: What the consumer has.
-        config: What counts as a repetition.
-        stats: Counts what was inferred, for want of an annotation.
-        takes_back: Whether the consumer drops what it is told to drop, and takes another text
-            in its place.
-        goes_on: As `HeldRetry`.
-
-    Attributes:
-        reexecution: What tasks said that ran again.
-        concurrent: What one task streams at a time, in want of an annotation.
-        cases: Tells how a fact stands to what the consumer has.
-        identity: Finds what a fact speaks of.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        config: DedupConfig,
-        stats: DedupStats,
-        *,
-        takes_back: bool = True,
-        goes_on: bool = True,
-    ) -> None:
-        self._ledger = ledger
-        self._stats = stats
-        self._removes_discarded = config.discarded == "remove"
-        space = space_of(config, takes_back=takes_back)
-        self.identity = Identity(ledger, config, stats, space=space)
-        self.reexecution = Reexecution(ledger, config, stats, goes_on=goes_on)
-        self.concurrent = ConcurrentMessages()
-        self.cases = Cases(
-            ledger, self.identity, self.reexecution, self.concurrent, takes_back=takes_back
-        )
+class Lifecycle(Cases):
+    """Decides on messages."""
 
     def feed(self, part: Part) -> Iterator[Operation]:
         """What becomes of a part of mode `messages` that carries a message with an id.
@@ -102,7 +62,7 @@ class Lifecycle:
         One by one: what a consumer that leaves in between did not get is not noted.
         """
         fact = MessageFact(part)
-        case, match = self.cases.of(fact)
+        case, match = self.case_of(fact)
         return self.rules[case].apply(self, fact, match)
 
     # What follows: chunks.
@@ -178,7 +138,7 @@ class Lifecycle:
 
     def _not_kept(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         part = _under(fact, match.entry)
-        if self._removes_discarded:
+        if self._config.discarded == "remove":
             self._ledger.drop(match.entry)
             part = part._replace(data=RemoveMessage(id=match.entry.id))
         else:

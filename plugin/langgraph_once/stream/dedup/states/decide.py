@@ -47,36 +47,31 @@ class StateParts:
     def __init__(
         self,
         ledger: Ledger,
-        hints: Hints | None = None,
-        is_message_key: IsMessageKeyIn = is_default_key,
-        stats: DedupStats | None = None,
+        hints: Hints | None,
+        is_message_key: IsMessageKeyIn,
+        stats: DedupStats,
     ) -> None:
         self._ledger = ledger
         self._hints = hints
-        self._stats = stats or DedupStats()
+        self._stats = stats
         self._is_message_key = is_message_key
         self._stale: list[Entry] = []
 
-    def update(self, part: Part) -> Any:
-        """The data of an `updates` part without the messages that the consumer has."""
-        return self._cut(part, gone=None)
+    def cut(self, part: Part) -> Any:
+        """The data of a part without the messages that the consumer has.
 
-    def values(self, part: Part) -> Any:
-        """The data of a `values` part without the messages that the consumer has.
-
-        The state is complete, so a message that the one before held and this one does not has
-        been removed, and a `RemoveMessage` says so.
+        A part of mode `values` is complete: of a message that the one before held and this one
+        does not, a `RemoveMessage` says that it has been removed.
         """
-        return self._cut(part, gone=self._ledger.snapshot(part.ns, listed_ids(part.data)))
-
-    def _cut(self, part: Part, gone: Any) -> Any:
+        is_complete = part.mode == "values"
+        gone = self._ledger.snapshot(part.ns, listed_ids(part.data)) if is_complete else None
         while self._hints is not None and self._hints.rerun:
             task = self._hints.rerun.popleft()
             self._stale += [e for e in self._ledger.said_in(task) if e not in self._stale]
         cut = StateCut(
-            self._ledger,
-            part.ns,
-            part.data,
+            ledger=self._ledger,
+            ns=part.ns,
+            data=part.data,
             gone=gone,
             stale=self._stale,
             hints=self._hints,

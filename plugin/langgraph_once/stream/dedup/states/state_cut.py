@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from langgraph.types import Overwrite
 from pydantic import BaseModel
 
 from langgraph_once.stream.dedup.states.hints import Hints
@@ -27,7 +27,10 @@ from langgraph_once.stream.part.namespace import NS_SEP, Place
 
 __all__ = ["StateCut", "listed", "listed_ids", "listed_unnamed"]
 
+LISTS = frozenset({list, tuple})
 
+
+@dataclasses.dataclass(eq=False, kw_only=True)
 class StateCut:
     """One pass over one payload.
 
@@ -45,45 +48,36 @@ class StateCut:
         inferred: How many messages were taken for copies by what they say.
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        ns: Place,
-        data: Any,
-        *,
-        gone: Mapping[str, Place] | None,
-        stale: list[Entry],
-        hints: Hints | None,
-        is_message_key: IsMessageKey,
-    ) -> None:
-        self._ledger = ledger
-        self._ns = ns
-        self._home = NS_SEP.join(ns)
-        self._data = data
-        self._listed = listed_ids(data)
-        self._is_snapshot = gone is not None
-        self._gone = gone or {}
-        self._stale = stale
-        self._hints = hints
-        self._is_message_key = is_message_key
+    ledger: Ledger
+    ns: Place
+    data: Any
+    gone: Mapping[str, Place] | None
+    stale: list[Entry]
+    hints: Hints | None
+    is_message_key: IsMessageKey
+    inferred: int = 0
+
+    def __post_init__(self) -> None:
+        self._home = NS_SEP.join(self.ns)
+        self._listed = listed_ids(self.data)
+        self._is_snapshot = self.gone is not None
         self._copies: dict[Entry, str] = {}
         self._had_no_id: Counter[Content] = Counter()
         self._node = ""
-        self.inferred = 0
 
     def cut(self) -> Any:
         """The payload without what the consumer has; itself where it has nothing of it."""
-        if self._is_snapshot or type(self._data) is not dict:
-            return self._cut(self._data, ())
-        cut = {key: self._cut_node(key, update) for key, update in self._data.items()}
-        return cut if any(cut[key] is not self._data[key] for key in cut) else self._data
+        if self._is_snapshot or type(self.data) is not dict:
+            return self._cut(self.data, ())
+        cut = {key: self._cut_node(key, update) for key, update in self.data.items()}
+        return cut if any(cut[key] is not self.data[key] for key in cut) else self.data
 
     def _cut_node(self, node: Any, update: Any) -> Any:
         if _is_reserved(node):
             return update
-        self._node = NS_SEP.join((*self._ns, str(node)))
+        self._node = NS_SEP.join((*self.ns, str(node)))
         cut = self._cut(update, (str(node),))
-        self._ledger.note_update_of(self._node)
+        self.ledger.note_update_of(self._node)
         return cut
 
     def _cut(self, data: Any, place: Place) -> Any:
@@ -92,48 +86,41 @@ class StateCut:
             return self._cut_replaced(data, inner, place)
         if isinstance(data, BaseMessage):
             return self._lone(data)
-        if type(data) is dict and not self._is_raw(data, place):
+        if self._is_raw(data, place):
+            self._is_known_raw(data)
+            return data
+        if type(data) is dict:
             cut = {
                 key: value if _is_reserved(key) else self._cut(value, (*place, str(key)))
                 for key, value in data.items()
             }
             return cut if any(cut[key] is not data[key] for key in data) else data
-        if _is_list(data) and not self._is_raw(data, place):
-            return self._cut_list(data, place)
-        if self._is_raw(data, place):
-            self._is_known_raw(data)
-            return data
-        return self._cut_fields(data, place)
+        return (self._cut_list if type(data) in LISTS else self._cut_fields)(data, place)
 
     def _cut_list(self, data: Any, place: Place) -> Any:
         if self._is_message_list(data, place):
             items = [*self._removals(place), *self._new_messages(data, place)]
         else:
             items = [self._cut(item, (*place, str(i))) for i, item in enumerate(data)]
-        if len(items) == len(data) and all(map(_same, items, data)):
+        if len(items) == len(data) and all(map(operator.is_, items, data)):
             return data
         return type(data)(items)
 
     def _cut_replaced(self, data: Any, inner: Any, place: Place) -> Any:
         """A list that takes the place of another, in the language of `add_messages`."""
-        if not _is_list(inner) or not self._is_message_list(inner, place):
+        if type(inner) not in LISTS or not self._is_message_list(inner, place):
             return data
         kept = {item.id for item in inner if isinstance(item, BaseMessage)}
-        gone = [known for known in self._ledger.listed(self._ns) if known not in kept]
+        gone = [known for known in self.ledger.listed(self.ns) if known not in kept]
         removals = [removal for known in gone for removal in self._remove(known)]
         return [*removals, *self._new_messages(inner, place)]
 
     def _cut_fields(self, data: Any, place: Place) -> Any:
         """A model or dataclass with its lists cut, built anew where something goes."""
-        if isinstance(data, type | Overwrite):
-            return data
-        if isinstance(data, BaseModel):
-            names = list(type(data).model_fields)
-        elif dataclasses.is_dataclass(data):
-            names = [field.name for field in dataclasses.fields(data) if field.init]
-        else:
-            return data
-        before = {name: getattr(data, name, None) for name in names}
+        before = dict(fields_of(data) or ())
+        if before and dataclasses.is_dataclass(data):
+            computed = [field.name for field in dataclasses.fields(data) if not field.init]
+            before = {name: value for name, value in before.items() if name not in computed}
         cut = {name: self._cut(value, (*place, name)) for name, value in before.items()}
         changed = {name: value for name, value in cut.items() if value is not before[name]}
         if not changed:
@@ -156,27 +143,27 @@ class StateCut:
         if self._is_snapshot or not place or not is_message_like(value):
             return False
         key = next((key for key in reversed(place) if not key.isdecimal()), "")
-        return len(place) > 1 and self._is_message_key(key)
+        return len(place) > 1 and self.is_message_key(key)
 
     def _is_message_list(self, items: Any, place: Place) -> bool:
         if any(isinstance(item, BaseMessage) for item in items):
             return True
-        if place in self._gone.values() or (self._stale and place[-1:] == ("messages",)):
+        if place in (self.gone or {}).values() or (self.stale and place[-1:] == ("messages",)):
             return True
         return bool(items) and all(self._is_raw(item, (*place, "0")) for item in items)
 
     def _removals(self, place: Place) -> Iterator[RemoveMessage]:
-        for message_id, was_at in self._gone.items():
+        for message_id, was_at in (self.gone or {}).items():
             if was_at == place:
                 yield from self._remove(message_id)
-        while self._stale:
-            entry = self._stale.pop()
+        while self.stale:
+            entry = self.stale.pop()
             if entry.state is not State.GONE:
-                self._ledger.drop(entry)
+                self.ledger.drop(entry)
                 yield RemoveMessage(id=entry.id)
 
     def _remove(self, message_id: str) -> Iterator[RemoveMessage]:
-        for known_id in self._ledger.forget(message_id, home=self._home):
+        for known_id in self.ledger.forget(message_id, home=self._home):
             yield RemoveMessage(id=known_id)
 
     def _new_messages(self, items: Any, place: Place) -> Iterator[Any]:
@@ -191,7 +178,7 @@ class StateCut:
             elif not isinstance(item, RemoveMessage):
                 yield from self._new_message(item, item.id)
             elif item.id == REMOVE_ALL_MESSAGES:
-                self._ledger.forget_all()
+                self.ledger.forget_all()
                 yield item
             else:
                 yield from self._remove(item.id)
@@ -199,7 +186,7 @@ class StateCut:
     def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
         """Whether the consumer has each message of a state that bears no id."""
         said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
-        known, self._had_no_id = self._ledger.pending_ids.state(self._ns, place, said)
+        known, self._had_no_id = self.ledger.pending_ids.state(self.ns, place, said)
         return iter(known)
 
     def _is_known_raw(self, value: Any) -> bool:
@@ -209,43 +196,43 @@ class StateCut:
             return False
         if message.id:
             return not list(self._new_message(message, message.id))
-        content, pending = content_of(message), self._ledger.pending_ids
-        if pending.comes_in_update(self._ns, content):
+        content, pending = content_of(message), self.ledger.pending_ids
+        if pending.comes_in_update(self.ns, content):
             return True
         original = self._original(content)
-        infers = original is None and self._hints is None and not self._is_snapshot
-        if infers and pending.claim_copied(self._node, content, self._ledger.epoch):
+        infers = original is None and self.hints is None and not self._is_snapshot
+        if infers and pending.claim_copied(self._node, content, self.ledger.epoch):
             self.inferred += 1
             return True
-        self._ledger.await_id(self._ns, content, entry=original, in_update=True)
+        self.ledger.await_id(self.ns, content, entry=original, in_update=True)
         return original is not None
 
     def _original(self, content: Content, message_id: str = "") -> Entry | None:
         """What this is a copy of: by its task, where that is known, else by its node alone."""
-        if self._hints is not None:
-            _, task = self._hints.origins.get(message_id, ((), ""))
-            space = self._hints.space
-            original = task and self._ledger.match_copy(task, content, space=space)
+        if self.hints is not None:
+            _, task = self.hints.origins.get(message_id, ((), ""))
+            space = self.hints.space
+            original = task and self.ledger.match_copy(task, content, space=space)
         elif self._is_snapshot:
             return None
         else:
             task = self._node
-            original = self._ledger.match_in_update(task, content)
+            original = self.ledger.match_in_update(task, content)
         if not (task and original) or any(known in self._listed for known in original.ids):
             return None
-        self.inferred += self._hints is None
-        self._ledger.claim(original, task)
+        self.inferred += self.hints is None
+        self.ledger.claim(original, task)
         return original
 
     def _new_message(self, message: BaseMessage, message_id: str) -> Iterator[BaseMessage]:
         """`message`, if the consumer lacks it; from now on it has it."""
         content = content_of(message)
-        known = self._ledger.entries(message_id)
+        known = self.ledger.entries(message_id)
         same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
         if same:
             if not self._is_snapshot:
-                self._ledger.claim(same[-1], self._node)
-                self._ledger.take_up(same[-1], self._ns)
+                self.ledger.claim(same[-1], self._node)
+                self.ledger.take_up(same[-1], self.ns)
             return
         if not known and self._is_named_now(message_id, content):
             return
@@ -253,32 +240,32 @@ class StateCut:
             yield from self._copy(original, message_id, message, content)
             return
         if any(entry.content != content for entry in known):
-            had = self._ledger.forget(message_id, home=self._home)
+            had = self.ledger.forget(message_id, home=self._home)
             yield from (RemoveMessage(id=known_id) for known_id in had if known_id != message_id)
-        place = self._ns if self._hints is None else self._hints.place(message_id, self._ns)
-        entry = self._ledger.deliver_in_state(message_id, content, place)
+        place = self.ns if self.hints is None else self.hints.place(message_id, self.ns)
+        entry = self.ledger.deliver_in_state(message_id, content, place)
         yield message
-        if self._hints is not None and message_id in self._hints.void:
-            self._stale.append(entry)  # told before, read only now
+        if self.hints is not None and message_id in self.hints.void:
+            self.stale.append(entry)  # told before, read only now
 
     def _is_named_now(self, message_id: str, content: Content) -> bool:
         """Whether the consumer has it from before it had an id."""
         if self._had_no_id[content] > 0:
             self._had_no_id[content] -= 1
-            self._ledger.deliver_in_state(message_id, content, self._ns)
+            self.ledger.deliver_in_state(message_id, content, self.ns)
             return True
-        return self._ledger.name(message_id, content, ns=self._ns, snapshot=self._is_snapshot)
+        return self.ledger.name(message_id, content, ns=self.ns, snapshot=self._is_snapshot)
 
     def _copy(
         self, original: Entry, message_id: str, message: BaseMessage, content: Content
     ) -> Iterator[BaseMessage]:
         """What the consumer lacks of a copy: all of it if its white space is another."""
         if content.is_copy_of(original.content, in_any_role=True):
-            self._ledger.alias(original, message_id)
+            self.ledger.alias(original, message_id)
             self._copies[original] = message_id
         else:
-            self._ledger.drop(original)
-            self._ledger.deliver_in_state(message_id, content, self._ns)
+            self.ledger.drop(original)
+            self.ledger.deliver_in_state(message_id, content, self.ns)
             yield RemoveMessage(id=original.id)
             yield message
 
@@ -316,7 +303,7 @@ def listed(data: Any, place: Place = ()) -> Iterator[tuple[BaseMessage, Place]]:
         for key, value in data.items():
             if not _is_reserved(key):
                 yield from listed(value, (*place, str(key)))
-    elif _is_list(data):
+    elif type(data) in LISTS:
         if any(isinstance(item, BaseMessage) for item in data):
             yield from ((item, place) for item in data if isinstance(item, BaseMessage))
         else:
@@ -327,13 +314,5 @@ def listed(data: Any, place: Place = ()) -> Iterator[tuple[BaseMessage, Place]]:
             yield from listed(value, (*place, name))
 
 
-def _is_list(data: Any) -> bool:
-    return type(data) is list or type(data) is tuple
-
-
 def _is_reserved(key: Any) -> bool:
     return isinstance(key, str) and key.startswith("__")
-
-
-def _same(new: Any, old: Any) -> bool:
-    return new is old
