@@ -103,6 +103,13 @@ PRIVATE: Final = (
         "test_transformer",
     ),
     Private(
+        "langchain_core.language_models._compat_bridge",
+        "message_to_events",
+        "the events that say a whole message, as upstream says one in `run.messages`",
+        "langchain-core 1.8.3",
+        "test_protocol",
+    ),
+    Private(
         "langgraph.stream.transformers",
         "MessagesTransformer._by_run",
         "the messages of `run.messages` that are open, of which one may go on as another",

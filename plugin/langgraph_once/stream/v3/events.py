@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import (
     AIMessage,
@@ -33,7 +33,11 @@ from langgraph_once.stream.v3.exact import ENDS, RUN_KEY, VOID, ExactEvents, id_
 from langgraph_once.stream.v3.marks import marked
 from langgraph_once.stream.v3.protocol import ProtocolForm
 
-__all__ = ["event_chunk", "event_filter"]
+__all__ = ["EventReader", "event_filter"]
+
+WORDS: Final = {"text-delta": "text", "reasoning-delta": "reasoning", "tool-call-delta": "args"}
+"""Where a delta has its words, by its type."""
+
 
 Form: TypeAlias = Callable[[Part, Iterable[Operation]], Iterable[Part]]
 """What one kind of reader is sent of a part, on which these operations were decided."""
@@ -178,9 +182,7 @@ class EventReader:
 
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
-        self._whole: set[tuple[str, int]] = set()
-        self._told: dict[tuple[str, int], list[str]] = {}
-        self._unnamed: set[tuple[str, int]] = set()
+        self._blocks: dict[tuple[str, int], tuple[Mapping[str, Any], list[str]]] = {}
 
     def read(self, part: Part) -> Part | None:
         """A part whose event is a chunk instead; None for an event that says nothing."""
@@ -190,55 +192,36 @@ class EventReader:
         if event.get("event") == "message-start":
             self._ids[run] = id_begun(part)
         message_id = self._ids.get(run)
-        chunk = event_chunk(event, message_id) if message_id else None
-        if event.get("event") == "content-block-start" and not event["content"].get("id"):
-            self._unnamed.add((run, event["index"]))  # a call, perhaps, whose id comes late
-        if "delta" in event:
-            self._told.setdefault((run, event["index"]), []).append(_delta_text(event))
-        elif message_id and event.get("event") == "content-block-finish":
-            rest = self._rest(event, run, message_id)
-            chunk = chunk or self._whole_call(event, run, message_id) or rest
-        elif message_id and chunk is None:
-            chunk = self._whole_call(event, run, message_id)
         if event.get("event") in ENDS:
             self._ids.pop(run, None)
-        return None if chunk is None else part._replace(data=chunk)
+        said = None if message_id is None else self._said(event, run)
+        return None if said is None else part._replace(data=AIMessageChunk(**said, id=message_id))
 
-    def _rest(self, event: Mapping[str, Any], run: str, message_id: str) -> AIMessageChunk | None:
-        """The chunk of what only the end of a block tells, where a transformer held deltas back."""
-        block, index = event["content"], event["index"]
-        told = "".join(self._told.pop((run, index), ()))
-        match block.get("type"):
-            case "text" | "reasoning" as kind:
-                rest = _suffix(str(block.get(kind) or ""), told)
-                delta = {"type": f"{kind}-delta", kind: rest}
-                return _block_delta({**event, "delta": delta}, message_id) if rest else None
-            case "tool_call" if told:
-                args = block.get("args") or {}
-                forms = (json.dumps(args), json.dumps(args, separators=(",", ":")))
-                rest = next(filter(None, (_suffix(form, told) for form in forms)), "")
-                call_id = block.get("id") if (run, index) in self._unnamed else None
-                self._unnamed.discard((run, index))
-                piece = {"id": call_id, "name": None, "args": rest}
-                return _call_chunk(event, message_id, piece) if rest or call_id else None
-            case _:
-                return None
-
-    def _whole_call(
-        self, event: Mapping[str, Any], run: str, message_id: str
-    ) -> AIMessageChunk | None:
-        """The chunk of a tool call that did not stream; its block is finished with all of it."""
-        block = event.get("content") or {}
-        if block.get("type") != "tool_call":
-            return None
-        place = run, event["index"]
-        if event["event"] == "content-block-start":
-            self._whole.add(place)
-        elif place in self._whole:
-            self._whole.discard(place)
-            call = {"id": block.get("id"), "name": block.get("name")}
-            args = json.dumps(block.get("args") or {})
-            return _call_chunk(event, message_id, {**call, "args": args})
+    def _said(self, event: Mapping[str, Any], run: str) -> dict[str, Any] | None:
+        """The fields of the chunk that says what an event does."""
+        match event.get("event"):
+            case "message-start":
+                return {"content": ""}
+            case "content-block-start":
+                block = event["content"]
+                self._blocks[run, event["index"]] = block, []
+                if block.get("type") == "tool_call_chunk":
+                    return _call(event, "", block)
+            case "content-block-delta" if key := WORDS.get(event["delta"].get("type")):
+                words = event["delta"][key]
+                _, told = self._blocks.setdefault((run, event["index"]), ({}, []))
+                told.append(words)
+                return _words(event, key, words)
+            case "content-block-finish":
+                begun, told = self._blocks.pop((run, event["index"]), ({}, []))
+                return _block_end(event, begun, "".join(told))
+            case "message-finish" if event.get("metadata") != VOID:  # else it is taken back
+                return {
+                    "content": "",
+                    "usage_metadata": _usage(event),
+                    "response_metadata": dict(event.get("metadata") or {}),
+                    "chunk_position": "last",
+                }
         return None
 
 
@@ -250,9 +233,33 @@ def _as_chunk(part: Part) -> Part:
     return part._replace(data=AIMessageChunk(content=message.content, id=message.id))
 
 
-def _delta_text(event: Mapping[str, Any]) -> str:
-    delta = event["delta"]
-    return str(delta.get("text") or delta.get("reasoning") or delta.get("args") or "")
+def _words(event: Mapping[str, Any], key: str, words: str) -> dict[str, Any]:
+    if key == "args":
+        return _call(event, words)
+    block = {"type": key, key: words, "index": event["index"]}
+    return {"content": words if key == "text" else [block]}
+
+
+def _block_end(
+    event: Mapping[str, Any], begun: Mapping[str, Any], told: str
+) -> dict[str, Any] | None:
+    """What only the end of a block tells: all, or what a transformer held back of its deltas."""
+    block = event["content"]
+    match block.get("type"):
+        case "text" | "reasoning" as key:
+            rest = _suffix(str(block.get(key) or ""), told)
+            return _words(event, key, rest) if rest else None
+        case "tool_call" if begun.get("type") == "tool_call":  # which did not stream
+            return _call(event, json.dumps(block.get("args") or {}), block)
+        case "tool_call" if told:
+            args = block.get("args") or {}
+            forms = (json.dumps(args), json.dumps(args, separators=(",", ":")))
+            rest = next(filter(None, (_suffix(form, told) for form in forms)), "")
+            late_id = None if begun.get("id") else block.get("id")
+            return _call(event, rest, {"id": late_id}) if rest or late_id else None
+        case "tool_call" | "invalid_tool_call":
+            return None
+    return {"content": [{**block, "index": event["index"]}]}
 
 
 def _suffix(whole: str, told: str) -> str:
@@ -260,66 +267,12 @@ def _suffix(whole: str, told: str) -> str:
     return whole[len(told) :] if whole.startswith(told) else ""
 
 
-def event_chunk(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
-    """The chunk that says what an event of a model's stream says."""
-    match event.get("event"):
-        case "message-start":
-            return AIMessageChunk(content="", id=message_id)
-        case "content-block-start":
-            return _block_start(event, message_id)
-        case "content-block-delta":
-            return _block_delta(event, message_id)
-        case "content-block-finish":
-            return _block_finish(event, message_id)
-        case "message-finish" if event.get("metadata") == VOID:
-            return None  # what it ends is taken back
-        case "message-finish":
-            return AIMessageChunk(
-                content="",
-                id=message_id,
-                usage_metadata=_usage(event),
-                response_metadata=dict(event.get("metadata") or {}),
-                chunk_position="last",
-            )
-        case _:
-            return None
-
-
-def _block_start(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
-    block = event["content"]
-    if block.get("type") != "tool_call_chunk":
-        return None
-    call = {key: block.get(key) for key in ("id", "name")}
-    return _call_chunk(event, message_id, {**call, "args": ""})
-
-
-def _block_delta(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
-    delta = event["delta"]
-    match delta.get("type"):
-        case "text-delta":
-            return AIMessageChunk(content=delta["text"], id=message_id)
-        case "reasoning-delta":
-            block = {"type": "reasoning", "reasoning": delta["reasoning"], "index": event["index"]}
-            return AIMessageChunk(content=[block], id=message_id)
-        case "tool-call-delta":
-            return _call_chunk(event, message_id, {"id": None, "name": None, "args": delta["args"]})
-        case _:
-            return None
-
-
-def _block_finish(event: Mapping[str, Any], message_id: str | None) -> AIMessageChunk | None:
-    """Blocks that do not stream come whole, when they are finished."""
-    block = event["content"]
-    if block.get("type") in {"text", "reasoning", "tool_call", "invalid_tool_call"}:
-        return None
-    return AIMessageChunk(content=[{**block, "index": event["index"]}], id=message_id)
-
-
-def _call_chunk(
-    event: Mapping[str, Any], message_id: str | None, call: Mapping[str, Any]
-) -> AIMessageChunk:
-    piece: Any = {**call, "index": event["index"], "type": "tool_call_chunk"}
-    return AIMessageChunk(content="", id=message_id, tool_call_chunks=[piece])
+def _call(
+    event: Mapping[str, Any], args: str, named: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    names = {key: named and named.get(key) for key in ("id", "name")}
+    piece = {**names, "args": args, "index": event["index"], "type": "tool_call_chunk"}
+    return {"content": "", "tool_call_chunks": [piece]}
 
 
 def _usage(event: Mapping[str, Any]) -> Any:

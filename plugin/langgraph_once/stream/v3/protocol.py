@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from langchain_core.language_models._compat_bridge import message_to_events
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
@@ -28,9 +29,6 @@ from langgraph_once.stream.v3.marks import marked
 __all__ = ["ProtocolForm"]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-BEGINS_EMPTY = {"text": "text", "reasoning": "reasoning", "tool_call": "args"}
-"""What of a block is told only after its start; texts by a delta, too."""
 
 
 class _Shown:
@@ -296,24 +294,9 @@ def _told(shown: _Shown, message: AIMessage) -> Iterator[Part]:
 
     They name no node of the graph, so that they are not taken for events of what one says.
     """
-    for event in _events(message):
+    for event in message_to_events(message, message_id=shown.id):
         part = Part(shown.ns, "messages", {**event, "id": shown.id})
         yield marked(part, to="log", node=f"once:{shown.id}")
-
-
-def _events(message: AIMessage) -> Iterator[dict[str, Any]]:
-    yield {"event": "message-start", "role": "ai"}
-    for index, each in enumerate(message.content_blocks):
-        block: Any = each
-        place, kind = {"index": index}, block["type"]
-        key = BEGINS_EMPTY.get(kind)
-        start = block if key is None else {**block, key: type(block.get(key, ""))()}
-        yield {"event": "content-block-start", **place, "content": start}
-        if key == kind and key in block:
-            delta = {"type": f"{kind}-delta", key: block[key]}
-            yield {"event": "content-block-delta", **place, "delta": delta}
-        yield {"event": "content-block-finish", **place, "content": block}
-    yield {"event": "message-finish"}
 
 
 def _messages(state: Any) -> list[BaseMessage]:

@@ -136,13 +136,15 @@ class RunMessages:
         if not event["method"].startswith("messages"):
             return
         payload, meta = event["params"]["data"]
-        part = Part((), event["method"], payload, meta or {})
+        part = Part((), "messages", payload, meta or {})
         if isinstance(payload, RemoveMessage):
             yield from self._take_back(part)
+        elif event["method"] != "messages":
+            return  # it is hidden
         elif isinstance(payload, Mapping):
             is_start = payload.get("event") == "message-start"
             yield from self._start(event, part) if is_start else self._next(event, part)
-        elif isinstance(payload, BaseMessage) and part.mode == "messages":
+        elif isinstance(payload, BaseMessage):
             yield from self._whole(event, part)
 
     def _take_back(self, removal: Part) -> Iterator[Event]:

@@ -58,8 +58,8 @@ class HideEdits(StreamTransformer):
         return {}
 
     def process(self, event: Any) -> bool:
-        """Rename the method of what is marked."""
-        if event["method"] == "messages" and _mark(event).to == "log and channel":
+        """Rename the method of what is not for all."""
+        if event["method"] == "messages" and _mark(event).to != "all":
             event["method"] = HIDDEN_METHOD
         return True
 
