@@ -62,18 +62,30 @@ class RunOptions(TypedDict, total=False):
     strict_resume: bool | None
 
 
+class _StreamOptions(RunOptions, total=False):
+    """The keywords of `stream_run`, which says what they mean."""
+
+    stream_mode: StreamModes | None
+    stream_subgraphs: bool | None
+    ledger: Ledger | None
+    dedup: DedupConfig | None
+    remote: RemoteConfig | None
+
+
+class _JoinOptions(TypedDict, total=False):
+    """The keywords of `join_run`, which says what they mean."""
+
+    stream_mode: StreamModes | None
+    position: str | None
+    ledger: Ledger | None
+    dedup: DedupConfig | None
+    remote: RemoteConfig | None
+    headers: Mapping[str, str] | None
+
+
 @overload
 def stream_run(
-    client: LangGraphClient,
-    thread_id: str | None,
-    assistant_id: str,
-    *,
-    stream_mode: StreamModes | None = None,
-    stream_subgraphs: bool | None = None,
-    ledger: Ledger | None = None,
-    dedup: DedupConfig | None = None,
-    remote: RemoteConfig | None = None,
-    **options: Unpack[RunOptions],
+    client: LangGraphClient, thread_id: str | None, assistant_id: str, **_: Unpack[_StreamOptions]
 ) -> AsyncRunStream: ...
 
 
@@ -82,13 +94,7 @@ def stream_run(
     client: SyncLangGraphClient,
     thread_id: str | None,
     assistant_id: str,
-    *,
-    stream_mode: StreamModes | None = None,
-    stream_subgraphs: bool | None = None,
-    ledger: Ledger | None = None,
-    dedup: DedupConfig | None = None,
-    remote: RemoteConfig | None = None,
-    **options: Unpack[RunOptions],
+    **_: Unpack[_StreamOptions],
 ) -> RunStream: ...
 
 
@@ -140,31 +146,13 @@ def stream_run(
 
 @overload
 def join_run(
-    client: LangGraphClient,
-    thread_id: str | None,
-    run_id: str,
-    *,
-    stream_mode: StreamModes | None = None,
-    position: str | None = None,
-    ledger: Ledger | None = None,
-    dedup: DedupConfig | None = None,
-    remote: RemoteConfig | None = None,
-    headers: Mapping[str, str] | None = None,
+    client: LangGraphClient, thread_id: str | None, run_id: str, **_: Unpack[_JoinOptions]
 ) -> AsyncRunStream: ...
 
 
 @overload
 def join_run(
-    client: SyncLangGraphClient,
-    thread_id: str | None,
-    run_id: str,
-    *,
-    stream_mode: StreamModes | None = None,
-    position: str | None = None,
-    ledger: Ledger | None = None,
-    dedup: DedupConfig | None = None,
-    remote: RemoteConfig | None = None,
-    headers: Mapping[str, str] | None = None,
+    client: SyncLangGraphClient, thread_id: str | None, run_id: str, **_: Unpack[_JoinOptions]
 ) -> RunStream: ...
 
 
