@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
 
 
 class Recipients(Recipient):
-    """Passes the parts of one run to those who want them.
+    """Passes the parts of a run to its caller and to the graphs around a node.
 
     Args:
         wanted: What was asked for.
@@ -72,7 +72,7 @@ class Recipients(Recipient):
         return (part,) if is_wanted else ()
 
     def ran_again(self) -> None:
-        """Note that what comes is said anew, to the graphs around as well."""
+        """Start a new epoch, for the graphs around as well."""
         super().ran_again()
         if self._caller is not None:
             self._caller.ran_again()
@@ -89,7 +89,7 @@ class Recipients(Recipient):
 
     @contextmanager
     def ending(self) -> Iterator[None]:
-        """Address commands for the graph around, too."""
+        """Address a command to the graph around by its name, which the server does not know."""
         try:
             with super().ending():
                 yield

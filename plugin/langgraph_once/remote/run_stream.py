@@ -1,4 +1,4 @@
-"""A run under way, as its consumer sees it: an iterator of parts that knows where it is."""
+"""A run under way, as its consumer has it: an iterator of parts that knows its position."""
 
 from __future__ import annotations
 
@@ -141,9 +141,9 @@ class _Stream:
         return Reading(reader, recipient=consumer)
 
     def _ask_modes(self, tries: Backoff) -> Steps[None]:
-        """Ask for the modes of the run that is joined, where the caller named none.
+        """Ask for the modes of the run that is joined.
 
-        A run that the server does not know has none. Reading it will say so.
+        A run that the server does not know has none. Reading it will raise.
         """
         request = self._request
         while request.subgraphs is None and request.thread_id is not None:
@@ -178,6 +178,7 @@ class _Stream:
         return wait_s
 
     def _prepare(self, processor: ChannelStreamingProcessor) -> None:
+        """Ask for what a processor reads; of each state that is what changed."""
         request = self._request
         request.dedup = replace(request.dedup or DedupConfig(), state="changed")
         if request.run_id is None:

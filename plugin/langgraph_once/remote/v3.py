@@ -65,7 +65,7 @@ class OnceChunks:
         """The chunks of an event that are not known yet."""
         method, data = event["method"], event["params"].get("data")
         if method == "custom" and isinstance(data, Mapping) and data.get("name") == CHANNEL:
-            self._is_offered = True  # it says each thing before the protocol does
+            self._is_offered = True  # each thing comes here before it comes as an event
             said = _channel_part(data["payload"])
             if said.mode != "messages" or not self._dedup.hides(said):
                 yield self._write(said)

@@ -23,7 +23,10 @@ __all__ = ["FIRST", "Alignment", "AmbiguousError"]
 FIRST: Final = "-1"
 """Comes before every id."""
 
+# Bounds memory at some 3 MB; what came before is in no overlap, unless a server ignores the id.
 MAX_EVENTS: Final = 20_000
+
+# A run that says the same twice in each millisecond would be verified for ever.
 MAX_VERIFICATIONS: Final = 3
 
 Logged = tuple[str, int, bool]
@@ -131,12 +134,12 @@ class Alignment:
             self._echo += 1
             return True
         self._echo_end = 0
-        if event_id in self._old_ids:
+        if event_id in self._old_ids:  # it is older than the connection: no echo repeats it
             return False
         found = self._found(fresh.setdefault(event_id, len(self._log)), event_id, check)
         if found is None:
             return False
-        if event_id == self.last_id:
+        if event_id == self.last_id:  # the id has not gone back: an echo, or said twice
             if self._verifications:
                 self._verifications -= 1
                 raise AmbiguousError

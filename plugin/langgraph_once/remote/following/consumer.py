@@ -1,4 +1,4 @@
-"""Who gets the parts of a run, and what of each part."""
+"""Who gets the parts of a run, and which of them are new to it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Recipient:
         return (part,)
 
     def close(self) -> Iterable[Part]:
-        """What remains to be said when the run has ended well."""
+        """What is still to be sent when the run has ended well."""
         return ()
 
     def ran_again(self) -> None:
-        """Note that the run goes on from its last checkpoint, so what comes is said anew."""
+        """Start a new epoch: the run goes on from its last checkpoint, and repeats what it sent."""
         if self.ledger is not None:
             self.ledger.begin()
 
     @contextmanager
     def ending(self) -> Iterator[None]:
-        """Give errors the form that the recipient is to get."""
+        """Add to an error what the recipient has, for `join_run` to go on with."""
         try:
             yield
         except StreamInterrupted as error:
@@ -50,15 +50,15 @@ class Recipient:
 
 
 class Consumer(Recipient):
-    """Gets what it lacks.
+    """Gets what it does not have yet.
 
     Args:
         config: What counts as a repetition.
         ledger: What the consumer has from before.
         modes: The modes of the stream.
         only: Parts of other modes than these are not for it; None if all are.
-        goes_on: The ledger was written by an earlier part of the same stream. What it holds was
-            said by this stream, not by another.
+        goes_on: The ledger was written by an earlier part of the same stream, so its last epoch
+            goes on.
     """
 
     ledger: Ledger
@@ -74,7 +74,7 @@ class Consumer(Recipient):
     ) -> None:
         super().__init__(new_ledger(config) if ledger is None else ledger)
         if goes_on:
-            self.ledger.epoch -= 1  # the deduplicator counts this as a stream of its own
+            self.ledger.epoch -= 1  # the deduplicator begins another one
         self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
         self._only = only
         self._begun = _reopened(self.ledger) if goes_on else set()
@@ -89,16 +89,17 @@ class Consumer(Recipient):
         elif self._has_gap and part.mode == "values":
             alias_messages_after_gap(self.ledger, part.data)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
-            # The ledger holds the message for finished, since it was written before.
+            # A ledger ends its open messages as a stream begins. The flag lets a chunk go on
+            # with one that has ended.
             part = part._replace(meta=flagged(part.meta, "repairs"))
         return self._dedup.feed(part)
 
     def close(self) -> Iterable[Part]:
-        """What remains to be said at the end."""
+        """What is still to be sent at the end."""
         return self._dedup.close()
 
     def ran_again(self) -> None:
-        """Note that what comes is said anew."""
+        """Start a new epoch; no chunk goes on with a message of the last one."""
         self._begun = set()
         super().ran_again()
 
@@ -109,7 +110,9 @@ def new_ledger(config: DedupConfig | None) -> Ledger:
 
 
 def _reopened(ledger: Ledger) -> set[str]:
-    """Mark what the stream has said as its own. A ledger that begins a stream forgets that.
+    """Note the messages of the last epoch again, under their tasks.
+
+    A ledger forgets as a stream begins which tasks run, and copies are found by their tasks.
 
     Returns:
         The ids of the messages.

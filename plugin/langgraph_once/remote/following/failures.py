@@ -25,7 +25,7 @@ RATE_LIMITED: Final = 429
 UNAVAILABLE: Final = 503
 
 MAX_RETRY_AFTER_S: Final = 60
-"""The longest that a server is left alone because it says so."""
+"""The longest wait that `Retry-After` may ask for. Who asks for hours would stop the consumer."""
 
 TRANSIENT: Final = frozenset({408, 425, 429})
 """Statuses below 500 with which a server says that it may answer the next time."""
@@ -81,6 +81,7 @@ def retry_after_s(error: Exception | None) -> float | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isdecimal():
         return float(asked)
+    # A date is by the server's clock, and so is `Date`; ours may be hours off.
     until, now = (_date(headers.get(name, "")) for name in ("retry-after", "date"))
     if until is None:
         return None

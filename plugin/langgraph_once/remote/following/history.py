@@ -21,7 +21,7 @@ from langgraph_once.remote.following.reconcile import State
 __all__ = ["PAGE", "RunHistory", "goes_on"]
 
 PAGE: Final = 20
-"""How many checkpoints to ask for at once."""
+"""How many checkpoints to ask for at once. Most runs have fewer, and each holds a whole state."""
 
 
 def goes_on(given: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """What is done between two connections: asking the server, and waiting. No I/O.
 
-Each is a generator of steps. Who has a client takes the steps, sync or async, and sends back
-the answers: see `run_steps` in `wire/reconnect.py`.
+Each is a generator of steps. `run_steps` in `wire/reconnect.py` takes them with a client, sync or
+async, and sends back the answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Outcome: TypeAlias = tuple[str, list[State]]
 UNDER_WAY: Final = frozenset({"pending", "running"})
 
 
-class QuestionFailed(Exception):  # noqa: N818  # it is told to a generator, and to nobody else
+class QuestionFailed(Exception):  # noqa: N818  # thrown into generators; no user sees it
     """A question has no answer.
 
     Attributes:
@@ -61,7 +61,7 @@ def fetch_run(
 
 
 def at_once(value: T) -> Steps[T]:
-    """No steps at all: it comes to a value that is known."""
+    """No steps: the value is known."""
     yield from ()
     return value
 
@@ -99,7 +99,9 @@ def _outcome(reader: RunReader) -> Steps[Outcome]:
         status = GONE if run is None else run["status"]
     if thread_id is None or not reader.is_open:
         return status, []
-    if status == GONE and reader.goes_on:  # an earlier run may finish what this one was to do
+    if status == GONE and reader.goes_on:
+        # `langgraph dev` forgets runs of its last ten seconds if it is killed. An earlier run,
+        # which it remembers, may finish then what this one was to do.
         yield from _earlier_runs_ended(thread_id, reader)
     if not (reader.suspected_loss or status == GONE or status in FAILED):
         return status, []

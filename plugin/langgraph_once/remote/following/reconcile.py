@@ -1,7 +1,7 @@
-"""What do the checkpoints of a run prove that it did not say? That repairs what a cut lost.
+"""What do the checkpoints of a run hold that its stream did not send? That repairs a cut.
 
-Each checkpoint holds what the tasks after it wrote. So each message is known with its task, and
-a ledger can tell what of it is new, as if the stream had said it.
+Each checkpoint holds what the tasks after it wrote. So each message is known with its task. It goes
+to the deduplicator as if the stream had sent it; what of it is new is decided there.
 """
 
 from __future__ import annotations
@@ -80,12 +80,12 @@ def lost_parts(
     *,
     is_whole: bool = True,
 ) -> Iterator[Part]:
-    """What the tasks of a run wrote and did not say, and what it came to.
+    """What the tasks of a run wrote, less what is known to be sent, and the last state.
 
     Args:
         states: The checkpoints of the run as the server gives them, newest first.
         modes: The modes that the run streams.
-        delivered: What it said.
+        delivered: What it sent.
         is_whole: The checkpoints reach back to where the run began.
     """
     if not states:
@@ -97,6 +97,7 @@ def lost_parts(
         yield from _messages(states, delivered)
     if "updates" in modes:
         for update in _updates(states):
+            # Updates have no ids. A server writes an equal one with equal bytes.
             if _check("updates", update) not in delivered.updates:
                 yield from local_parts(("updates", update, None))
     if "values" in modes:
@@ -117,7 +118,7 @@ def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
 
     Args:
         states: The checkpoints of the run, newest first.
-        said: The tasks of the root graph that said something.
+        said: The tasks of the root graph that sent a message.
     """
     steps: list[Any] = [_meta_of(state).get("step") for state in states]
     if None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
@@ -143,6 +144,7 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
         before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
         for task in _tasks(state):
             for message in found_in_update(revive(task["result"]), lambda _: False).messages:
+                # A node may return the whole list that it was given.
                 if message.id and message != before.get(message.id):
                     written[message.id] = Part((), "messages", message, _meta(state, task))
     left = {m.id for m in _left(states[0])}

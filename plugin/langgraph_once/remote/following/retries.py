@@ -12,7 +12,11 @@ from langgraph_once.remote.following.failures import MAX_RETRY_AFTER_S, retry_af
 __all__ = ["Backoff", "Retries"]
 
 MIN_HELD_S: Final = 0.1
+"""A shorter connection counts as cut at once, also while there is no wait to compare it with."""
+
 MAX_DOUBLINGS: Final = 64
+"""`2.0 ** 1024` would raise."""
+
 MAX_VERIFIED: Final = 3
 """How often in a row a response may end as if it were whole before that is waited for."""
 
@@ -48,6 +52,7 @@ class Backoff:
             return None
         wait_s = min(config.backoff_s * 2.0 ** min(self.tries, MAX_DOUBLINGS), config.max_backoff_s)
         self.tries += 1
+        # A server that comes back is not to meet all its clients at the same moment.
         wait_s += random.uniform(0, config.backoff_s)  # noqa: S311  # no secret
         return max(wait_s, min(retry_after_s(error) or 0, MAX_RETRY_AFTER_S))
 

@@ -32,11 +32,18 @@ __all__ = ["FAILED", "GONE", "Headers", "RunReader"]
 Headers: TypeAlias = Mapping[str, str] | None
 
 LOCATION: Final = re.compile(r"(?:/threads/(?P<thread>[^/?]+))?/runs/(?P<run>[^/?]+)")
+# With one of these a body that is cut is an error of HTTP; without, it just ends.
 LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
 FRAMED_VERSIONS: Final = frozenset({"HTTP/2", "HTTP/3"})
+
 UNLOGGED: Final = frozenset({"end", "error", "feedback"})
+"""Events that a server does not keep, so that it cannot send them again."""
+
 PROVABLE: Final = frozenset({"updates", "values"})
+"""Modes of which the checkpoints hold everything."""
+
 VERIFICATION_S: Final = 0.02
+"""Ids of `langgraph dev` are milliseconds: the new connection must begin in a later one."""
 
 GONE: Final = ""
 """The status of a run that the server does not know."""
@@ -148,7 +155,7 @@ class RunReader:
         return self.config.idle_timeout_s if can_come_back else None
 
     def feed(self, frame: Frame) -> Iterable[Part]:
-        """The parts that a frame says, if they are new.
+        """The parts that a frame carries, if they are new.
 
         Raises:
             RemoteException: The run failed.
@@ -162,16 +169,16 @@ class RunReader:
             return ()
         if mode == "error" and not self._tries.is_first and _is_not_found(data):
             raise UnknownRunError
-        if event_id is None and mode not in UNLOGGED:
+        if event_id is None and mode not in UNLOGGED:  # the server keeps no log
             self.is_resumable = False
-        # What a server does not log it cannot send again.
+        # Servers send other modes than those asked for (an interrupt as `values`) unlogged.
         logged = self._logged
         is_logged = mode not in UNLOGGED if logged is None else mode in logged
         if not self.alignment.is_new(event_id, check, logged=is_logged):
             return ()
         self._tries.has_progressed = True
         self._passed_id = None
-        if type(data) is tuple and self.alignment.has_overlap:
+        if type(data) is tuple and self.alignment.has_overlap:  # a token: nearly all frames
             token, meta = data
             if token.id != self._received.last_id:
                 self._received.note(token, meta)
@@ -183,6 +190,8 @@ class RunReader:
         if mode == "metadata":
             if isinstance(frame.data, Mapping):
                 self.run_id = self.run_id or frame.data.get("run_id")
+            # A worker that takes up a run begins so. The second to do it repeats what came since
+            # the last checkpoint.
             if self._has_begun:
                 self.ran_again()
             self._has_begun = True
@@ -198,7 +207,7 @@ class RunReader:
             yield part
 
     def suspect_loss(self, reason: str) -> Iterator[Part]:
-        """Note that something may be missing, and say so where the state cannot prove it."""
+        """Note that something may be missing. Where no state can fill it, a part says so."""
         if self.suspected_loss is not None:
             return
         self.suspected_loss = reason

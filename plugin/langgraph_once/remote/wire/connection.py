@@ -57,7 +57,7 @@ class _Terms(NamedTuple):
         A run that is there answers soon; a server may take long to begin one.
         """
         content_headers, content = encoded
-        if method == "GET":
+        if method == "GET":  # to join; a POST begins a run, and may wait for a worker
             read_s = _shorter(timeout.read, self.config.idle_timeout_s)
             timeout = httpx.Timeout(**{**timeout.as_dict(), "read": read_s})
         headers = {**content_headers, **ASKED, **(headers or {})}

@@ -84,9 +84,9 @@ class FrameReader:
         try:
             found = self._read(data)
             event_id = text[end + len(ID) :].decode()
-        except ValueError:  # the decoder knows more ways
+        except ValueError:  # several lines of data, perhaps: the decoder joins them
             return None
-        if not event_id or not event_id.isprintable():
+        if not event_id or not event_id.isprintable():  # NUL, or an empty id, has a meaning
             return None
         self._id = event_id
         return Frame(self._name, found, event_id, crc32(data, self._begin_check))

@@ -179,6 +179,7 @@ def _connected(reader: RunReader, begin: Begin, runs: Any) -> Any:
         return runs.join_stream(
             reader.joined_thread_id, reader.run_id, last_event_id=cursor, headers=reader.headers
         )
+    # The SDK has no method to join a run without a thread.
     asked = {**({"Last-Event-ID": cursor} if cursor else {}), **(reader.headers or {})}
     return runs.http.stream(f"/runs/{reader.run_id}/stream", "GET", headers=asked)
 

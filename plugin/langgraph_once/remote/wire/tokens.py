@@ -26,8 +26,10 @@ BEFORE_METADATA: Final = b'},{"'
 """Between two objects; within a string, the quote would be escaped."""
 
 MAX_METADATA_BYTES: Final = 16_384
+"""The longest metadata to remember; with `MAX_METADATA` it bounds memory at 1 MB."""
+
 MAX_METADATA: Final = 64
-"""How long metadata may be, in bytes, and how many are kept, to be known again."""
+"""How many to remember: those of 64 tasks that send tokens in turn."""
 
 PLAIN: Final = frozenset({bool, float, int, str, type(None)})
 
@@ -53,7 +55,7 @@ class TokenReader:
         """
         last = self._last
         if last is not None and line.endswith(last.rest) and line.startswith(BEGIN):
-            with suppress(orjson.JSONDecodeError):
+            with suppress(orjson.JSONDecodeError):  # more fields than the text come before `rest`
                 text = orjson.loads(line[len(BEGIN) - 1 : len(line) - len(last.rest) + 1])
                 return last.with_text(text), last.metadata
         at = line.find(BEFORE_METADATA) + 1
@@ -124,10 +126,11 @@ class _Token(NamedTuple):
         return cls(fields, containers, frozenset(token.model_fields_set), metadata, rest)
 
     def with_text(self, text: str) -> AIMessageChunk:
-        """Another one."""
+        """The next token."""
         fields = {"content": text, **self.fields}
         for key, value in self.containers.items():
             fields[key] = value.copy()
+        # Past pydantic, which would validate each token anew.
         made = _new(AIMessageChunk)
         _set(made, "__dict__", fields)
         _set(made, "__pydantic_fields_set__", set(self.fields_set))
