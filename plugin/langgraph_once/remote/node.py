@@ -54,7 +54,8 @@ class Caller:
         count = getattr(self._scratchpad, "subgraph_counter", lambda: 0)()
         self.ns = (*filter(None, self.task.split(NS_SEP)), *([str(count)] if count else []))
         self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)
-        self._stream = self._configurable.get(STREAM_KEY)
+        self._stream: Any = self._configurable.get(STREAM_KEY)
+        self._stream_modes = frozenset(getattr(self._stream, "modes", ())) - {"messages"}
         self._listeners = [*map(_listener, _message_handlers(config))]
         self._dedup = Deduplicator(replace(dedup or DedupConfig(), state="full"))
         self._interrupts: list[Interrupt] | None = None
@@ -68,8 +69,7 @@ class Caller:
     @property
     def modes(self) -> frozenset[str]:
         """The modes that the graphs around want."""
-        modes = frozenset(self._stream.modes if self._stream is not None else ()) - {"messages"}
-        return modes | {"messages"} if self._listeners else modes
+        return self._stream_modes | ({"messages"} if self._listeners else set())
 
     @property
     def is_resuming(self) -> bool:
@@ -116,7 +116,7 @@ class Caller:
             return
         if part.ns == self.ns:
             self._note(part)
-        if self._stream is not None and part.mode in self._stream.modes:
+        if part.mode in self._stream_modes:
             self._stream((part.ns, part.mode, _payload(part)))
 
     def _emit(self, parts: Iterator[Part]) -> None:

@@ -14,7 +14,6 @@ from langgraph_once.remote.shapes.snapshots import as_config, as_tuples, error_o
 from langgraph_once.stream import Part, sdk_part
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.from_json import revive, revive_part
-from langgraph_once.stream.part.messages_within import DEFAULT_KEY
 
 __all__ = ["as_local", "local_parts", "put_tuples"]
 
@@ -106,10 +105,14 @@ def _target(target: Any) -> Any:
     return Send(target["node"], revive(target.get("input", target.get("args"))))
 
 
-def _checkpoint(payload: Any) -> Any:
-    """A checkpoint without what the server adds, and with its tasks as a graph says them."""
-    if not isinstance(payload, Mapping):
-        return payload
+def _of_mapping(shape: Callable[[Mapping[str, Any]], Any]) -> Callable[[Any], Any]:
+    """A function that leaves alone what is no mapping."""
+    return lambda value: shape(value) if isinstance(value, Mapping) else value
+
+
+@_of_mapping
+def _checkpoint(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A checkpoint without what the server adds, and with its tasks as a graph has them."""
     local = {key: value for key, value in payload.items() if key not in SERVER_KEYS}
     local["tasks"] = [_checkpoint_task(task) for task in payload.get("tasks", ())]
     for key in ("config", "parent_config"):
@@ -129,42 +132,37 @@ def _checkpoint_task(task: Mapping[str, Any]) -> dict[str, Any]:
     return local
 
 
-def _task(payload: Any) -> Any:
-    if not isinstance(payload, Mapping):
-        return payload
+@_of_mapping
+def _task(payload: Mapping[str, Any]) -> dict[str, Any]:
     made = {key: make(payload[key]) for key, make in TASK_FIELDS.items() if key in payload}
     return {**payload, **made}
 
 
-def _debug(event: Any) -> Any:
-    if not isinstance(event, Mapping):
-        return event
+@_of_mapping
+def _debug(event: Mapping[str, Any]) -> dict[str, Any]:
     shape = _checkpoint if event.get("type") == "checkpoint" else _task
     return {**event, "payload": shape(event.get("payload"))}
 
 
-def _updates(data: Any) -> Any:
+@_of_mapping
+def _updates(data: Mapping[str, Any]) -> dict[str, Any]:
     """Updates, with messages that a node wrote as pairs; JSON has lists of two for them."""
-    if not isinstance(data, dict):
-        return data
     return {node: _paired(update) for node, update in data.items()}
 
 
 def _paired(update: Any) -> Any:
     if isinstance(update, list):  # of commands
         return [_paired(item) for item in update]
-    local = update.get(DEFAULT_KEY) if isinstance(update, dict) else None
-    if not isinstance(local, list):
-        return update
-    return {
-        **update,
-        DEFAULT_KEY: _role_pair(local) or [_role_pair(item) or item for item in local],
-    }
+    match update:
+        case {"messages": list() as messages}:
+            pairs = [_role_pair(item) or item for item in messages]
+            return {**update, "messages": _role_pair(messages) or pairs}
+    return update
 
 
-def _role_pair(local: Any) -> tuple[Any, ...] | None:
+def _role_pair(item: Any) -> tuple[Any, ...] | None:
     """A list of a role and a text as the pair that it was."""
-    pair = _pair(local)
+    pair = _pair(item)
     return pair if pair and pair[0] in ROLES else None
 
 
