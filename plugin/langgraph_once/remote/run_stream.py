@@ -13,11 +13,11 @@ from langgraph_once.config import DedupConfig, RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.events import AsyncEvents, ChannelStreamingProcessor, Event, Events
 from langgraph_once.remote.following.consumer import Consumer, new_ledger
-from langgraph_once.remote.following.failures import is_transient
 from langgraph_once.remote.following.history import goes_on
 from langgraph_once.remote.following.questions import QuestionFailed, Steps, fetch_run
 from langgraph_once.remote.following.retries import Backoff
 from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.following.sdk_errors import is_transient
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import Reading, aread_run, read_run
 from langgraph_once.stream import Ledger, Part

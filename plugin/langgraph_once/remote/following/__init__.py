@@ -7,6 +7,6 @@ history.py     which checkpoints of the thread tell what became of the run?
 reconcile.py   what do these checkpoints prove to be missing?
 questions.py   what the server is asked beside the stream
 retries.py     may we connect again, and when?
-failures.py    which errors may pass
+sdk_errors.py  which errors may pass, or let a run begin again
 consumer.py    who gets the parts, and what of a part does a consumer lack?
 """

@@ -7,7 +7,7 @@ import time
 from typing import Final
 
 from langgraph_once.config import RemoteConfig
-from langgraph_once.remote.following.failures import MAX_RETRY_AFTER_S, retry_after_s
+from langgraph_once.remote.following.sdk_errors import MAX_RETRY_AFTER_S, retry_after_s
 
 __all__ = ["Backoff", "Retries"]
 

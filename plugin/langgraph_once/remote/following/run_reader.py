@@ -13,16 +13,16 @@ from langgraph.pregel.remote import RemoteException
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamInterrupted
 from langgraph_once.remote.following.alignment import Alignment, AmbiguousError
-from langgraph_once.remote.following.failures import (
+from langgraph_once.remote.following.frame import Frame
+from langgraph_once.remote.following.history import RunHistory
+from langgraph_once.remote.following.reconcile import Delivered, State, failure, lost_parts
+from langgraph_once.remote.following.retries import Retries
+from langgraph_once.remote.following.sdk_errors import (
     UnknownRunError,
     may_begin_again,
     refusal,
     says_unknown,
 )
-from langgraph_once.remote.following.frame import Frame
-from langgraph_once.remote.following.history import RunHistory
-from langgraph_once.remote.following.reconcile import Delivered, State, failure, lost_parts
-from langgraph_once.remote.following.retries import Retries
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.stream import GAP_MODE, Part
 from langgraph_once.stream.part.intake import mode_set
