@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.stream.part.annotation import Annotation
-from langgraph_once.stream.part.content import Content, Space, StreamedContent
+from langgraph_once.stream.part.content import Content, StreamedContent
 from langgraph_once.stream.part.namespace import akin, lineage
 
 __all__ = ["Entry", "State"]
@@ -146,22 +146,6 @@ class Entry:
     def accumulates(self, chunk: AIMessageChunk) -> bool:
         """As `StreamedContent.accumulates`, of a message that is open."""
         return self.said.accumulates(chunk)  # type: ignore[union-attr]  # it is open
-
-    def says(self, message_id: str, content: Content) -> bool:
-        """Whether a message under one of its ids says no more than the consumer has.
-
-        What bears the id of a copy may lack thoughts and have another role, as copies do.
-        """
-        if self.content == content:
-            return True
-        return message_id != self.id and content.is_copy_of(self.content, in_any_role=True)
-
-    def is_original_of(self, content: Content, task: str, space: Space = "same") -> bool:
-        """Whether a message of `task` may repeat this: one of a model, or of a task inside."""
-        is_inner = self.task != task
-        return (is_inner or self.is_model) and content.is_copy_of(
-            self.content, in_any_role=is_inner, space=space
-        )
 
     def outranks(self, task: str, steps: list[int], order: tuple[str, ...]) -> bool:
         """Whether a list keeps this and not what `task` writes under its id, in the same step."""

@@ -19,6 +19,7 @@ from langgraph_once.stream.ledger.serialized import (
     unpack_entry,
     write_body,
 )
+from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
 from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
 from langgraph_once.stream.part.content import Content, Space, StreamedContent, content_of
 from langgraph_once.stream.part.envelope import Part
@@ -139,7 +140,14 @@ class Ledger(Entries):
         """
         if self.entries(message_id):
             return True
-        had = self._last_said(task, content, unnamed=unnamed)
+        last = [
+            entry
+            for entry in self.known()
+            if entry.epoch == self.epoch - 1 and task in map(bare, lineage(entry.task))
+        ]
+        plain = (e for e in last if unnamed and not (e.is_model or task in e.claimed))
+        complete = (entry for entry in last if entry.state is State.COMPLETE)
+        had = saying(content, plain) or cut_short(content, complete)
         if had is None:
             return False
         self.claim(had, task)
@@ -147,24 +155,6 @@ class Ledger(Entries):
         if unnamed and had.is_model:
             self.await_id(ns, content, entry=had)
         return True
-
-    def _last_said(self, task: str, content: Content, *, unnamed: bool) -> Entry | None:
-        """What the last stream had of a message, whose id is not known: all or the beginning."""
-        last = [
-            entry
-            for entry in self.known()
-            if entry.epoch == self.epoch - 1 and task in map(bare, lineage(entry.task))
-        ]
-        for entry in last if unnamed else ():
-            if entry.content == content and not (entry.is_model or task in entry.claimed):
-                return entry
-        for entry in last:
-            said = entry.content
-            if entry.state is State.COMPLETE and (
-                content.is_copy_of(said) or content.begins_with(said)
-            ):
-                return entry
-        return None
 
     def match_copy(self, task: str, content: Content, *, space: Space = "same") -> Entry | None:
         """The message that a new id in `task` repeats, if no other has been found to.
@@ -176,7 +166,7 @@ class Ledger(Entries):
         alike = [entry for texts in known for entry in texts.like(content)]
         for allowed in dict.fromkeys(("same", space)):
             for entry in alike:
-                if task not in entry.claimed and entry.is_original_of(content, task, allowed):
+                if task not in entry.claimed and is_original(entry, content, task, allowed):
                     return entry
         return None
 
@@ -194,7 +184,7 @@ class Ledger(Entries):
         for entry in self._texts_of_nodes[node].like(content) if tasks else ():
             for task in lineage(entry.place) if entry.epoch == self.epoch else ():
                 is_free = task in tasks and not entry.claimed & {task, node}
-                if is_free and entry.is_original_of(content, task):
+                if is_free and is_original(entry, content, task):
                     return entry
         return None
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph_once.stream.ledger.entry import Entry
+from langgraph_once.stream.ledger.texts import copied, saying
 from langgraph_once.stream.part.annotation import annotated, annotation_of
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
@@ -44,6 +45,16 @@ class PendingId:
     in_update: bool
     epoch: int
     claimed: set[str] = field(default_factory=set)
+
+    @property
+    def in_messages(self) -> bool:
+        """Whether mode `messages` has it, or is going to have it."""
+        return bool(self.entry or self.part)
+
+    @property
+    def task(self) -> str:
+        """The task whose part waits."""
+        return str(self.part and self.part.meta.get(TASK_NS_KEY))
 
     def is_inside(self, node: str) -> bool:
         """Whether its graph runs inside a node, named as by `bare`."""
@@ -82,12 +93,14 @@ class PendingIds:
 
     def comes_in_update(self, ns: Place, content: Content) -> bool:
         """Whether an update of `ns` carries what mode `messages` has, or is going to have."""
-        for known in self._waiting:
-            in_messages = known.entry or known.part
-            if in_messages and not known.in_update and (known.ns, known.content) == (ns, content):
-                known.in_update = True
-                return True
-        return False
+        missing = (
+            known
+            for known in self._waiting
+            if known.in_messages and not known.in_update and known.ns == ns
+        )
+        if (known := saying(content, missing)) is not None:
+            known.in_update = True
+        return known is not None
 
     @property
     def parts(self) -> list[Part]:
@@ -114,18 +127,13 @@ class PendingIds:
         Returns:
             Whether the same message waited.
         """
-        task, was_there = part.meta.get(TASK_NS_KEY), False
-        for known in list(self._waiting):
-            if known.part is None or known.epoch == epoch:
-                continue
-            before = str(known.part.meta.get(TASK_NS_KEY))
-            if before == task:
+        task = part.meta.get(TASK_NS_KEY)
+        old = [known for known in self._waiting if known.part and known.epoch != epoch]
+        same = saying(content, (known for known in old if task in (known.task, bare(known.task))))
+        for known in old:
+            if known is same or known.task == task:
                 self._waiting.remove(known)
-                was_there = was_there or known.content == content
-            elif bare(before) == task and known.content == content:
-                self._waiting.remove(known)
-                return True
-        return was_there
+        return same is not None
 
     def take(
         self, content: Content, ns: Place, *, snapshot: bool, waits: bool = False
@@ -141,33 +149,30 @@ class PendingIds:
             snapshot: Whether it is in a state.
             waits: Take only one whose part waits for the id.
         """
-        for i, known in enumerate(self._waiting):
-            if waits and known.part is None:
-                continue
-            inside = known.ns[: len(ns)] == ns and (
-                snapshot or len(known.ns) > len(ns) or not known.in_update
-            )
-            if inside and known.content == content:
-                del self._waiting[i]
-                return known
-        return None
+        shown = (
+            known
+            for known in self._waiting
+            if known.ns[: len(ns)] == ns
+            and (snapshot or len(known.ns) > len(ns) or not known.in_update)
+            and (known.part or not waits)
+        )
+        if (known := saying(content, shown)) is not None:
+            self._waiting.remove(known)
+        return known
 
     def claim_copied(self, node: str, content: Content, epoch: int) -> bool:
         """Whether an update of `node` copies one that a graph inside it sent in an update.
 
         Each stands for one copy.
         """
-        for known in self._waiting:
-            in_messages = known.entry or known.part
-            is_free = not in_messages and known.epoch == epoch and node not in known.claimed
-            if (
-                is_free
-                and known.is_inside(node)
-                and content.is_copy_of(known.content, in_any_role=True)
-            ):
-                known.claimed.add(node)
-                return True
-        return False
+        free = (
+            known
+            for known in self._waiting
+            if not known.in_messages and known.epoch == epoch and node not in known.claimed
+        )
+        if (known := copied(content, (each for each in free if each.is_inside(node)))) is not None:
+            known.claimed.add(node)
+        return known is not None
 
     def end_of(self, node: str) -> None:
         """Note that `node` has sent its update, so that what it says later is no copy."""

@@ -15,6 +15,7 @@ from langgraph_once.stream.dedup.messages.reexecution import Reexecution
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.texts import says
 from langgraph_once.stream.part.namespace import lineage
 
 __all__ = ["Case", "Cases"]
@@ -131,7 +132,7 @@ class Cases:
             return Case.OUTRANKED  # a stream before had that of its task, which is done
         if fact.says("wins"):
             return Case.OVERRIDES
-        if known.says(fact.id, fact.content) or fact.is_streamed or self._stands_for(fact, known):
+        if says(known, fact.id, fact.content) or fact.is_streamed or self._stands_for(fact, known):
             return Case.SAME
         if isinstance(fact.message, AIMessage) and known.content.suffix_of(fact.content):
             return Case.LONGER

@@ -1,14 +1,13 @@
 """Which message of the ledger a fact speaks of: the matchers, in the order in which they are asked.
 
-A matcher takes a fact and gives a record or None. Here alone texts are compared to tell whether two
-messages are the same; how two texts compare is `Content`'s.
+A matcher takes a fact and gives a record or None. `ledger/texts.py` compares what messages say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from langchain_core.messages import ToolMessage
 
@@ -18,11 +17,10 @@ from langgraph_once.stream.dedup.operations import Because
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.part.content import Content, Space, is_auto
+from langgraph_once.stream.ledger.texts import copied, original_of, saying
+from langgraph_once.stream.part.content import Space, is_auto
 
 __all__ = ["COPIES_NOTHING", "Identity", "Match", "original_of", "space_of"]
-
-T = TypeVar("T")
 
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams may be the one that a chunk goes on with under
@@ -91,11 +89,14 @@ class Identity:
         """
         if (entry := self._ledger.open_entries((fact.task, fact.id))) is not None:
             return entry
-        for entry in self._ledger.entries(fact.id):
-            is_of_now = entry.task == fact.task and entry.epoch == self._ledger.epoch
-            if is_of_now and (fact.is_empty or entry.is_open):
-                return entry
-        return None
+        of_now = self._of_now(fact, fact.id)
+        return next((entry for entry in of_now if fact.is_empty or entry.is_open), None)
+
+    def _of_now(self, fact: MessageFact, message_id: str) -> Iterator[Entry]:
+        """What the task of a fact has said in this stream under an id."""
+        for entry in self._ledger.entries(message_id):
+            if entry.task == fact.task and entry.epoch == self._ledger.epoch:
+                yield entry
 
     def other_id_of_run(self, fact: MessageFact) -> Entry | None:
         """D9: the last message its task is streaming, if one of the two ids is LangChain's own.
@@ -148,12 +149,10 @@ class Identity:
         """
         if fact.source != "model" or fact.note is not None or not is_auto(fact.id):
             return None
-        for entry in self._ledger.entries(""):
-            is_of_now = entry.task == fact.task and entry.epoch == self._ledger.epoch
-            if is_of_now and len(entry.ids) == 1 and entry.content == fact.content:
-                self._stats.inferred += 1
-                return entry
-        return None
+        of_now = (entry for entry in self._of_now(fact, "") if len(entry.ids) == 1)
+        entry = saying(fact.content, of_now)
+        self._stats.inferred += entry is not None
+        return entry
 
     def of_copy(self, fact: MessageFact) -> Match | None:
         """D1, D2: what a whole message with an id of its own repeats."""
@@ -173,35 +172,11 @@ class Identity:
 
     def says_the_same(self, fact: MessageFact, entry: Entry, space: Space = "same") -> bool:
         """Whether a whole message says what a record does, in whatever role, but for `space`."""
-        return fact.content.is_copy_of(entry.content, in_any_role=True, space=space)
+        return copied(fact.content, [entry], space) is not None
 
 
 def _match(entry: Entry | None, because: Because) -> Match | None:
     return None if entry is None else Match(entry, because)
-
-
-def original_of(
-    content: Content,
-    originals: Iterable[tuple[T, Content]],
-    *,
-    space: Space = "same",
-    may_lack_thoughts: bool = False,
-) -> T | None:
-    """The first of some messages that another repeats; None if it repeats none.
-
-    Args:
-        content: What the other says.
-        originals: The messages, each with what it says.
-        space: What white space may differ, where none says just the same.
-        may_lack_thoughts: Whether the other may have left out blocks that are no text.
-    """
-    known = list(originals)
-    for allowed in dict.fromkeys(("same", space)):
-        for original, said in known:
-            is_whole = may_lack_thoughts or content.rest == said.rest
-            if is_whole and content.is_copy_of(said, space=allowed):
-                return original
-    return None
 
 
 def space_of(config: DedupConfig, *, takes_back: bool) -> Space:

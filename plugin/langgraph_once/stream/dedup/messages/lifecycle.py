@@ -15,6 +15,7 @@ from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.identity import Match
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry, State
+from langgraph_once.stream.ledger.texts import says
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage
 
@@ -161,7 +162,7 @@ class Lifecycle(Cases):
         graph = lineage(fact.task)[:-1]
         found = self._ledger.entries(fact.id)
         lost = [each for each in found if lineage(each.task)[:-1] == graph] or [match.entry]
-        if len(lost) == 1 and lost[0].says(fact.id, fact.content):
+        if len(lost) == 1 and says(lost[0], fact.id, fact.content):
             yield self._committed(fact, lost[0], Because.CONCURRENT_WRITE)
             return
         for entry in lost[1:]:
@@ -174,7 +175,7 @@ class Lifecycle(Cases):
 
     def _same(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
-        is_same = match.entry.says(fact.id, fact.content)
+        is_same = says(match.entry, fact.id, fact.content)
         commit = self._committed(fact, match.entry, match.because)
         if not is_same:  # in another form, or with other white space, which the state has now
             self._ledger.rewrite(match.entry, fact.content)

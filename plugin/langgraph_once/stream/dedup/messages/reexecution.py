@@ -14,6 +14,7 @@ from langgraph_once.stream.dedup.operations import Because, Kind, Operation, rem
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.texts import saying
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY, bare
 
@@ -81,7 +82,7 @@ class Reexecution:
         """What becomes of earlier attempts as a whole message comes. A commit says that one of
         them is that message."""
         for entry in self.earlier(fact) if self._policy != "mark" else ():
-            if self._policy == "hold" and entry.content == fact.content:
+            if self._policy == "hold" and saying(fact.content, [entry]):
                 self._ledger.alias(entry, fact.id)
                 entry.epoch = self._ledger.epoch
                 entry.stand()

@@ -7,6 +7,7 @@ from typing import Any
 from langgraph_once.stream.dedup.states.state_cut import listed_ids
 from langgraph_once.stream.ledger.entry import State
 from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.texts import saying
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.messages_within import found_in_input
 
@@ -33,8 +34,6 @@ def alias_messages_after_gap(ledger: Ledger, state: Any) -> None:
     for _, message in found_in_input(state) if vain else ():
         if not message.id or ledger.entries(message.id):
             continue
-        content = content_of(message)
-        twin = next((entry for entry in vain if entry.content == content), None)
-        if twin is not None:
+        if (twin := saying(content_of(message), vain)) is not None:
             vain.remove(twin)
             ledger.alias(twin, message.id)

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.texts import copied, says
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.messages_within import (
     IsMessageKey,
@@ -228,7 +229,7 @@ class StateCut:
         """`message`, if the consumer lacks it; from now on it has it."""
         content = content_of(message)
         known = self.ledger.entries(message_id)
-        same = [e for e in known if e.says(message_id, content) and self._is(message_id, e)]
+        same = [e for e in known if says(e, message_id, content) and self._is(message_id, e)]
         if same:
             if not self._is_snapshot:
                 self.ledger.claim(same[-1], self._node)
@@ -260,7 +261,7 @@ class StateCut:
         self, original: Entry, message_id: str, message: BaseMessage, content: Content
     ) -> Iterator[BaseMessage]:
         """What the consumer lacks of a copy: all of it if its white space is another."""
-        if content.is_copy_of(original.content, in_any_role=True):
+        if copied(content, [original]):
             self.ledger.alias(original, message_id)
             self._copies[original] = message_id
         else:
