@@ -8,7 +8,8 @@ langgraph 1.2.22 and langgraph-api 0.16.7).
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -49,7 +50,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import Opened, OwnParts, Thread, astreamed, streamed
+from langgraph_once.stream.session import Thread, astreamed, streamed
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
@@ -135,8 +136,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
-        begin = functools.partial(self._begin, "stream", input, config, **asked, **kwargs)
-        return streamed(begin)
+        return streamed(functools.partial(_Begun, self, "stream", input, config, **asked, **kwargs))
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -152,71 +152,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
-        return astreamed(
-            functools.partial(self._begin, "astream", input, config, **asked, **kwargs)
-        )
-
-    def _begin(
-        self,
-        method: str,
-        input: Any,
-        config: RunnableConfig | None,
-        *,
-        stream_mode: StreamModes | None,
-        **options: Any,
-    ) -> Opened:
-        """The stream that a call of `stream` or `astream` comes to, as it is first advanced.
-
-        Args:
-            method: Which of the two.
-            input: As given to it.
-            config: As given to it.
-            stream_mode: As given to it.
-            options: Its other options.
-        """
-        modes = self._asked_modes(stream_mode, config)
-        asked = mode_set(modes)
-        merged = ensure_config(self.config, config)  # what a node hands down included
-        for_stock = is_for_stock(
-            self.dedup_config,
-            merged,
-            in_a_node=is_in_a_node(merged),
-            is_announced=take_announcement(),
-        )
-        is_v3 = is_v3_stream(merged, options["version"])
-        is_stock = for_stock and not is_v3
-        dedup = as_stock_reads(self.dedup_config) if is_stock else self.dedup_config
-        run = Run(self, dedup, input, is_stock=is_stock)
-        thread = None if is_stock else self._thread(merged, input)
-        own = self._own_parts(asked, run, thread, is_v3=is_v3)
-        heard = with_modes(modes, own)
-        hints = Hints(
-            space_of(self.dedup_config, takes_back=True),
-            max_messages=self.dedup_config.max_messages,
-        )
-        if is_v3:
-            make_filter: Callable[..., ChunkFilter] = functools.partial(
-                event_filter,
-                dedup,
-                for_stock=for_stock and is_served(merged),  # in this process no events are sent
-                tells_edits=not rewrites(self.stream_transformers),
-            )
-        else:
-            make_filter = functools.partial(
-                chunk_filter,
-                modes,
-                options["subgraphs"],
-                options["version"],
-                config=dedup,
-                heard=heard,
-                hints=hints,
-                is_message_key=run.is_message_key,
-                for_stock=is_stock,
-            )
-        stream = getattr(self._source(asked), method)
-        hearing = self._hearing(config, asked, hints)
-        begun = functools.partial(stream, input, hearing, **options)
-        return Opened(begun, modes, heard, own, make_filter, run, thread)
+        begin = functools.partial(_Begun, self, "astream", input, config, **asked, **kwargs)
+        return astreamed(begin)
 
     def astream_events(
         self, input: Any, config: RunnableConfig | None = None, *, version: Any = "v2", **how: Any
@@ -235,69 +172,6 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         is_apart = is_v3_stream(merged, version) or is_in_a_node(merged)
         return not is_apart and Hiding.of(self.dedup_config) is None
 
-    def _hearing(
-        self, config: RunnableConfig | None, asked: Collection[str], hints: Hints
-    ) -> RunnableConfig | None:
-        """`config`, with one that listens where no messages are streamed.
-
-        It tells how to cut states, and names the messages of `updates`, which else may come
-        before the reducer has named them: nobody could say then that one was edited or removed.
-        """
-        tells = "values" in asked and cuts_states(self.dedup_config, asked)
-        if "messages" in asked or not ("updates" in asked or tells):
-            return config
-        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
-
-    def _thread(self, merged: RunnableConfig, input: Any) -> Thread | None:
-        """The thread whose ledger this stream goes on with; a stream inside a node has none.
-
-        Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
-        """
-        asked, saver = configurable_of(merged), self.checkpointer
-        if TASK_ID_KEY in asked or asked.get("thread_id") is None:
-            return None
-        if not isinstance(saver, BaseCheckpointSaver):
-            return None
-        store = self.stream_state
-        if store is None:
-            store = saver if is_stream_state_store(saver) else self.own_stream_state
-        is_delta = any(isinstance(each, DeltaChannel) for each in self.channels.values())
-        is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
-        is_alone = len(self.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
-        return Thread(
-            config=merged,
-            saver=saver,
-            store=store,
-            dedup=self.dedup_config,
-            graph=self if is_delta else None,
-            is_resumed=is_again or is_resume(input),
-            may_repeat=not is_alone and (is_again or may_repeat(input)),
-        )
-
-    def _own_parts(
-        self, asked: Collection[str], run: Run, thread: Thread | None, *, is_v3: bool
-    ) -> OwnParts:
-        own: dict[str, Callable[[Ledger], Expand]] = {}
-        if "messages" in asked and not run.is_stock:
-            own["values"] = lambda _: alone  # they show the ids that reducers gave to messages
-        may_be_silent = self.cache is not None or (thread is not None and thread.is_resumed)
-        if "messages" in asked and may_be_silent:
-            own["updates"] = lambda ledger: (
-                CachedParts(
-                    asked,
-                    ledger,
-                    run.is_message_key,
-                    has_cache=self.cache is not None,
-                    with_results=not is_v3,
-                    annotates=not run.is_stock,
-                ).expand
-            )
-        if thread is not None:
-            own["checkpoints"] = functools.partial(
-                thread.checkpoints, wanted="checkpoints" in asked
-            )
-        return own
-
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`Pregel.invoke`: it folds a stream of its own, which is therefore left whole."""
         return self._plain().invoke(input, config, **kwargs)
@@ -309,27 +183,178 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
     def _plain(self) -> Pregel[Any, Any, Any, Any]:
         return _twin(self, self.plain_class)
 
-    def _source(self, asked: Collection[str]) -> Pregel[Any, Any, Any, Any]:
-        """The graph to stream from.
 
-        In v2 upstream makes an object of each state that it streams, and of the state of each
-        checkpoint, of the graphs inside by the class of this one (1.2.22). That costs time and may
-        fail, so it is left out where the reader gets none of them.
+class _Begun:
+    """One stream of a wrapped graph, and what its reader is to get of it.
+
+    Made when the stream is first advanced: only then the reader may announce itself.
+
+    Args:
+        graph: The wrapped graph.
+        method: Which of its methods was called, `stream` or `astream`.
+        input: As given to it.
+        config: As given to it.
+        stream_mode: As given to it.
+        options: All else that was given to it.
+
+    Attributes:
+        run: What the handler of the graph is to take.
+        thread: Where the ledger is kept; None where nothing is known of earlier streams.
+    """
+
+    def __init__(
+        self,
+        graph: OnceStreams,
+        method: str,
+        input: Any,
+        config: RunnableConfig | None,
+        *,
+        stream_mode: StreamModes | None,
+        **options: Any,
+    ) -> None:
+        self._graph = graph
+        self._method = method
+        self._given = input, config
+        self._options = options
+        self._modes = _modes_in_force(graph, stream_mode, config)
+        self._asked = mode_set(self._modes)
+        merged = ensure_config(graph.config, config)  # what a node hands down included
+        self._is_v3 = is_v3_stream(merged, options["version"])
+        for_stock = is_for_stock(
+            graph.dedup_config,
+            merged,
+            in_a_node=is_in_a_node(merged),
+            is_announced=take_announcement(),
+        )
+        # In this process there are no events of v3 on a wire, which the stock form is for.
+        self._for_stock = for_stock and (not self._is_v3 or is_served(merged))
+        is_stock = for_stock and not self._is_v3
+        dedup = as_stock_reads(graph.dedup_config) if is_stock else graph.dedup_config
+        self.run = Run(graph, dedup, input, is_stock=is_stock)
+        self.thread: Thread | None = None if is_stock else _thread_of(graph, merged, input)
+
+    def filtering(self, ledger: Ledger) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
+        """The arguments of `filtered` for a reader who has what this ledger says."""
+        self.run.was_hidden = ledger.hides
+        dedup = self._graph.dedup_config
+        hints = Hints(space_of(dedup, takes_back=True), max_messages=dedup.max_messages)
+        own = self._own_parts(ledger)
+        heard = with_modes(self._modes, own)
+        stream = getattr(_source(self._graph, self._asked), self._method)
+        input, config = self._given
+        return (
+            stream(input, self._hearing(config, hints), stream_mode=heard, **self._options),
+            self._filter(ledger, own, heard, hints),
+            # Where no messages are streamed there is no handler to take the run.
+            self.run.pending() if "messages" in self._asked else nullcontext(),
+        )
+
+    def _filter(
+        self, ledger: Ledger, own: Mapping[str, Expand], heard: StreamModes, hints: Hints
+    ) -> ChunkFilter:
+        if self._is_v3:
+            return event_filter(
+                self.run.config,
+                ledger,
+                expand=own,
+                for_stock=self._for_stock,
+                tells_edits=not rewrites(self._graph.stream_transformers),
+            )
+        return chunk_filter(
+            self._modes,
+            self._options["subgraphs"],
+            self._options["version"],
+            ledger=ledger,
+            config=self.run.config,
+            heard=heard,
+            expand=own,
+            hints=hints,
+            is_message_key=self.run.is_message_key,
+            for_stock=self._for_stock,
+        )
+
+    def _hearing(self, config: RunnableConfig | None, hints: Hints) -> RunnableConfig | None:
+        """`config`, with one that listens where no messages are streamed.
+
+        It tells how to cut states, and names the messages of `updates`, which else may come
+        before the reducer has named them: nobody could say then that one was edited or removed.
         """
-        source = self._plain()
-        if "checkpoints" not in asked and "debug" not in asked:
-            source._state_mapper = None  # noqa: SLF001  # see above
-        if "values" not in asked:
-            source._output_mapper = None  # noqa: SLF001  # see above
-        return source
+        asked = self._asked
+        tells = "values" in asked and cuts_states(self._graph.dedup_config, asked)
+        if "messages" in asked or not ("updates" in asked or tells):
+            return config
+        return merge_configs(config, {"callbacks": [HintsHandler(hints)]})
 
-    def _asked_modes(
-        self, stream_mode: StreamModes | None, config: RunnableConfig | None
-    ) -> str | list[str]:
-        """The modes in force, as upstream decides them; a sequence always as a list."""
-        if stream_mode is None:
-            return "values" if TASK_ID_KEY in configurable_of(config or {}) else self.stream_mode
-        return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
+    def _own_parts(self, ledger: Ledger) -> dict[str, Expand]:
+        """The modes that we ask for on our own account, with what is made of their parts."""
+        asked, thread, own = self._asked, self.thread, dict[str, Expand]()
+        if "messages" in asked and not self.run.is_stock:
+            own["values"] = alone  # they show the ids that reducers gave to messages
+        has_cache = self._graph.cache is not None
+        may_be_silent = has_cache or (thread is not None and thread.is_resumed)
+        if "messages" in asked and may_be_silent:
+            own["updates"] = CachedParts(
+                asked,
+                ledger,
+                self.run.is_message_key,
+                has_cache=has_cache,
+                with_results=not self._is_v3,
+                annotates=not self.run.is_stock,
+            ).expand
+        if thread is not None and (thread.may_watch or "checkpoints" in asked):
+            own["checkpoints"] = thread.checkpoints(ledger, wanted="checkpoints" in asked)
+        return own
+
+
+def _thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> Thread | None:
+    """The thread whose ledger a stream goes on with; a stream inside a node has none.
+
+    Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
+    """
+    asked, saver = configurable_of(merged), graph.checkpointer
+    if TASK_ID_KEY in asked or asked.get("thread_id") is None:
+        return None
+    if not isinstance(saver, BaseCheckpointSaver):
+        return None
+    store = graph.stream_state
+    if store is None:
+        store = saver if is_stream_state_store(saver) else graph.own_stream_state
+    is_delta = any(isinstance(each, DeltaChannel) for each in graph.channels.values())
+    is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
+    is_alone = len(graph.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
+    return Thread(
+        config=merged,
+        saver=saver,
+        store=store,
+        dedup=graph.dedup_config,
+        graph=graph if is_delta else None,
+        is_resumed=is_again or is_resume(input),
+        may_repeat=not is_alone and (is_again or may_repeat(input)),
+    )
+
+
+def _source(graph: OnceStreams, asked: Collection[str]) -> Pregel[Any, Any, Any, Any]:
+    """The graph to stream from.
+
+    In v2 upstream makes an object of each state that it streams, and of the state of each
+    checkpoint, of the graphs inside by the class of this one (1.2.22). That costs time and may
+    fail, so it is left out where the reader gets none of them.
+    """
+    source = _twin(graph, graph.plain_class)
+    if "checkpoints" not in asked and "debug" not in asked:
+        source._state_mapper = None  # noqa: SLF001  # see above
+    if "values" not in asked:
+        source._output_mapper = None  # noqa: SLF001  # see above
+    return source
+
+
+def _modes_in_force(
+    graph: OnceStreams, stream_mode: StreamModes | None, config: RunnableConfig | None
+) -> str | list[str]:
+    """The modes in force, as upstream decides them; a sequence always as a list."""
+    if stream_mode is None:
+        return "values" if TASK_ID_KEY in configurable_of(config or {}) else graph.stream_mode
+    return stream_mode if isinstance(stream_mode, str) else list(stream_mode)
 
 
 @functools.cache

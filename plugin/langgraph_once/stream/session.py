@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, aclosing, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, aclosing, closing, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Protocol
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -34,16 +34,12 @@ from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unna
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
-from langgraph_once.stream.part.intake import StreamModes, mode_set
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.unread import unread
 
-__all__ = ["Opened", "OwnParts", "Thread", "astreamed", "streamed"]
-
-OwnParts: TypeAlias = Mapping[str, Callable[[Ledger], Expand]]
-"""The modes that a stream is asked for on our own account, with what is made of their parts."""
+__all__ = ["Begun", "Thread", "astreamed", "streamed"]
 
 UNREAD = "What the consumer of a stream has was not read"
 
@@ -212,90 +208,62 @@ class Thread:
         return ledger
 
 
-class Opened(NamedTuple):
-    """One stream of a graph, not advanced yet, and what its reader is to get of it."""
-
-    stream: Callable[..., Any]
-    """Streams the modes that it is given."""
-
-    modes: StreamModes
-    """Those that the reader asked for."""
-
-    heard: StreamModes
-    """Those, and more that are asked for on our own account."""
-
-    own: OwnParts
-    make_filter: Callable[..., ChunkFilter]
-    """Takes `ledger`, and as `expand` what is made of the parts of `own`."""
+class Begun(Protocol):
+    """One stream of a graph that is about to be advanced for the first time."""
 
     run: Run
-    """What the handler of the graph is to take."""
-
     thread: Thread | None
-    """Where the ledger is kept; None where nothing is known of earlier streams."""
 
     def filtering(self, ledger: Ledger) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
         """The arguments of `filtered` for a reader who has what this ledger says."""
-        self.run.was_hidden = ledger.hides
-        heard = self.heard
-        if self.thread is not None and not self.thread.may_watch:
-            heard = [mode for mode in heard if mode != "checkpoints" or mode in self.modes]
-        expand = {mode: make(ledger) for mode, make in self.own.items()}
-        # Where no messages are streamed there is no handler to take the run.
-        has_handler = "messages" in mode_set(self.modes)
-        return (
-            self.stream(stream_mode=heard),
-            self.make_filter(ledger=ledger, expand=expand),
-            self.run.pending() if has_handler else nullcontext(),
-        )
 
 
-def streamed(begin: Callable[[], Opened]) -> Iterator[Any]:
+def streamed(begin: Callable[[], Begun]) -> Iterator[Any]:
     """What the consumer lacks of a stream; the ledger is saved when it ends, well or badly.
 
     Args:
-        begin: Opens the stream, when it is first advanced: only then the reader may announce
+        begin: Begins the stream, when it is first advanced: only then the reader may announce
             itself.
     """
-    opened = begin()
-    if opened.thread is None:
-        yield from filtered(*opened.filtering(Ledger.within(opened.run.config)))
+    begun = begin()
+    if begun.thread is None:
+        yield from filtered(*begun.filtering(Ledger.within(begun.run.config)))
     else:
-        yield from _kept(opened, opened.thread)
+        yield from _kept(begun, begun.thread)
 
 
-def _kept(opened: Opened, thread: Thread) -> Iterator[Any]:
+def _kept(begun: Begun, thread: Thread) -> Iterator[Any]:
     saves = Saves(thread.store)
     ledger = thread.open(saves)
-    chunks, new, around_first = opened.filtering(ledger)
+    chunks, new, around_first = begun.filtering(ledger)
     try:
         with closing(filtered(chunks, new, around_first)) as kept:
             yield from kept
     except BaseException:
         with saves.guard():
-            new.keep_undelivered(unread(opened.run))
+            new.keep_undelivered(unread(begun.run))
         raise
     finally:
         thread.end(ledger)
         saves.wait()
 
 
-async def astreamed(begin: Callable[[], Opened]) -> AsyncIterator[Any]:
+async def astreamed(begin: Callable[[], Begun]) -> AsyncIterator[Any]:
     """`streamed`, async."""
-    opened = begin()
-    if opened.thread is None:
-        source = afiltered(*opened.filtering(Ledger.within(opened.run.config)))
+    begun = begin()
+    if begun.thread is None:
+        source = afiltered(*begun.filtering(Ledger.within(begun.run.config)))
     else:
-        source = _akept(opened, opened.thread)
+        source = _akept(begun, begun.thread)
     async with aclosing(source) as kept:
         async for chunk in kept:
             yield chunk
 
 
-async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
+async def _akept(begun: Begun, thread: Thread) -> AsyncGenerator[Any]:
     saves = AsyncSaves(thread.store)
     ledger = await thread.aopen(saves)
-    chunks, new, around_first = opened.filtering(ledger)
+    chunks, new, around_first = begun.filtering(ledger)
     try:
         async with aclosing(afiltered(chunks, new, around_first)) as kept:
             async for chunk in kept:
@@ -304,7 +272,7 @@ async def _akept(opened: Opened, thread: Thread) -> AsyncGenerator[Any]:
         with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
             await asyncio.sleep(0)  # what was sent from other threads is on its way
         with saves.guard():
-            new.keep_undelivered(unread(opened.run))
+            new.keep_undelivered(unread(begun.run))
         raise
     finally:
         thread.end(ledger)
