@@ -8,6 +8,7 @@ be `(mode, chunk)`, `(ns, chunk)` or `(message, metadata)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from langgraph_once.errors import StreamError
@@ -63,7 +64,7 @@ def reader(
     if isinstance(stream_mode, str):
         mode = "messages" if stream_mode == "messages-tuple" else stream_mode
         if not subgraphs:
-            return lambda chunk: _part((), mode, chunk)
+            return partial(_part, (), mode)
         return lambda chunk: _part(*_fields(chunk, "(namespace, chunk)", 2, mode))
     if not subgraphs:
         return lambda chunk: _part((), *_fields(chunk, "(mode, chunk)", 2))
