@@ -196,7 +196,14 @@ class _EventFilter:
         if run.held is not None and not new:
             run.held.append(event)
             return ()
-        return self._told(run, event, new)
+        if run.held is not None and self._is_new(run, new):
+            return self._released(run, event)
+        run.held = None
+        if run.shown is run:
+            return (event,)
+        if run.shown.is_over or not new:
+            return ()
+        return (_shown(event, run.shown, "chunk", new[-1].data),)
 
     def _said(self, run: _ModelRun, message: BaseMessage) -> list[Part]:
         """What of a message is new."""
@@ -211,16 +218,6 @@ class _EventFilter:
         if message.id != run.key:
             message = message.model_copy(update={"id": run.key})
         return list(feed(Part((), "messages", message, run.meta)))
-
-    def _told(self, run: _ModelRun, event: Event, new: list[Part]) -> Iterable[Event]:
-        if run.held is not None and self._is_new(run, new):
-            return self._released(run, event)
-        run.held = None
-        if run.shown is run:
-            return (event,)
-        if run.shown.is_over or not new:
-            return ()
-        return (_shown(event, run.shown, "chunk", new[-1].data),)
 
     def _is_new(self, run: _ModelRun, new: list[Part]) -> bool:
         """Whether it is told as it came: it says something else, or more than what has ended."""
