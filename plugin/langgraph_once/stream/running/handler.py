@@ -289,13 +289,9 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
 
     def _has_changed(self, task: Task, message: BaseMessage) -> bool:
         """Whether it is other than what the task was given, or the graphs around it were."""
-        given = task.given.named.get(str(message.id))
-        if given is None:
-            return not self._was_given(task, message)
-        known, content, _ = given
-        if known is message:
-            return message.content is not content
-        return content_of(known) != content_of(message)
+        if str(message.id) in task.given.named:
+            return not task.given.has(message)
+        return not self._was_given(task, message)
 
     def _was_given(self, task: Task, message: BaseMessage) -> bool:
         """Whether a message comes from outside, and nothing was told of it since.

@@ -65,6 +65,13 @@ class GivenToTask:
             else:
                 self.named[message.id] = message, message.content, key
 
+    def has(self, message: BaseMessage) -> bool:
+        """Whether it was given this message, and that says what it said then."""
+        known, content, _ = self.named[str(message.id)]
+        if known is message:
+            return message.content is content
+        return content_of(known) == content_of(message)
+
     def repeated(self, found: Found, replaces: Callable[[str], bool]) -> set[int]:
         """Which messages of an update repeat what has no id here: by `id()`.
 
