@@ -137,7 +137,9 @@ class Task:
     def keep(self, message_id: str | None) -> None:
         """Note that it returned a message, perhaps one that a model has streamed in it."""
         runs = [run for run in self.models if run.id == message_id]
-        for run in runs or [self.runs[known] for known in (message_id,) if known in self.runs]:
+        if not runs and message_id in self.runs:  # it bears the id that only its end told
+            runs = [self.runs[message_id]]
+        for run in runs:
             run.kept_in.add(self.ns)
 
     def copied(self, message: BaseMessage, *, space: Space) -> str | None:

@@ -141,8 +141,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         if run is None or message is None:
             return
         run.said = content_of(message)
-        if not message.id:
-            message.id = str(uuid4())
+        message.id = message.id or str(uuid4())
         self.seen.add(message.id)
         run.task.runs.setdefault(message.id, run)
         if not run.id:
@@ -152,7 +151,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """Note that a model run failed: what it sent is void."""
         run = self._ended(run_id)
-        if run is not None and run.id:
+        if run is not None:
             # GeneratorExit: the caller stopped reading. Not a failure.
             run.failed = not isinstance(error, GeneratorExit)
 
@@ -195,18 +194,17 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self._given_ids |= task.given.named.keys()
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
-        """Send the messages that a node returned, or raised with a command."""
-        if is_over:
-            self._take_back(task, task.take_back(inner=True), meta[1])
-        # What it runs may bear its name, and say what it does not return: upstream sends that.
-        if is_over or self.run.is_stock:
-            self._send_found(meta, task, response, source)
-        if is_over:
-            self._finish(task)
+        """Send the messages that a node returned, or raised with a command.
 
-    def _finish(self, task: Task) -> None:
-        """Mark what no task returned; whether another message repeats it the deduplicator knows."""
-        for run in self._tasks.drafts(task):
+        What it runs may bear its name, and say what it does not return: upstream sends that.
+        """
+        if not is_over:
+            if self.run.is_stock:
+                self._send_found(meta, task, response, source)
+            return
+        self._take_back(task, task.take_back(inner=True), meta[1])
+        self._send_found(meta, task, response, source)
+        for run in self._tasks.drafts(task):  # whether another repeats it the deduplicator knows
             ns, metadata = run.meta
             last = AIMessageChunk(content="", id=run.id, chunk_position="last")
             self.stream((ns, "messages", (last, flagged(metadata, "draft"))))
@@ -326,9 +324,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
     def _take_back_inner(self, task_ns: str) -> None:
         """Take back what was said inside the tasks around this one, if they run it again."""
         for outer in self._tasks.outer(task_ns):
-            if outer.stale:
-                metadata = {TASK_NS_KEY: outer.ns}
-                self._take_back(outer, outer.take_back(inner=True), metadata)
+            self._take_back(outer, outer.take_back(inner=True), {TASK_NS_KEY: outer.ns})
 
     def _take_back(
         self, task: Task, said: Iterable[EmittedMessage], metadata: Mapping[str, Any]

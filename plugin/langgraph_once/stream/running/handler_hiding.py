@@ -147,8 +147,7 @@ class HidingMessagesHandler(OnceMessagesHandler):
     def _send_hidden(
         self, meta: Meta, message: BaseMessage, source: Source, run_id: str = ""
     ) -> None:
-        if not message.id:  # so that the state has it under this id
-            message.id = str(uuid4())
+        message.id = message.id or str(uuid4())  # so that the state has it under this id
         ns, task = meta[0], self._tasks.get(meta[1][TASK_NS_KEY])
         metadata = self._annotate(meta[1], source, task)
         note_in(metadata)["hidden"] = True
