@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import compress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -56,6 +57,9 @@ _MAX_KINDS: Final = 255
 _MAX_HEADS: Final = 1024
 _MAX_HEAD_MESSAGES: Final = 128
 """What is remembered takes a megabyte at most."""
+
+_MIN_ODD: Final = 2
+"""To find forms takes longer than to write what one message holds in its place."""
 
 _MODEL: Final = int(Ext.MODEL)
 _HEAD: Final = int(Ext.HEAD)
@@ -138,10 +142,8 @@ class ThreadWriter:
         written: list[Any] = [None]
         odd: list[int] = []
         for item in items:
-            found = classes[type(item)]
-            if found is None:
-                number = _AS_IT_IS
-            else:
+            number = _AS_IT_IS
+            if (found := classes[type(item)]) is not None:
                 sizes, size, own, shape = found
                 values = item.__dict__
                 extra = item.__pydantic_extra__
@@ -150,18 +152,23 @@ class ThreadWriter:
                 if fields != fields_set or extra or extra is None or len(values) != size:
                     number = self._number_of(item, shape, sizes)
             numbers.append(number)
-            written.append(values if number else item)
-            if not number or not (
-                (
-                    type(values["content"]) is str
-                    and not values["additional_kwargs"]
-                    and not values["response_metadata"]
-                    and not values[own]
-                )
-                or shape.holds_plain(values)
-            ):
+            if not number:
+                written.append(item)
                 odd.append(len(numbers))
-        parts.note_all([id(item) for item, number in zip(items, numbers, strict=True) if number])
+                continue
+            written.append(values)
+            if (
+                type(values["content"]) is str
+                and not values["additional_kwargs"]
+                and not values["response_metadata"]
+                and (not (calls := values[own]) or (shape.has_calls and _are_flat(calls)))
+            ):
+                continue
+            if not shape.holds_plain(values):
+                odd.append(len(numbers))
+        # What stands as it is is noted where it is written.
+        messages = items if all(numbers) else compress(items, numbers)
+        parts.note_all([*map(id, messages)])
         forms = self._written_odd(written, numbers, odd, parts, level) if odd else None
         written[0] = (
             self._heads.with_forms(numbers, forms) if forms else self._heads[bytes(numbers)]
@@ -176,7 +183,7 @@ class ThreadWriter:
         Returns:
             The kinds with forms, where the objects in messages are written as maps.
         """
-        if parts.takes_forms and all(numbers):
+        if parts.takes_forms and len(odd) >= _MIN_ODD and all(numbers):
             nested = NestedForm(self._known.shapes)
             with suppress(GiveUpError):
                 forms = {}
@@ -354,3 +361,11 @@ def _made(numbers: bytes, packed_kind: Callable[[int], bytes]) -> Extension:
         raise GiveUpError
     places = bytes.maketrans(order, bytes(range(1, len(order) + 1)))
     return Extension(_HEAD, array([pack(kinds), pack(numbers.translate(places)), pack(MARK)]))
+
+
+def _are_flat(calls: list[Any]) -> bool:
+    """Whether the arguments of tool calls are scalars."""
+    for call in calls:  # noqa: SIM110  (takes half the time of a generator)
+        if not ATOMS.issuperset(map(type, call["args"].values())):
+            return False
+    return True
