@@ -19,6 +19,7 @@ from langgraph_once.checkpoint.database import Ask, Program, batches, each
 from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Missing
+from langgraph_once.checkpoint.pieces.cut import Piece
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
 from langgraph_once.checkpoint.stored import Naming, Place, bound
@@ -277,7 +278,7 @@ class Threads:
         yield from each(self._add(thread_id, missing.found))
         yield from each(asked)
 
-    def _add(self, thread_id: str, pieces: Mapping[bytes, bytes]) -> list[Ask]:
+    def _add(self, thread_id: str, pieces: Mapping[bytes, Piece]) -> list[Ask]:
         # Sorted: two that store the same pieces in another order would wait for each other.
         rows = [(name, self.values.piece(data)) for name, data in sorted(pieces.items())]
         return [self.tables.add_pieces(thread_id, rows)] if rows else []

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.levels import Cut, Level
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, digests_in
 from langgraph_once.errors import PayloadError, SerdeError
@@ -51,7 +51,7 @@ class Missing:
             self.found[digest] = self._piece(digest)
         self.wanted = set()
 
-    def _piece(self, digest: bytes) -> bytes:
+    def _piece(self, digest: bytes) -> Piece:
         return next(value.pieces[digest] for value in self._values if digest in value.pieces)
 
 

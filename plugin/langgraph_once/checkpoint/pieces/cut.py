@@ -10,11 +10,14 @@ import hmac
 import threading
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b, sha256
-from typing import Final
+from typing import Final, TypeAlias
 
 from pyfastcdc import FastCDC
 
-__all__ = ["DIGEST_BYTES", "MAX_FINE_BYTES", "Cutter"]
+__all__ = ["DIGEST_BYTES", "MAX_FINE_BYTES", "Cutter", "Piece"]
+
+Piece: TypeAlias = bytes | memoryview
+"""The bytes of a piece. A long one is a view of the value: to copy 2 MB takes 0.4 ms."""
 
 DIGEST_BYTES: Final = 16
 
@@ -47,7 +50,7 @@ class Cutter:
         self._seed = int.from_bytes(keys[0][:8], "big") >> 1  # it takes 63 bits
         self._local = threading.local()  # one of them does one thing at a time
 
-    def digest(self, data: bytes) -> bytes:
+    def digest(self, data: Piece) -> bytes:
         """The name of a piece: `DIGEST_BYTES` that only equal bytes have."""
         return _digest(data, self._keys[0])
 
@@ -83,7 +86,7 @@ class Cutter:
             yield start
 
 
-def _digest(data: bytes, key: bytes) -> bytes:
+def _digest(data: Piece, key: bytes) -> bytes:
     if len(data) <= MAX_FINE_BYTES:
         return blake2b(data, digest_size=DIGEST_BYTES, key=key).digest()
     # Processors compute it themselves: long pieces take half the time, short ones more.

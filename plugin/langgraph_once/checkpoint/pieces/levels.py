@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter
+from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter, Piece
 
 __all__ = ["Cut", "Level", "cut"]
 
@@ -86,7 +86,7 @@ class _Same(NamedTuple):
 
 def cut(
     data: bytes, start: int, cutter: Cutter, before: Cut | None = None, *, finely: bool = False
-) -> tuple[Cut, dict[bytes, bytes]]:
+) -> tuple[Cut, dict[bytes, Piece]]:
     """Cut bytes.
 
     Args:
@@ -105,9 +105,9 @@ def cut(
     same = _same(before, found)
     if same.head == len(before.body) == len(found.body):
         return found, {}
-    fresh: dict[bytes, bytes] = {}
+    fresh: dict[bytes, Piece] = {}
 
-    def named(piece: bytes) -> bytes:
+    def named(piece: Piece) -> bytes:
         name = cutter.digest(piece)
         fresh[name] = piece
         return name
@@ -131,7 +131,7 @@ class _Pieces:
         before: Cut,
         after: Cut,
         ends: Callable[[memoryview, int, int], Iterator[int]],
-        named: Callable[[bytes], bytes],
+        named: Callable[[Piece], bytes],
     ) -> None:
         self._old, self._old_start = before.data, before.start
         self._new, self._start = after.data, after.start
@@ -200,7 +200,9 @@ class _Pieces:
     def _cut_to(self, end: int) -> None:
         at = self._at
         for each in self._ends(self._body, at, end) if end > at else ():
-            self._level.names.append(self._named(bytes(self._body[at:each])))
+            piece = self._body[at:each]
+            is_long = len(piece) > MAX_FINE_BYTES
+            self._level.names.append(self._named(piece if is_long else bytes(piece)))
             self._level.ends.append(each)
             at = each
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import ormsgpack
 
-from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter
+from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter, Piece
 from langgraph_once.checkpoint.pieces.levels import Cut, cut
 from langgraph_once.errors import PayloadError
 
@@ -72,18 +72,18 @@ class CutValue:
 
     manifest: Manifest
     cut: Cut
-    made: Mapping[bytes, bytes]
+    made: Mapping[bytes, Piece]
     """The pieces that were cut for it."""
     is_first: bool
     """Whether those are all: there was no value like it, whose pieces may be stored."""
 
     @property
-    def fresh(self) -> Mapping[bytes, bytes]:
+    def fresh(self) -> Mapping[bytes, Piece]:
         """The pieces that a value like it did not have; none without one."""
         return {} if self.is_first else self.made
 
     @cached_property
-    def pieces(self) -> Mapping[bytes, bytes]:
+    def pieces(self) -> Mapping[bytes, Piece]:
         """All of them, by digest: leaves and groups."""
         return self.made if self.is_first else self.cut.pieces()
 
@@ -92,7 +92,7 @@ class CutValue:
         yield from (digest for _, digest in self.manifest.nodes())
         for level in self.cut.levels[1:]:
             for name in self.fresh.keys() & level.names:
-                yield from digests_in(self.fresh[name])
+                yield from digests_in(bytes(self.fresh[name]))
 
 
 def split(

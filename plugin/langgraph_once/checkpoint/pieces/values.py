@@ -14,7 +14,7 @@ import ormsgpack
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
-from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
@@ -149,7 +149,7 @@ class Values:
         data: bytes = self._serde.unwrapped(cell, bound_to)[1]
         return data
 
-    def piece(self, data: bytes) -> Cell:
+    def piece(self, data: Piece) -> Cell:
         """What stands in the row of a piece."""
         return Cell(*self._serde.wrapped(_BYTES, data, _OF_PIECES, is_piece=True))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
-from langgraph_once.checkpoint.pieces.cut import Cutter
+from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
 from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError
@@ -21,7 +21,7 @@ class Counting(Cutter):
 
     named = 0
 
-    def digest(self, data: bytes) -> bytes:
+    def digest(self, data: Piece) -> bytes:
         self.named += 1
         return super().digest(data)
 
@@ -54,7 +54,7 @@ def put_together(value: CutValue) -> bytes:
     """From its pieces, as a database has them."""
     assembly = Assembly(lambda cell: cell.data, CUTTER)
     assembly.wanted([value.manifest])
-    assembly.add((digest, "bytes", data) for digest, data in value.pieces.items())
+    assembly.add((digest, "bytes", bytes(data)) for digest, data in value.pieces.items())
     return assembly.joined(value.manifest)
 
 
@@ -179,7 +179,7 @@ def test_what_was_read_is_cut_as_it_is_stored() -> None:
     assembly = Assembly(lambda cell: cell.data, CUTTER)
     assembly.remember = partial(reader.keep, "thread")
     assembly.wanted([written.manifest])
-    assembly.add((digest, "bytes", piece) for digest, piece in written.pieces.items())
+    assembly.add((digest, "bytes", bytes(piece)) for digest, piece in written.pieces.items())
     assert assembly.joined(written.manifest) == data
     CUTTER.named = 0
     longer = reader.split("thread", "once1", data + noise(700, 2), lead_bytes=3)
@@ -202,7 +202,7 @@ def test_a_value_whose_beginning_was_cut_off_is_known() -> None:
 
 def test_a_value_that_only_grows_is_read_in_few_pieces_and_stored_about_twice() -> None:
     recent = Recent(CUTTER)
-    stored: dict[bytes, bytes] = {}
+    stored: dict[bytes, Piece] = {}
     data = noise(1_500_000)
     steps = []
     for end in range(20_000, len(data) + 1, 2_000):
@@ -221,7 +221,7 @@ def test_a_value_that_only_grows_is_read_in_few_pieces_and_stored_about_twice() 
 def test_values_that_are_forgotten_between_steps_store_what_is_new_all_the_same() -> None:
     """As where more threads run at once than are remembered."""
     recent = Recent(CUTTER, max_bytes=400_000)
-    stored: dict[bytes, bytes] = {}
+    stored: dict[bytes, Piece] = {}
     before = 0
     for end in range(20_000, 180_000, 1_000):
         for seed in range(6):
