@@ -10,6 +10,7 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -32,6 +33,7 @@ from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY
 __all__ = ["CachedParts"]
 
 
+@dataclass
 class CachedParts:
     """Says in `messages` what cached updates hold.
 
@@ -45,83 +47,63 @@ class CachedParts:
         annotates: Whether the consumer reads annotations.
     """
 
-    def __init__(
-        self,
-        modes: Collection[str],
-        ledger: Ledger,
-        is_message_key: IsMessageKeyIn,
-        *,
-        has_cache: bool,
-        with_results: bool = True,
-        annotates: bool = True,
-    ) -> None:
-        self._has_cache = has_cache
-        self._wants_updates = "updates" in modes
-        self._ledger = ledger
-        self._is_message_key = is_message_key
-        self._with_results = with_results
-        self._annotates = annotates
+    modes: Collection[str]
+    ledger: Ledger
+    is_message_key: IsMessageKeyIn
+    _: KW_ONLY
+    has_cache: bool
+    with_results: bool = True
+    annotates: bool = True
 
     def expand(self, part: Part) -> Iterator[Part]:
         """A part of mode `updates`, if it was asked for, after the messages only it tells of."""
-        came_before = is_repeated_update(part, self._ledger, note=not self._wants_updates)
+        wants_updates = "updates" in self.modes
+        came_before = is_repeated_update(part, self.ledger, note=not wants_updates)
         if came_before:
             self._stand(part)
-        if is_cached(part) and not came_before and (self._has_cache or self._ledger.epoch > 1):
+        if is_cached(part) and not came_before and (self.has_cache or self.ledger.epoch > 1):
             for node, update in part.data.items():
                 if node != METADATA_KEY:
                     yield from self._messages(part, node, update)
-        if self._wants_updates:
+        if wants_updates:
             yield part
 
     def _stand(self, part: Part) -> None:
         """Note that what an update holds, which the consumer has, is of this step too."""
         for message, _ in listed(part.data):
-            for known in self._ledger.entries(str(message.id)):
-                known.epoch = self._ledger.epoch
+            for known in self.ledger.entries(str(message.id)):
+                known.epoch = self.ledger.epoch
 
     def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
-        found = found_in_update(update, lambda key: self._is_message_key(part.ns, key))
+        found = found_in_update(update, lambda key: self.is_message_key(part.ns, key))
         nameless = set(map(id, found.nameless))
         task = NS_SEP.join((*part.ns, node))
         messages = [message for message in found.messages if message.id != REMOVE_ALL_MESSAGES]
         for message in messages:  # so that no other is taken for one of them
-            for known in self._ledger.entries(str(message.id)):
-                self._ledger.claim(known, task)
+            for known in self.ledger.entries(str(message.id)):
+                self.ledger.claim(known, task)
             if not message.id:
                 message.id = str(uuid4())  # as the handler, so that the state has it under this id
         said = [
             (message, id(message) in nameless)
             for message in messages
-            if self._with_results or not isinstance(message, ToolMessage)
+            if self.with_results or not isinstance(message, ToolMessage)
         ]
-        for message, is_unnamed in () if self._has_cache else said:
+        for message, is_unnamed in () if self.has_cache else said:
             content, message_id = content_of(message), str(message.id)
             if is_unnamed:
                 continue  # it waits for its id
-            if not self._ledger.goes_on(message_id, content, task, part.ns, unnamed=False):
+            if not self.ledger.goes_on(message_id, content, task, part.ns, unnamed=False):
                 gone = RemoveMessage(id=message_id)  # some of it may have come unnoted
                 yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
         for message, is_unnamed in said:
-            is_known = bool(self._ledger.entries(str(message.id)))
-            meta = self._meta(node, task, "node", is_unnamed=is_unnamed, is_known=is_known)
+            is_known = bool(self.ledger.entries(str(message.id)))
+            meta = self._meta(node, task, "node", unnamed=is_unnamed, given=is_known)
             yield Part(part.ns, "messages", as_whole(message), meta)
 
-    def _meta(
-        self,
-        node: str,
-        task: str,
-        source: Source,
-        *,
-        is_unnamed: bool = False,
-        is_known: bool = False,
-    ) -> dict[str, Any]:
-        note = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
-        if not self._has_cache:
-            note["resumed"] = True
-        if is_known:
-            note["given"] = True
-        if is_unnamed:
-            note["unnamed"] = True
+    def _meta(self, node: str, task: str, source: Source, **flags: bool) -> dict[str, Any]:
+        note: Any = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
+        flags["resumed"] = not self.has_cache
+        note.update({flag: True for flag, holds in flags.items() if holds})
         metadata = {"langgraph_node": node, TASK_NS_KEY: task}
-        return annotated(metadata, note, sent=self._annotates)
+        return annotated(metadata, note, sent=self.annotates)

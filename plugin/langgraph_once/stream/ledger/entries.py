@@ -141,10 +141,6 @@ class Entries:
             entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
 
-    def has(self, message_id: str) -> bool:
-        """Whether a message is known under this id."""
-        return message_id in self._by_id
-
     def known(self) -> Iterator[Entry]:
         """Every message, in the order of their first ids."""
         for message_id, entries in self._by_id.items():
@@ -196,7 +192,10 @@ class Entries:
         self._bytes -= entry.weight
         self._open.pop((entry.task, entry.id), None)
         for known_id in entry.ids:
-            _discard(self._by_id, known_id, entry)
+            if entry in (known := self._by_id.get(known_id, [])):
+                known.remove(entry)
+                if not known:
+                    del self._by_id[known_id]
         self._take_out(entry)
 
     def _put(self, entry: Entry) -> None:
@@ -224,11 +223,3 @@ class Entries:
                 if not said:
                     del self._by_task[task], self._texts[task]
                     self._by_node.get(bare(task), {}).pop(task, None)
-
-
-def _discard(index: dict[str, list[Entry]], key: str, entry: Entry) -> None:
-    known = index.get(key)
-    if known is not None and entry in known:
-        known.remove(entry)
-        if not known:
-            del index[key]

@@ -117,14 +117,13 @@ class Ledger(Entries):
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""
-        entry = Entry("", message_id, content)
-        entry.within = NS_SEP.join(ns)
+        entry = Entry("", message_id, content, within=NS_SEP.join(ns))
         self.add(entry)
         return entry
 
     def hides(self, message_id: str) -> bool:
         """Whether the message of an id was hidden from the consumer."""
-        return self.hidden is not None and self.hidden.has(message_id)
+        return self.hidden is not None and bool(self.hidden.entries(message_id))
 
     def goes_on(
         self, message_id: str, content: Content, task: str, ns: Place, *, unnamed: bool

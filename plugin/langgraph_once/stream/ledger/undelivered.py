@@ -29,18 +29,12 @@ def keep_undelivered(undelivered: deque[Part], parts: Iterable[Part]) -> None:
     for part in parts:
         if not isinstance(part.data, BaseMessage):
             continue
-        at = next(
-            (at for at in reversed(range(len(undelivered))) if _is_same(undelivered[at], part)),
-            None,
-        )
-        if at is not None and type(undelivered[at].data) is type(part.data) is AIMessageChunk:
-            undelivered[at] = part._replace(data=undelivered[at].data + part.data)
+        name = part.data.id, part.ns
+        same = [at for at, each in enumerate(undelivered) if (each.data.id, each.ns) == name]
+        if same and type(undelivered[same[-1]].data) is type(part.data) is AIMessageChunk:
+            undelivered[same[-1]] = part._replace(data=undelivered[same[-1]].data + part.data)
         else:
             undelivered.append(part)
-
-
-def _is_same(one: Part, other: Part) -> bool:
-    return bool(one.data.id == other.data.id and one.ns == other.ns)
 
 
 def write_undelivered(part: Part) -> str:

@@ -27,6 +27,7 @@ __all__ = [
 ANNOTATION_KEY: Final = "once"
 SCHEMA_VERSION: Final = 1
 MODEL_KEY: Final = "ls_model_type"
+TEXTS: Final = ("source", "id", "named", "run", "name")
 
 Source: TypeAlias = Literal["model", "node", "command", "push", "history", "retry", "resume"]
 """Where a message comes from: a chat model; what a node returned, or raised as a `Command` to
@@ -173,17 +174,11 @@ def source_in(metadata: Mapping[str, Any], annotation: Annotation | None) -> Sou
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:
-    steps, tags = found.get("steps", []), found.get("tags", [])
+    lists = (found.get("steps", []), int), (found.get("tags", []), str)
     return (
         found.get("v") == SCHEMA_VERSION
         and type(found.get("attempt")) is int
-        and isinstance(steps, list)
-        and all(type(step) is int for step in steps)
-        and isinstance(found.get("source"), str)
-        and isinstance(found.get("id", ""), str)
-        and isinstance(found.get("named", ""), str)
-        and isinstance(found.get("run", ""), str)
-        and isinstance(found.get("name", ""), str)
-        and isinstance(tags, list)
-        and all(isinstance(tag, str) for tag in tags)
+        and "source" in found
+        and all(isinstance(found.get(key, ""), str) for key in TEXTS)
+        and all(isinstance(each, list) and {*map(type, each)} <= {kind} for each, kind in lists)
     )

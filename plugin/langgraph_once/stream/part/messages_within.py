@@ -9,7 +9,7 @@ walked, whatever their size.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
@@ -42,6 +42,7 @@ IsMessageKey = Callable[[str], bool]
 """Whether the reducer of a key makes messages of dicts, tuples and strings."""
 
 
+@dataclass(slots=True)
 class Found:
     """What one walk found.
 
@@ -53,14 +54,11 @@ class Found:
         replaced: For each key whose list is replaced as a whole, the messages it is left with.
     """
 
-    __slots__ = ("by_id", "by_key", "messages", "nameless", "replaced")
-
-    def __init__(self) -> None:
-        self.messages: list[BaseMessage] = []
-        self.nameless: list[BaseMessage] = []
-        self.by_key: dict[str, list[BaseMessage]] = {}
-        self.by_id: set[int] = set()
-        self.replaced: dict[str, list[BaseMessage]] = {}
+    messages: list[BaseMessage] = field(default_factory=list)
+    nameless: list[BaseMessage] = field(default_factory=list)
+    by_key: dict[str, list[BaseMessage]] = field(default_factory=dict)
+    by_id: set[int] = field(default_factory=set)
+    replaced: dict[str, list[BaseMessage]] = field(default_factory=dict)
 
 
 def found_in_update(response: Any, is_message_key: IsMessageKey = lambda _: False) -> Found:
@@ -140,7 +138,7 @@ def fields_of(value: Any) -> Iterator[tuple[str, Any]] | None:
     if isinstance(value, BaseModel):
         return ((name, getattr(value, name, None)) for name in type(value).model_fields)
     if is_dataclass(value) and not isinstance(value, type):
-        return ((field.name, getattr(value, field.name, None)) for field in fields(value))
+        return ((each.name, getattr(value, each.name, None)) for each in fields(value))
     return None
 
 

@@ -244,9 +244,8 @@ class Lifecycle(Cases):
         return Operation(Kind.COMMIT, because, fact.part._replace(data=last))
 
     def _deliver(self, fact: MessageFact) -> None:
-        ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content)
+        ledger, entry = self._ledger, Entry(fact.task, fact.id, fact.content, order=fact.order)
         entry.note(fact.note, fact.steps)
-        entry.order = fact.order
         entry.is_model = fact.source == "model"
         ledger.add(entry)
         if fact.source != "model":
