@@ -22,12 +22,13 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, expanding
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.forms.exact import exact
-from langgraph_once.stream.dedup.operations import Because, Kind, Operation
+from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of
-from langgraph_once.stream.part.content import as_whole
+from langgraph_once.stream.part.content import Content, as_whole
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import v2_part
+from langgraph_once.stream.part.namespace import TASK_NS_KEY
 from langgraph_once.stream.part.render import writer
 from langgraph_once.stream.v3.exact import ENDS, RUN_KEY, VOID, ExactEvents, id_begun
 from langgraph_once.stream.v3.marks import marked
@@ -69,7 +70,7 @@ def event_filter(
     if config.reexecution == "hold":
         config = replace(config, reexecution="retract")
     dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
-    form = ProtocolForm(ledger) if for_stock else ExactEvents(ledger)
+    form = ProtocolForm(ledger) if for_stock else ExactEvents()
     events = _Events(dedup, expanding(expand), form.sent, tells_edits=tells_edits)
     return ChunkFilter(
         new=events.new,
@@ -91,6 +92,7 @@ class _Events:
         self._expand = expand
         self._reader = EventReader()
         self._told: set[str] = set()
+        self._earlier: Mapping[str, Content] = {}
         self._write = writer([], version="v2")
         self._rest: Iterator[Part] = iter(())
 
@@ -127,6 +129,9 @@ class _Events:
             return (Operation(Kind.PASS, Because.OTHER, part),)
         if self._dedup.passes(said.data, said.meta):
             return (Operation(Kind.APPEND, Because.NEXT, part),)
+        if isinstance(part.data, Mapping) and part.data.get("event") == "message-start":
+            known = self._dedup.ledger.said_in(str(part.meta.get(TASK_NS_KEY)))
+            self._earlier = {entry.id: entry.content for entry in known if entry.is_model}
         operations = self._dedup.decide(said)
         told = operations if self._tells_edits else _without_edits(operations)
         return (each._replace(part=self._event(each, said, part)) for each in told)
@@ -153,17 +158,20 @@ class _Events:
         It takes nothing back. It would make an empty message of a removal, and another message of
         an edit; plain LangGraph sends it neither.
         """
-        message, because = out.data, operation.because
+        (kind, because, _), message = operation, out.data
         is_known = message.id in self._told
         self._told.add(message.id)
-        if operation.kind is Kind.DISCARD and not isinstance(message, RemoveMessage):
+        if isinstance(message, RemoveMessage):
+            had = self._earlier.get(str(message.id)) if because is Because.EARLIER_STREAM else None
+            runs_again = because in ATTEMPTS
+            return marked(out, to="log and channel", runs_again=runs_again, had=had)
+        if kind is Kind.DISCARD:
             return marked(out, to="channel")
         if because is Because.REST:
             is_edit = message.content.isspace()
         else:
             is_edit = is_known or because is Because.WHITE_SPACE
-        hides = is_edit or isinstance(message, RemoveMessage)
-        return marked(out, to="log and channel") if hides else out
+        return marked(out, to="log and channel") if is_edit else out
 
 
 def _without_edits(operations: Iterable[Operation]) -> Iterator[Operation]:

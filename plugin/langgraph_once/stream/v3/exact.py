@@ -13,13 +13,10 @@ from typing import Any, Final
 
 from langchain_core.messages import RemoveMessage
 
-from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Operation
-from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.dedup.operations import Operation
 from langgraph_once.stream.part.annotation import ANNOTATION_KEY, annotation_of
-from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY
-from langgraph_once.stream.v3.marks import marked
 
 __all__ = ["ENDS", "RUN_KEY", "VOID", "ExactEvents", "id_begun"]
 
@@ -41,36 +38,19 @@ def id_begun(start: Part) -> str:
 
 
 class ExactEvents:
-    """The form of such readers.
+    """The form of such readers."""
 
-    Args:
-        ledger: What the consumer has.
-    """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self) -> None:
         self._open: dict[str, Part] = {}
 
-    def sent(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
-        """What to send of a part: the operations on it, whose parts are events."""
-        had = self._had(part)
-        for _, because, out in operations:
-            if out is None:
-                continue
-            if isinstance(out.data, RemoveMessage):
-                yield from self._ended(out)
-                before = had.get(str(out.data.id)) if because is Because.EARLIER_STREAM else None
-                yield marked(out, runs_again=because in ATTEMPTS, had=before)
-            else:
+    def sent(self, _: Part, operations: Iterable[Operation]) -> Iterator[Part]:
+        """What to send: the operations on a part, whose own parts are events."""
+        for out in (operation.part for operation in operations):
+            if out is not None:
+                if isinstance(out.data, RemoveMessage):
+                    yield from self._ended(out)
                 self._note(out)
                 yield out
-
-    def _had(self, part: Part) -> Mapping[str, Content]:
-        """What the task of a message that begins has said in earlier runs."""
-        if not isinstance(part.data, Mapping) or part.data.get("event") != "message-start":
-            return {}
-        known = self._ledger.said_before(str(part.meta.get(TASK_NS_KEY)))
-        return {entry.id: entry.content for entry in known if entry.is_model}
 
     def _note(self, part: Part) -> None:
         if part.mode != "messages" or not isinstance(part.data, Mapping):

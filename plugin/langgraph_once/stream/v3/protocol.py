@@ -12,23 +12,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from langchain_core.language_models._compat_bridge import message_to_events
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
-from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
 from langgraph_once.stream.v3.exact import RUN_KEY
-from langgraph_once.stream.v3.marks import marked
+from langgraph_once.stream.v3.marks import mark_of, marked
 
 __all__ = ["ProtocolForm"]
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class _Shown:
@@ -139,7 +136,8 @@ class ProtocolForm:
             yield from self._emptied(self._moved.pop(message_id), ())
         for entry in self._ledger.entries(message_id):
             if entry.is_model and entry.id != message_id:
-                yield from self._emptied(self._shown.get(entry.id) or _shown(entry, ()), ())
+                old = self._shown.get(entry.id) or _shown(entry.id, (), entry.content)
+                yield from self._emptied(old, ())
 
     def _corrected(self, message: AIMessage, *, is_root: bool) -> Iterator[Part]:
         """Begin anew what a client shows of a message, if the state says something else."""
@@ -153,30 +151,23 @@ class ProtocolForm:
 
     def _event(self, part: Part, operations: Iterable[Operation]) -> Iterator[Part]:
         is_start = part.data.get("event") == "message-start"
-        before = self._said_before(part) if is_start else {}
         for operation in operations:
-            out = operation.part
-            if out is not part:
-                yield from self._message(part, operation, before)
+            if operation.part is not part:
+                yield from self._message(part, operation)
             else:
                 yield from self._start(part) if is_start else self._next(part)
 
-    def _said_before(self, part: Part) -> dict[str, _Shown]:
-        """What the client shows of the streams before, of what a task has said in them."""
-        return {
-            entry.id: _shown(entry, part.ns)
-            for entry in self._ledger.said_in(_task(part))
-            if entry.is_model and entry.id not in self._shown
-        }
-
-    def _take_back(self, removal: Part, before: Mapping[str, _Shown]) -> Iterator[Part]:
+    def _take_back(self, removal: Part) -> Iterator[Part]:
         """Note what runs again; what the client shows of it stays until that has caught up."""
         message_id, task = str(removal.data.id), _task(removal)
+        had = mark_of(removal.meta).had
         for run, held in list(self._held.items()):
             if self._runs[run].id == message_id:  # which nobody was shown
                 del self._held[run], self._runs[run]
                 self._gone.setdefault(task, []).append(held.old)
-        old = self._shown.pop(message_id, None) or before.get(message_id)
+        old = self._shown.pop(message_id, None)
+        if old is None and had is not None:
+            old = _shown(message_id, removal.ns, had)
         if old is not None and old.run is not None:
             # The model that said it died, and upstream leaves its message open.
             end = self._out(Part(old.ns, "messages", {"event": "message-finish"}), old)
@@ -246,20 +237,12 @@ class ProtocolForm:
             part = part._replace(data={**event, "id": shown.id})
         return part if shown.node is None else marked(part, node=shown.node)
 
-    def _message(
-        self, part: Part, operation: Operation, before: Mapping[str, _Shown] = NOTHING
-    ) -> Iterator[Part]:
-        """A message, a removal or a mark, with the events that say what it means.
-
-        Args:
-            part: What came.
-            operation: What was decided on it.
-            before: What the client shows of the streams before.
-        """
+    def _message(self, part: Part, operation: Operation) -> Iterator[Part]:
+        """A message, a removal or a mark, with the events that say what it means."""
         kind, because, out = operation
         if out is not None:
             if kind is Kind.REMOVE and because in ATTEMPTS:
-                yield from self._take_back(out, before)
+                yield from self._take_back(out)
             yield out
             if because is Because.REMOVED:
                 yield from self._unsaid(str(out.data.id))
@@ -305,9 +288,8 @@ def _messages(state: Any) -> list[BaseMessage]:
     return [m for each in lists for m in each if isinstance(m, BaseMessage) and m.id]
 
 
-def _shown(entry: Entry, ns: tuple[str, ...]) -> _Shown:
-    said = entry.content
-    return _Shown(entry.id, ns, said.text, is_text=not (said.calls or said.rest))
+def _shown(message_id: str, ns: tuple[str, ...], said: Content) -> _Shown:
+    return _Shown(message_id, ns, said.text, is_text=not (said.calls or said.rest))
 
 
 def _text_of(event: Mapping[str, Any]) -> str | None:

@@ -86,13 +86,12 @@ class _Answer:
         return all(other.said[kind].startswith(words) for kind, words in self.said.items())
 
     def may_go_on_as(self, other: _Answer) -> bool:
-        """Whether the other is the same, block by block, and more of the last one."""
+        """Whether the other says the same in the same blocks, and may say more."""
         return (
             any(self.said.values())
             and self.begins(other)
             and PIECES.issuperset(self.kinds.values())
             and self.kinds.items() <= other.kinds.items()
-            and all(other.blocks.get(at) == block for at, block in self.blocks.items())
         )
 
 
@@ -116,7 +115,7 @@ class RunMessages:
         """Give upstream what it lacks of an event; all events stay in the log."""
         place, size = tuple(event["params"]["namespace"]), len(self._scope)
         if place == self._scope:
-            self._give_all(self._lacking({**event, "params": {**event["params"]}}))
+            self._give_all(self._lacking(event))
         elif place[:size] == self._scope and place[size].isdecimal():
             self._give_all(self._over())  # its task runs the graph once more, as the number says
         return True
@@ -157,8 +156,7 @@ class RunMessages:
             known = [_Answer(task, message_id, content=mark.had)]
         for answer in known:
             self._answers.pop(answer.run or (task, message_id), None)
-            if self._held.pop(answer.run, None) is not None:
-                continue  # nobody has it
+            self._held.pop(answer.run, None)
             if mark.runs_again:
                 self._gone.setdefault(task, []).append(answer)
             elif answer.void is not None:
@@ -169,7 +167,7 @@ class RunMessages:
             return
         answer = _Answer(_task(part), str(part.data.id), content=content_of(part.data))
         self._answers[answer.task, answer.id] = answer
-        answer.held = [event]
+        answer.held = [_kept(event)]
         if not self._repeats(answer):
             yield from self._differs(answer)
 
@@ -181,7 +179,7 @@ class RunMessages:
         answer = self._answers[run] = _Answer(_task(part), id_begun(part), run)
         if self._gone.get(answer.task):
             self._held[run] = answer
-            answer.held = [event]
+            answer.held = [_kept(event)]
         else:
             yield event
 
@@ -191,13 +189,13 @@ class RunMessages:
         if answer is None:
             yield event
         elif part.data.get("metadata") == VOID:
-            answer.void = event
+            answer.void = _kept(event)
         else:
             answer.add(part.data)
             if run not in self._held:
                 yield event
                 return
-            answer.held.append(event)
+            answer.held.append(_kept(event))
             yield from self._compared(answer, is_over=part.data.get("event") == "message-finish")
 
     def _compared(self, answer: _Answer, *, is_over: bool) -> Iterator[Event]:
@@ -263,6 +261,11 @@ class RunMessages:
             yield from self._ended(task)
         self._held.clear()
         self._gone.clear()
+
+
+def _kept(event: Event) -> Event:
+    """An event as it is now; the transformers behind this one may change it."""
+    return {**event, "params": {**event["params"]}}
 
 
 def _task(part: Part) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
-from langchain_core.messages import AIMessage, RemoveMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.stream import StreamTransformer
@@ -208,6 +208,32 @@ def fails_in(runnable: Any) -> Any:
 def test_what_differs_is_shown_in_full(name: str) -> None:
     graph, resumes, expected = OTHERS[name]
     assert shown(graph(), resumes) == expected
+
+
+def ends_soon(graph: Any, messages_of: Callable[[Any], Any] = lambda run: run.messages) -> bool:
+    """Whether the message that broke off ends while the graph still runs."""
+    run: Any = once(graph).stream_events(ASKED, version="v3")
+    first = next(iter(messages_of(run)))
+    assert first.output.text
+    assert is_void(first)
+    return not run._exhausted
+
+
+def test_with_no_other_answer_it_ends_at_the_next_state() -> None:
+    attempts = iter([answers(HELLO, breaks={0: HALF}), None])
+
+    def node(_: Any) -> Any:
+        model = next(attempts)
+        return {"messages": [model.invoke("?") if model else HumanMessage("None.")]}
+
+    graph = chain(node, asks(answers(OTHER)))
+    graph.nodes["n0"].retry_policy = [RETRY]
+    assert ends_soon(graph)
+
+
+def test_in_a_graph_that_runs_once_more_it_ends_as_that_begins() -> None:
+    graph = retried(chain(asks(answers(HELLO, breaks={0: HALF}))))
+    assert ends_soon(graph, lambda run: next(iter(run.subgraphs)).messages)
 
 
 def test_where_both_attempts_are_to_stand_both_are_shown() -> None:

@@ -62,6 +62,19 @@ def test_what_a_node_adds_to_a_streamed_message_is_not_lost() -> None:
     assert [str(message.text) for message in run.messages] == ["Hello.", " And more."]
 
 
+@pytest.mark.parametrize("edited", ["Hello. \n", " Hello.", "Other."])
+def test_an_edit_and_other_white_space_are_not_in_run_messages(edited: str) -> None:
+    def node(state: Any) -> Any:
+        answer = model("Hello.").invoke(state["messages"])
+        return {"messages": [AIMessage(edited, id=answer.id)]}
+
+    run: Any = once(chain(node)).stream_events(ASKED, version="v3")
+    assert [str(message.text) for message in run.messages] == ["Hello."]
+    assert list(
+        folded((p.data, p.meta) for p in on_channel(chain(node)) if p.mode == "messages").values()
+    ) == [edited]
+
+
 @pytest.mark.parametrize("policy", ["retract", "hold"])
 @pytest.mark.parametrize("later", ["One two.", "One two. And more.", "One other.", "Another."])
 def test_no_policy_loses_what_a_later_attempt_says(policy: Any, later: str) -> None:
