@@ -8,7 +8,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_once.events import ChannelConfig, ChannelStreamingProcessor, Transcript
+from langgraph_once.events import (
+    ChannelConfig,
+    ChannelMode,
+    ChannelStreamingProcessor,
+    Transcript,
+)
 from langgraph_once.events.reading.artifacts import ArtifactTracker
 from langgraph_once.stream import Part
 
@@ -67,3 +72,12 @@ def test_what_nodes_wrote_more_often_before_is_not_new() -> None:
     tracker = ArtifactTracker(10)
     written = [["x", "x"], ["x"], ["x", "x"], ["x", "x", "x"]]
     assert [len(list(tracker.update(elements))) for elements in written] == [2, 0, 0, 1]
+
+
+def test_of_a_key_whose_values_and_updates_are_watched_the_values_tell_the_artifacts() -> None:
+    both = ChannelConfig(key="notes", artifact_type="Document", stream_mode=ChannelMode.BOTH)
+    watching = ChannelStreamingProcessor([both])
+    update = Part((), "updates", {"node": {"notes": ["x"]}})
+    assert list(watching.feed(update)) == []
+    told = list(watching.feed(Part((), "values", {"notes": ["x"]})))
+    assert [event.type for event in told] == ["artifact"]

@@ -59,6 +59,14 @@ def test_the_last_call_of_an_id_is_found_when_others_are_forgotten() -> None:
     assert state.message_id == "m2"
 
 
+def test_an_id_that_comes_again_is_no_older_than_the_one_before() -> None:
+    tracker = made(max_calls=2)
+    for message_id, call_id in [("m1", "c1"), ("m2", "c2"), ("m3", "c1"), ("m4", "c3")]:
+        list(tracker.whole(whole(message_id, call_id), HERE))
+    found = [tracker.call_of(call_id, HERE) for call_id in ("c1", "c2", "c3")]
+    assert [state and state.message_id for state in found] == ["m3", None, "m4"]
+
+
 def answered(tracker: ToolCallTracker, *results: tuple[str, Any]) -> list[bool]:
     """For each result, by content and source, whether it is told."""
     messages = [(ToolMessage(content, tool_call_id="c1"), source) for content, source in results]
