@@ -115,17 +115,19 @@ class MessageItems:
         news = [each for each in decided if _is_said(each)]
         if not news:
             self._say(part, "repeated")
+        came_whole = any(each.data is part.data for each in news)
         for new in news:
             kind, because, _ = operation_of(new)
             if kind is Kind.DISCARD:
                 if known := self._open.get(_key(new)):
                     self.mark(known, "not_kept")
-                continue
-            repairs = because is Because.REST
-            is_rest = not (repairs or any(each.data is part.data for each in news))
-            if is_rest and (before := _words(part.data).removesuffix(_words(new.data))):
-                self._append(new, "text", before, "repeated")
-            self._say(new, "repaired" if repairs else "kept")
+            elif because is Because.REST:
+                self._say(new, "repaired")
+            else:
+                before = "" if came_whole else _words(part.data).removesuffix(_words(new.data))
+                if before:
+                    self._append(new, "text", before, "repeated")
+                self._say(new, "kept")
 
     def mark(self, shown: Shown, mark: view.Mark) -> None:
         """Mark a whole message. Its first mark stays."""
