@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessage, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once import DedupConfig
 from langgraph_once.stream import Deduplicator, Part
@@ -33,3 +35,21 @@ def test_a_copy_of_what_is_hidden_is_hidden() -> None:
 
 def test_what_says_the_same_after_its_removal_is_not() -> None:
     assert told(SAID, REMOVED, COPY) == [COPY.data]
+
+
+def test_who_is_hidden_may_remove_all_that_is_not() -> None:
+    removed = part(RemoveMessage(id=REMOVE_ALL_MESSAGES), "agent:1|quiet:2")
+    assert told(COPY, removed) == [COPY.data, removed.data]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_a_cut_stream_may_have_had_of_who_is_hidden(hidden: bool) -> None:
+    removed = part(RemoveMessage(id="a"), f"agent:1|{'quiet' if hidden else 'loud'}:2")
+    note = {"v": 1, "source": "resume", "attempt": 1}
+    assert told(removed._replace(meta={**removed.meta, "once": note})) == (
+        [] if hidden else [removed.data]
+    )
+
+
+def test_a_message_without_an_id_is_hidden_too() -> None:
+    assert told(part(AIMessage("Yes."), "agent:1|quiet:2")) == []

@@ -203,6 +203,16 @@ def test_what_no_later_attempt_says_is_taken_back_at_the_end() -> None:
     assert [part.data for part in dedup.close()] == [RemoveMessage(id="m")]
 
 
+def test_what_an_attempt_said_in_a_stream_that_broke_off_is_stale_no_more() -> None:
+    dedup = Deduplicator(HOLD)
+    for each in (*SAID, gone("retry")):
+        list(dedup.feed(each))
+    [entry] = dedup.ledger.entries("m")
+    states = [entry.state]
+    Deduplicator(HOLD, ledger=dedup.ledger)
+    assert [*states, entry.state] == [State.STALE, State.COMPLETE]
+
+
 def test_chunks_of_a_tools_result_are_chunks() -> None:
     """They have no `chunk_position`; servers that send JSON make them of whole results."""
     dedup = Deduplicator()

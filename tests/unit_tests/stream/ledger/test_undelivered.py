@@ -18,12 +18,14 @@ from langgraph_once.stream import Deduplicator, Part
 from langgraph_once.stream.ledger import serialized
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.undelivered import keep_undelivered
+from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import content_of
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 MESSAGES: Any = {"stream_mode": "messages"}
+MODES = ["messages"]
 WORDS = ["One word.", "Two words.", "Three words."]
 
 
@@ -119,6 +121,38 @@ def test_who_reads_states_alone_finds_it_there() -> None:
     assert list(dedup.undelivered()) == []
     state = Part((), "values", {"messages": [AIMessage("Said.", id="1")]})
     assert list(dedup.feed(state)) == [state]
+
+
+class TestWithoutIds:
+    """A pair that a node wrote; a state shows it under the id that the reducer gave it."""
+
+    note = Annotation(v=1, source="node", attempt=1, unnamed=True)
+    pair = Part((), "messages", AIMessage("A pair.", id="ours"), {"once": note})
+    named = AIMessage("A pair.", id="its")
+
+    def owed(self, ledger: Ledger) -> list[Any]:
+        return [part.data.id for part in Deduplicator(ledger=ledger, modes=MODES).undelivered()]
+
+    def test_one_that_a_state_names_when_the_consumer_has_left_comes_under_that_id(self) -> None:
+        dedup = Deduplicator(modes=MODES)
+        state = Part((), "values", {"messages": [self.named]})
+        dedup.keep_undelivered([], [self.pair, state])
+        assert self.owed(dedup.ledger) == ["its"]
+
+    def test_one_that_the_thread_has_by_the_next_stream_comes_under_that_id(self) -> None:
+        dedup = Deduplicator(modes=MODES)
+        assert list(dedup.feed(self.pair)) == []
+        ledger = Ledger.from_bytes(dedup.ledger.to_bytes())
+        ledger.seed([self.named])
+        assert self.owed(ledger) == ["its"]
+
+    def test_one_that_copies_what_was_streamed_has_its_id_in_the_next_stream(self) -> None:
+        dedup = Deduplicator(modes=MODES)
+        for each in (token("A pair."), token("", chunk_position="last"), self.pair):
+            list(dedup.feed(each))
+        ledger = Ledger.from_bytes(dedup.ledger.to_bytes())
+        ledger.seed([self.named])
+        assert ledger.entries("its") == ledger.entries("1") != ()
 
 
 class TestBytes:
