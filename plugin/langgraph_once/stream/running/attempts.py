@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.errors import ParentCommand
 from langgraph.types import Command
 
-from langgraph_once.stream.dedup.messages.identity import original_of
+from langgraph_once.stream.ledger.texts import original_of
 from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.namespace import NS_SEP, lineage, node_path
 from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask

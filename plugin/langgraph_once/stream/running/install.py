@@ -37,18 +37,13 @@ class _Switch(HandlerMeta):  # type: ignore[misc]  # the metaclass upstream's cl
         return isinstance(instance, cls.plain)
 
 
-class MessagesHandlerSwitch(upstream.StreamMessagesHandler, metaclass=_Switch):
-    """Stands for `StreamMessagesHandler`."""
-
-    plain = upstream.StreamMessagesHandler
-    ours = HidingMessagesHandler
+def _switch(plain: type, ours: type) -> Any:
+    """A class that stands for `plain`."""
+    return _Switch(plain.__name__, (plain,), {"plain": plain, "ours": ours})
 
 
-class MessagesHandlerV2Switch(upstream.StreamMessagesHandlerV2, metaclass=_Switch):
-    """Stands for `StreamMessagesHandlerV2`."""
-
-    plain = upstream.StreamMessagesHandlerV2
-    ours = OnceMessagesHandlerV2
+MessagesHandlerSwitch = _switch(upstream.StreamMessagesHandler, HidingMessagesHandler)
+MessagesHandlerV2Switch = _switch(upstream.StreamMessagesHandlerV2, OnceMessagesHandlerV2)
 
 
 def install() -> None:

@@ -17,10 +17,10 @@ from langgraph_once.stream.dedup.operations import Because
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.texts import copied, original_of, saying
+from langgraph_once.stream.ledger.texts import copied, saying
 from langgraph_once.stream.part.content import Space, is_auto
 
-__all__ = ["COPIES_NOTHING", "Identity", "Match", "original_of", "space_of"]
+__all__ = ["COPIES_NOTHING", "Identity", "Match", "space_of"]
 
 MAX_OPEN: Final = 32
 """How many of the messages that a task streams may be the one that a chunk goes on with under
