@@ -13,9 +13,10 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import push_message
-from langgraph.types import Command, RetryPolicy
+from langgraph.types import Command, RetryPolicy, interrupt
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, Deduplicator, Ledger, dedup
@@ -139,6 +140,22 @@ class TestOthersAreHeard:
             return {"messages": [AIMessage("Yes."), hidden]}
 
         assert [str(m.text) for m in heard(chain(node), {"tags": ["draft"]})] == ["Yes."]
+
+    def test_such_a_copy_after_a_question_in_between(self) -> None:
+        @task
+        def draft() -> BaseMessage:
+            hidden: BaseMessage = tagged("Yes.", "draft").invoke("?")
+            return hidden
+
+        @entrypoint(checkpointer=InMemorySaver())
+        def flow(_: Any) -> list[BaseMessage]:
+            hidden = draft().result()
+            return [AIMessage(interrupt("?")), hidden]
+
+        wrapped = exactly(flow, DedupConfig(hide={"tags": ["draft"]}))
+        assert heard(wrapped, None, config=THREAD) == []
+        said = heard(wrapped, None, Command(resume="Yes."), config=THREAD)
+        assert [str(m.text) for m in said] == ["Yes."]
 
     def test_a_later_attempt_inside_a_graph_that_is_not_streamed(self) -> None:
         failures = [ValueError()]
