@@ -22,6 +22,13 @@ def test_the_steps_of_a_task_are_those_around_it_and_its_own() -> None:
     assert (outer.steps, inner.steps) == ([3], [3, 1])
 
 
+def test_what_is_said_inside_tells_the_steps_around_it() -> None:
+    graph = exactly(chain(says("One."), chain(says("Two."), says("Three."))))
+    chunks: Any = graph.stream(ASKED, stream_mode="messages", subgraphs=True)
+    steps = {m.text: meta["once"].get("steps") for _, (m, meta) in chunks if m.text}
+    assert steps == {"One.": None, "Two.": [2, 1], "Three.": [2, 2]}
+
+
 def test_another_attempt_runs_in_the_same_step() -> None:
     tasks = Tasks()
     task = tasks.get("n:1")
