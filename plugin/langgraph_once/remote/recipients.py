@@ -23,7 +23,7 @@ class Wanted(NamedTuple):
     """What is asked for."""
 
     modes: frozenset[str]
-    """The modes, as a local graph names them. Without `gap`, gaps are logged and not told."""
+    """The modes, as a local graph names them. Without `gap`, gaps are logged alone."""
 
     subgraphs: bool
     """Whether from the graphs inside too."""

@@ -90,7 +90,7 @@ class _Stream:
 
     @property
     def run_id(self) -> str | None:
-        """The run; None until the server has said it."""
+        """The run; None until the server has named it."""
         return self._known.run_id
 
     @property

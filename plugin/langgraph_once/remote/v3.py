@@ -66,9 +66,9 @@ class OnceChunks:
         method, data = event["method"], event["params"].get("data")
         if method == "custom" and isinstance(data, Mapping) and data.get("name") == CHANNEL:
             self._is_offered = True  # each thing comes here before it comes as an event
-            said = _channel_part(data["payload"])
-            if said.mode != "messages" or not self._dedup.hides(said):
-                yield self._write(said)
+            part = _channel_part(data["payload"])
+            if part.mode != "messages" or not self._dedup.hides(part):
+                yield self._write(part)
         elif method in CHANNEL_METHODS and not self._is_offered:
             self._is_offered = False
             for part in self._inferred(event):
@@ -86,8 +86,8 @@ class OnceChunks:
         return self._new(as_local(part._replace(data=filled(part.data))))
 
     def _new(self, part: Part) -> Iterator[Part]:
-        said = self._events.read(part)
-        return iter(()) if said is None else self._dedup.feed(said)
+        chunk = self._events.read(part)
+        return iter(()) if chunk is None else self._dedup.feed(chunk)
 
 
 def _channel_part(chunk: Mapping[str, Any]) -> Part:
@@ -114,7 +114,7 @@ class RunEvents:
         run_id: The run.
 
     Attributes:
-        has_ended: It has ended, and all was said.
+        has_ended: It has ended, and all its events were there.
         is_interrupted: It was interrupted; a few more may come.
     """
 

@@ -41,7 +41,8 @@ class SseDeduplication:
     def __init__(self, app: ASGIApp, *, by_default: bool, config: DedupConfig) -> None:
         self._app = app
         self._by_default = by_default
-        # What is held back has been sent for whoever re-joins by a later id, and would be lost.
+        # A client that re-joins by a later id counts as having what is held back, and would never
+        # get it.
         holds = config.reexecution == "hold"
         self._config = replace(config, reexecution="retract") if holds else config
 
@@ -50,10 +51,10 @@ class SseDeduplication:
         # The v3 protocol has its own order and numbers: `/threads/…/stream/events` is left alone.
         if scope["type"] == "http" and scope["path"].endswith("/stream"):
             asked = Headers(scope=scope).get(HEADER)
-            # Another value is passed over: to answer is for who knows whether the client may ask.
+            # Another value is ignored: only what authenticates a request may refuse it.
             wanted = ANSWERS.get((asked or "").strip())
             if self._by_default if wanted is None else wanted:
-                # Who asks by the header knows what a `RemoveMessage` means; others may not.
+                # A client that asks by the header understands a `RemoveMessage`; others may not.
                 dedup = Deduplicator(self._config, for_stock=not wanted)
                 send = _Response(scope, send, dedup).send
         await self._app(scope, receive, send)
@@ -107,7 +108,7 @@ class FrameFilter:
         return b"".join(new for frame in self._reader.feed(body) for new in self._new(frame))
 
     def close(self) -> bytes:
-        """What remains to be said at the end of the stream."""
+        """What is still to be sent at the end of the stream."""
         held = (_written(part, None) for part in self._closed())
         return b"".join((*held, self._reader.rest()))
 
@@ -120,7 +121,7 @@ class FrameFilter:
         if not kept:
             self._id_left_out = frame.id or self._id_left_out
             return
-        # The id comes with the last: who has only some of them gets all of them again.
+        # The id goes with the last, so that a client cut between them gets all of them again.
         *first, last = kept
         for other in first:
             yield self._with_id_left_out(None) + _written(other, None)
@@ -133,7 +134,7 @@ class FrameFilter:
         try:
             return list(self._dedup.feed(part))
         except Exception as error:
-            # Of a stranger's graph anything may come, and its stream must not end here.
+            # Any graph may be streamed here. An error of ours must not end its stream.
             kind = type(error).__name__
             logger.warning("An event stream goes on as it is: %s in mode %s", kind, part.mode)
             return [*self._closed(), part]
@@ -148,7 +149,7 @@ class FrameFilter:
 
 
 def _part(frame: RawFrame) -> Part | None:
-    """What the deduplicator is to see; None for what is none of its business."""
+    """The part in a frame; None where there is none that the deduplicator understands."""
     if not frame.event or not isinstance(frame.data, dict | list):
         return None
     try:

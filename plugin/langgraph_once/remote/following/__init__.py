@@ -1,7 +1,7 @@
 """What a client knows of the run that it follows: frames in, parts out, each once. No I/O.
 
 frame.py       one event of the stream, as it came
-run_reader.py  what a frame says; what to do when a connection ends, and when the run does
+run_reader.py  what a frame holds; what to do when a connection ends, and when the run does
 alignment.py   after a cut: which events of the overlap do we have already?
 history.py     which checkpoints of the thread tell what became of the run?
 reconcile.py   what do these checkpoints prove to be missing?

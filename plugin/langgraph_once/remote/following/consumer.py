@@ -117,12 +117,12 @@ def _reopened(ledger: Ledger) -> set[str]:
     Returns:
         The ids of the messages.
     """
-    said = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
-    for entry in said:
+    last = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
+    for entry in last:
         ids = entry.ids
         ledger.drop(entry)
         entry.ids = ids[:1]
         ledger.add(entry)
         for copy_id in ids[1:]:
             ledger.alias(entry, copy_id)
-    return {entry.id for entry in said}
+    return {entry.id for entry in last}

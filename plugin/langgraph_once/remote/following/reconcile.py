@@ -108,7 +108,7 @@ def lost_parts(
         yield from local_parts(("values", values, None))
 
 
-def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
+def void_tasks(states: Sequence[State], senders: Iterable[str]) -> Iterator[str]:
     """The tasks that a run began and the thread knows nothing of.
 
     A server that starts anew goes on from the last checkpoint. What came after it is done again,
@@ -118,7 +118,7 @@ def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
 
     Args:
         states: The checkpoints of the run, newest first.
-        said: The tasks of the root graph that sent a message.
+        senders: The tasks of the root graph that sent a message.
     """
     steps: list[Any] = [_meta_of(state).get("step") for state in states]
     if None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
@@ -130,7 +130,7 @@ def void_tasks(states: Sequence[State], said: Iterable[str]) -> Iterator[str]:
         for task in state.get("tasks") or ()
         if next_source != "input" or task.get("result")
     }
-    yield from (task for task in said if task not in known)
+    yield from (task for task in senders if task not in known)
 
 
 def _meta_of(state: State) -> Mapping[str, Any]:
@@ -151,7 +151,7 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
     for message_id, part in written.items():
         sent = delivered.messages.get(part.meta[TASK_NS_KEY])
         if message_id in left:
-            # A task that returns what it streamed under another id has said it whole by that.
+            # Half a message, of which the task may have returned this whole under another id.
             for sent_id, is_whole in (sent or {}).items():
                 if not is_whole and sent_id not in written:
                     yield _removal(sent_id, part.meta)

@@ -353,7 +353,7 @@ class RunReader:
         return wait_s
 
     def interrupted(self, why: str) -> StreamInterrupted:
-        """The error that says that the run cannot be read to its end."""
+        """The error of a run that cannot be read to its end, with all that `join_run` needs."""
         return StreamInterrupted(
             f"run {self.run_id or 'of unknown id'}: {why}; call join_run to go on",
             thread_id=self.thread_id,

@@ -51,7 +51,7 @@ def local_parts(event: Any) -> Iterator[Part]:
 
 
 def as_local(part: Part) -> Part:
-    """A part of JSON as a local graph says it."""
+    """A part of JSON as a local graph streams it."""
     part = revive_part(part)
     if part.mode == "messages":
         meta = dict(part.meta)

@@ -69,9 +69,9 @@ def sent(value: Any) -> Any:
     if isinstance(value, type):
         return value
     if isinstance(value, BaseModel):
-        said = value.model_dump()
-        held = {key: sent(item) for key, item in value if key in said and _holds_messages(item)}
-        return {**said, **held}
+        plain = value.model_dump()
+        held = {key: sent(item) for key, item in value if key in plain and _holds_messages(item)}
+        return {**plain, **held}
     if is_dataclass(value) and _holds_messages(value):
         return {field.name: sent(getattr(value, field.name)) for field in fields(value)}
     return value
