@@ -18,12 +18,14 @@ from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import StreamError
 from langgraph_once.remote.following.alignment import AmbiguousError
 from langgraph_once.remote.following.run_reader import RunReader
+from langgraph_once.remote.following.sdk_errors import UnknownRunError
 from langgraph_once.remote.shapes.parts import local_parts
 from langgraph_once.remote.wire.frames import FrameReader
 from langgraph_once.stream import Part
 
 META = {"langgraph_checkpoint_ns": "node:1", "langgraph_step": 1}
 USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+CUT = ConnectionError()
 CALL: Any = {"name": "f", "args": '{"n"', "id": "c", "index": 0, "type": "tool_call_chunk"}
 
 
@@ -90,6 +92,28 @@ def test_a_gap_is_told_where_no_state_can_fill_it(facts: dict[str, Any], is_told
     assert [part.mode for part in reading.suspect_loss("why")] == ["gap"] * is_told
     assert reading.suspected_loss == "why"
     assert list(reading.suspect_loss("another")) == []
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_told"), [([None], False), ([CUT], True), ([None, CUT], True)], ids=str
+)
+def test_a_run_without_a_thread_may_be_forgotten_once_it_was_read_to_its_end(
+    ends: list[Exception | None], is_told: bool
+) -> None:
+    reading = reader(thread_id=None, run_id="r")
+    feed(reading, ("messages", [AIMessageChunk(content="Ha", id="a"), META]))
+    for end in ends:
+        assert list(reading.ended(end)) == []
+        reading.rejoin()
+        reading.alignment.has_overlap = True
+    told = [part.mode for part in reading.ended(UnknownRunError())]
+    assert told == ["gap"] * is_told
+
+
+def test_what_a_run_begins_with_is_in_its_log_whatever_its_modes() -> None:
+    reading = reader()
+    feed(reading, ("metadata", {"run_id": "r", "attempt": 1}))
+    assert reading.position.endswith(":1")
 
 
 def test_a_run_that_is_known_is_not_taken_for_another() -> None:
