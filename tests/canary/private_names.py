@@ -23,6 +23,7 @@ _REMOTE: Final = "langgraph.pregel.remote"
 _REMOTE_V3: Final = "langgraph.pregel._remote_run_stream"
 _CONFIG: Final = "langgraph._internal._config"
 _CONSTANTS: Final = "langgraph._internal._constants"
+_JSONPLUS: Final = "langgraph.checkpoint.serde.jsonplus"
 _MSGPACK: Final = "langgraph.checkpoint.serde._msgpack"
 _LANGGRAPH: Final = "langgraph 1.2.22"
 _CHECKPOINT: Final = "langgraph-checkpoint 4.3.2"
@@ -211,6 +212,20 @@ PRIVATE: Final = (
         }.items()
     ),
     # Checkpoints
+    Private(
+        _JSONPLUS,
+        "_msgpack_enc",
+        "what writes codec `msgpack`",
+        _CHECKPOINT,
+        "test_msgpack_writes",
+    ),
+    Private(
+        _JSONPLUS,
+        "_msgpack_default",
+        "its hook, which ours asks about all but an `Opaque`",
+        _CHECKPOINT,
+        "test_msgpack_writes",
+    ),
     Private(
         _MSGPACK,
         "SAFE_MSGPACK_TYPES",

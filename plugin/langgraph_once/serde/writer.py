@@ -12,11 +12,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde.bounds.patterns import PatternTooLargeError
 from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
-from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import (
-    encode_msgpack,
-    met_types,
-    quick_encode,
-)
+from langgraph_once.serde.codecs.langgraph.write import encode_msgpack, names_pattern
 from langgraph_once.serde.codecs.once1 import (
     Encoder,
     QuickEncode,
@@ -120,7 +116,8 @@ class Writer:
         check = self._checks.get(tag.codec)
         try:
             if check is not None:
-                patterns = re.Pattern in self._writers.met or re.Pattern in met_types
+                has_met = re.Pattern in self._writers.met
+                patterns = has_met if tag.codec == "once1" else names_pattern(data)
                 check(data, tag.text, patterns=patterns)
         except SerdeError as error:
             if tag.codec == "once1" and isinstance(obj, BaseException):
@@ -133,7 +130,8 @@ class Writer:
 
 
 def _quick_msgpack(obj: Any) -> tuple[bytes, bool]:
-    return quick_encode(obj), re.Pattern not in met_types
+    data = encode_msgpack(obj)
+    return data, not names_pattern(data)
 
 
 def _name(obj: object) -> str:

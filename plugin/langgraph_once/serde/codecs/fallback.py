@@ -13,7 +13,7 @@ from typing import Any, Final
 import ormsgpack
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack
+from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once1.format.scan import Kind, read_token
 from langgraph_once.serde.codecs.once1.registry.registry import Registry

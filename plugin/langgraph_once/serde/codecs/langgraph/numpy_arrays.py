@@ -8,27 +8,12 @@ from typing import Any, Final
 import ormsgpack
 
 from langgraph_once.serde.codecs.langgraph.scan import end_of_value
-from langgraph_once.serde.trust.lookup import imported
 
-__all__ = ["array", "array_content", "array_parts", "is_array_type"]
+__all__ = ["array", "array_parts"]
 
 _MAX_HEAD_BYTES: Final = 1024
 _BYTES_WIDTHS: Final = {0xC4: 1, 0xC5: 2, 0xC6: 4}
 """What starts bytes in msgpack, and the width of the length that follows."""
-
-
-def is_array_type(cls: type) -> bool:
-    """Whether `cls` is numpy's array, and not a subclass."""
-    numpy = imported("numpy")
-    return numpy is not None and cls is numpy.ndarray
-
-
-def array_content(found: Any) -> tuple[Any, ...]:
-    """Return what upstream writes for an array; the buffer is a view where that is possible."""
-    if found.flags.c_contiguous:
-        return found.dtype.str, found.shape, "C", memoryview(found)
-    order = "F" if found.flags.f_contiguous else "C"
-    return found.dtype.str, found.shape, order, found.tobytes(order="A")
 
 
 def array(content: Any) -> Any:

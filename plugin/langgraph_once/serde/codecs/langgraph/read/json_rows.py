@@ -26,7 +26,7 @@ from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.bounds.budget import Budget
 from langgraph_once.serde.bounds.patterns import compiled, take_units
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
-from langgraph_once.serde.codecs.langgraph.write.msgpack_rows import encode_msgpack
+from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
 
 if TYPE_CHECKING:
