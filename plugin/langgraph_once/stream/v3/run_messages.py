@@ -35,7 +35,7 @@ class _Answer:
 
     Attributes:
         said: Its text so far, and its reasoning.
-        kinds: The kinds of its blocks, by their indexes.
+        kinds: The kinds of its blocks, by their indexes; none where an earlier run said it.
         blocks: Those that are finished.
         held: Its events, while they are held back.
         void: The event that ends it as void, where its model died.
@@ -82,17 +82,14 @@ class _Answer:
                 self.blocks[payload["index"]] = payload["content"]
 
     def begins(self, other: _Answer) -> bool:
-        """Whether the other says all that this says so far."""
-        return all(other.said[kind].startswith(words) for kind, words in self.said.items())
+        """Whether the other says all that this says so far, in the same blocks."""
+        is_same = not other.kinds or self.kinds.items() <= other.kinds.items()
+        return is_same and all(other.said[kind].startswith(self.said[kind]) for kind in PIECES)
 
     def may_go_on_as(self, other: _Answer) -> bool:
-        """Whether the other says the same in the same blocks, and may say more."""
-        return (
-            any(self.said.values())
-            and self.begins(other)
-            and PIECES.issuperset(self.kinds.values())
-            and self.kinds.items() <= other.kinds.items()
-        )
+        """Whether it is words, and nothing else, with which the other begins."""
+        is_words = any(self.said.values()) and PIECES.issuperset(self.kinds.values())
+        return is_words and self.begins(other)
 
 
 class RunMessages:
@@ -149,13 +146,12 @@ class RunMessages:
     def _take_back(self, removal: Part) -> Iterator[Event]:
         """Note what was said in vain: a later attempt of its task may repeat it."""
         task, message_id, mark = _task(removal), str(removal.data.id), mark_of(removal.meta)
-        known = [
-            each for each in self._answers.values() if (each.task, each.id) == (task, message_id)
-        ]
+        place = task, message_id
+        known = [each for each in self._answers.values() if (each.task, each.id) == place]
         if not known and mark.had is not None:
-            known = [_Answer(task, message_id, content=mark.had)]
+            known = [_Answer(*place, content=mark.had)]
         for answer in known:
-            self._answers.pop(answer.run or (task, message_id), None)
+            self._answers.pop(answer.run or place, None)
             self._held.pop(answer.run, None)
             if mark.runs_again:
                 self._gone.setdefault(task, []).append(answer)
@@ -259,8 +255,8 @@ class RunMessages:
             yield from self._differs(answer)
         for task in list(self._gone):
             yield from self._ended(task)
-        self._held.clear()
-        self._gone.clear()
+        for known in (self._answers, self._held, self._gone):
+            known.clear()
 
 
 def _kept(event: Event) -> Event:

@@ -36,7 +36,8 @@ class Upstream(MessagesTransformer):
             params["data"] = (None, meta)  # as a transformer behind it may do
 
     def take_back(self, run: str) -> None:
-        self.tell(run, {"event": "message-finish", "metadata": VOID})
+        if run in self._by_run:
+            self.tell(run, {"event": "message-finish", "metadata": VOID})
         meta = {"langgraph_checkpoint_ns": "t:1"}
         part = marked(Part((), "messages", RemoveMessage(id=run), meta), runs_again=True)
         params = {"namespace": [], "data": (part.data, part.meta)}
@@ -131,3 +132,12 @@ class TestWhereOneBreaksOff:
         told = len(upstream.given)
         upstream.tell("b", begin("b"), block(), words("One"))
         assert upstream.given[told:] == [begin("b"), block(), words("One")]
+
+
+def test_what_begins_with_another_block_is_not_held_back() -> None:
+    upstream = Upstream()
+    upstream.tell("a", begin("a"), block(), words("One"), block_end("One"), END)
+    upstream.take_back("a")
+    told = len(upstream.given)
+    upstream.tell("b", begin("b"), block("tool_call_chunk"))
+    assert upstream.given[told:] == [begin("b"), block("tool_call_chunk")]
