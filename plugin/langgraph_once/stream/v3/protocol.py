@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.language_models._compat_bridge import message_to_events
@@ -28,26 +29,21 @@ from langgraph_once.stream.v3.marks import mark_of, marked
 __all__ = ["ProtocolForm"]
 
 
+@dataclass(slots=True, eq=False)
 class _Shown:
-    """A message that the client shows.
+    """A message that the client shows."""
 
-    Attributes:
-        is_text: It says nothing but text.
-        node: The node that its events name, where a client needs that to tell them from others.
-        run: The model run that says it, while that goes on.
-    """
+    id: str
+    ns: tuple[str, ...]
+    text: str = ""
+    is_text: bool = True
+    """It says nothing but text."""
 
-    __slots__ = ("id", "is_text", "node", "ns", "run", "text")
+    node: str | None = None
+    """The node that its events name, where a client needs that to tell them from others."""
 
-    def __init__(
-        self, message_id: str, ns: tuple[str, ...], text: str = "", *, is_text: bool = True
-    ) -> None:
-        self.id = message_id
-        self.ns = ns
-        self.text = text
-        self.is_text = is_text
-        self.node: str | None = None
-        self.run: str | None = None
+    run: str | None = None
+    """The model run that says it, while that goes on."""
 
     @property
     def is_empty(self) -> bool:
@@ -132,8 +128,7 @@ class ProtocolForm:
 
     def _copied(self, message_id: str) -> Iterator[Part]:
         """Begin anew with nothing what streamed, in this stream or one before, under another id."""
-        if message_id in self._moved:
-            yield from self._emptied(self._moved.pop(message_id), ())
+        yield from self._emptied(self._moved.pop(message_id, None), ())
         for entry in self._ledger.entries(message_id):
             if entry.is_model and entry.id != message_id:
                 old = self._shown.get(entry.id) or _shown(entry.id, (), entry.content)
@@ -245,9 +240,9 @@ class ProtocolForm:
                 yield from self._take_back(out)
             yield out
             if because is Because.REMOVED:
-                yield from self._unsaid(str(out.data.id))
+                yield from self._emptied(self._shown.get(str(out.data.id)))
         if kind is Kind.DISCARD and self._answered.intersection(lineage(_task(part))):
-            yield from self._unsaid(str(part.data.id))
+            yield from self._emptied(self._shown.get(str(part.data.id)))
         if type(part.data) is AIMessage:
             self._answer(part)
 
@@ -260,14 +255,9 @@ class ProtocolForm:
             if copied is not None and entry.id != answer_id:
                 self._moved[answer_id] = copied  # an edit makes the ledger forget it
 
-    def _unsaid(self, message_id: str) -> Iterator[Part]:
-        """Begin anew with nothing what a client shows, unless a state tells that it is gone."""
-        old = self._shown.get(message_id)
-        if old is not None and message_id not in self._in_state:
-            yield from self._emptied(old)
-
-    def _emptied(self, old: _Shown, ns: tuple[str, ...] | None = None) -> Iterator[Part]:
-        if not old.is_empty and old.id not in self._in_state:
+    def _emptied(self, old: _Shown | None, ns: tuple[str, ...] | None = None) -> Iterator[Part]:
+        """Begin anew with nothing what a client shows, unless a state has it, or had it."""
+        if old is not None and not old.is_empty and old.id not in self._in_state:
             self._shown[old.id] = emptied = _Shown(old.id, old.ns if ns is None else ns)
             yield from _told(emptied, AIMessage("", id=old.id))
 

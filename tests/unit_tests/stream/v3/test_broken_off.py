@@ -108,6 +108,17 @@ class TestWhereOneBreaksOff:
         assert upstream.given[told]["metadata"] == VOID
         assert upstream.given[told + 1 :] == [begin("b"), *later]
 
+    def test_in_a_tool_call_it_is_void(self) -> None:
+        """Upstream would add the arguments to those that it has."""
+        upstream = Upstream()
+        said = (block(), words("One"), block("tool_call_chunk", index=1))
+        upstream.tell("a", begin("a"), *said)
+        upstream.take_back("a")
+        told = len(upstream.given)
+        upstream.tell("b", begin("b"), *said, END)
+        assert upstream.given[told]["metadata"] == VOID
+        assert upstream.given[told + 1 :] == [begin("b"), *said, END]
+
     def test_at_its_very_end_and_the_next_ends_it(self) -> None:
         upstream = Upstream()
         said = (block(), words("One"), block_end("One"))
