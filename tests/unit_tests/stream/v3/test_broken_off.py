@@ -134,7 +134,9 @@ class TestWhereOneBreaksOff:
         upstream.take_back("a")
         for run in ("b", "c"):
             upstream.tell(run, begin(run), block(), words("One two"))
-        assert list(upstream._by_run) == ["b", "c"]
+            assert list(upstream._by_run)[-1] == run
+        upstream.tell("d", begin("d"))
+        assert upstream.given[-1] == begin("d")
 
     def test_what_a_middleware_hides_is_not_compared(self) -> None:
         upstream = Upstream()
