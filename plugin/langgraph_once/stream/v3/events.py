@@ -22,7 +22,7 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, expanding
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.forms.exact import exact
-from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
+from langgraph_once.stream.dedup.operations import Because, Kind, Operation
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import Content, as_whole
@@ -163,8 +163,7 @@ class _Events:
         self._told.add(message.id)
         if isinstance(message, RemoveMessage):
             had = self._earlier.get(str(message.id)) if because is Because.EARLIER_STREAM else None
-            runs_again = because in ATTEMPTS
-            return marked(out, to="log and channel", runs_again=runs_again, had=had)
+            return marked(out, to="log and channel", had=had)
         if kind is Kind.DISCARD:
             return marked(out, to="channel")
         if because is Because.REST:

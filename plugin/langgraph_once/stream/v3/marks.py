@@ -24,11 +24,8 @@ class Mark(NamedTuple):
     node: str | None = None
     """The node that it is to name."""
 
-    runs_again: bool = False
-    """The removal of what a task said before it ran again."""
-
     had: Content | None = None
-    """What that was, where an earlier run said it."""
+    """What a removal takes back, where its task said it in an earlier run."""
 
 
 UNMARKED: Final = Mark()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, RemoveMessage
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.stream.part.content import Content, content_of
@@ -134,7 +134,7 @@ class RunMessages:
         payload, meta = event["params"]["data"]
         part = Part((), "messages", payload, meta or {})
         if isinstance(payload, RemoveMessage):
-            yield from self._take_back(part)
+            self._take_back(part)
         elif event["method"] != "messages":
             return  # it is hidden
         elif isinstance(payload, Mapping):
@@ -143,24 +143,19 @@ class RunMessages:
         elif isinstance(payload, BaseMessage):
             yield from self._whole(event, part)
 
-    def _take_back(self, removal: Part) -> Iterator[Event]:
+    def _take_back(self, removal: Part) -> None:
         """Note what was said in vain: a later attempt of its task may repeat it."""
-        task, message_id, mark = _task(removal), str(removal.data.id), mark_of(removal.meta)
-        place = task, message_id
+        place = task, _ = _task(removal), str(removal.data.id)
+        had = mark_of(removal.meta).had
         known = [each for each in self._answers.values() if (each.task, each.id) == place]
-        if not known and mark.had is not None:
-            known = [_Answer(*place, content=mark.had)]
+        if not known and had is not None:
+            known = [_Answer(*place, content=had)]
         for answer in known:
             self._answers.pop(answer.run or place, None)
             self._held.pop(answer.run, None)
-            if mark.runs_again:
-                self._gone.setdefault(task, []).append(answer)
-            elif answer.void is not None:
-                yield answer.void
+            self._gone.setdefault(task, []).append(answer)
 
     def _whole(self, event: Event, part: Part) -> Iterator[Event]:
-        if isinstance(part.data, AIMessageChunk):  # which upstream leaves out
-            return
         answer = _Answer(_task(part), str(part.data.id), content=content_of(part.data))
         self._answers[answer.task, answer.id] = answer
         answer.held = [_kept(event)]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import RemoveMessage
+from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.stream import Part
 from langgraph_once.stream.v3.exact import VOID
-from langgraph_once.stream.v3.marks import marked
 from langgraph_once.stream.v3.run_messages import RunMessages
 from langgraph_once.stream.v3.transformer import HIDDEN_METHOD
 
@@ -35,11 +34,14 @@ class Upstream(MessagesTransformer):
             self.own.process({"method": "messages", "params": params})
             params["data"] = (None, meta)  # as a transformer behind it may do
 
+    def state(self) -> None:
+        self.own.process({"method": "values", "params": {"namespace": [], "data": {}}})
+
     def take_back(self, run: str) -> None:
         if run in self._by_run:
             self.tell(run, {"event": "message-finish", "metadata": VOID})
         meta = {"langgraph_checkpoint_ns": "t:1"}
-        part = marked(Part((), "messages", RemoveMessage(id=run), meta), runs_again=True)
+        part = Part((), "messages", RemoveMessage(id=run), meta)
         params = {"namespace": [], "data": (part.data, part.meta)}
         self.own.process({"method": HIDDEN_METHOD, "params": params})
 
@@ -128,15 +130,20 @@ class TestWhereOneBreaksOff:
         upstream.tell("b", begin("b"), *said, END)
         assert upstream.given[told:] == [words(""), END]
 
-    def test_two_later_answers_do_not_both_go_on_with_it(self) -> None:
+    def test_only_one_later_answer_goes_on_with_it(self) -> None:
         upstream = Upstream()
         upstream.tell("a", begin("a"), block(), words("One"))
         upstream.take_back("a")
-        for run in ("b", "c"):
-            upstream.tell(run, begin(run), block(), words("One two"))
-            assert list(upstream._by_run)[-1] == run
-        upstream.tell("d", begin("d"))
-        assert upstream.given[-1] == begin("d")
+        upstream.tell("b", begin("b"), block(), words("One two"))
+        upstream.tell("c", begin("c"))
+        assert list(upstream._by_run) == ["b", "c"]
+
+    def test_behind_a_state_it_ends_at_once(self) -> None:
+        upstream = Upstream()
+        upstream.tell("a", begin("a"), block(), words("One"))
+        upstream.state()
+        upstream.take_back("a")
+        assert not upstream._by_run
 
     def test_what_a_middleware_hides_is_not_compared(self) -> None:
         upstream = Upstream()
@@ -154,3 +161,25 @@ def test_what_begins_with_another_block_is_not_held_back() -> None:
     told = len(upstream.given)
     upstream.tell("b", begin("b"), block("tool_call_chunk"))
     assert upstream.given[told:] == [begin("b"), block("tool_call_chunk")]
+
+
+def test_what_is_still_held_back_comes_with_the_next_state() -> None:
+    upstream = Upstream()
+    upstream.tell("a", begin("a"), block(), words("One"), block_end("One"), END)
+    upstream.take_back("a")
+    upstream.tell("b", begin("b"), block(), words("One"))
+    assert not upstream._by_run
+    upstream.state()
+    assert list(upstream._by_run) == ["b"]
+
+
+def test_an_edit_that_nobody_was_shown_stands_for_no_answer() -> None:
+    upstream = Upstream()
+    params = {
+        "namespace": [],
+        "data": (AIMessage("One", id="a"), {"langgraph_checkpoint_ns": "t:1"}),
+    }
+    upstream.own.process({"method": HIDDEN_METHOD, "params": params})
+    upstream.take_back("a")
+    upstream.tell("b", begin("b"))
+    assert list(upstream._by_run) == ["b"]

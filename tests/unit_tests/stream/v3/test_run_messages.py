@@ -263,6 +263,11 @@ def test_a_break_after_the_last_word_ends_as_the_next_attempt_does() -> None:
     assert shown(graph) == [(HELLO, False)]
 
 
+def test_an_attempt_that_repeats_and_breaks_off_is_not_shown() -> None:
+    graph = retried(fails_after(answers(HELLO, breaks={1: HALF})))
+    assert shown(graph) == [(HELLO, False)]
+
+
 def test_an_answer_that_does_not_stream_is_shown_once() -> None:
     graph = retried(fails_after(answers(HELLO, disable_streaming=True)))
     assert shown(graph) == [(HELLO, False)]
