@@ -18,7 +18,7 @@ from langgraph_sdk import get_sync_client
 from langgraph_once.config import RemoteConfig
 from langgraph_once.errors import ConfigError, StreamInterrupted
 from langgraph_once.remote import stream_run
-from langgraph_once.remote.following.history import PAGE
+from langgraph_once.remote.following.history import CHECKPOINTS_PER_PAGE
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import BEGUN, CUSTOM, SUCCESS, Client, custom, numbers
 from tests.unit_tests.remote.raw_server import (
@@ -305,7 +305,7 @@ class TestGaps:
         other = stream(events([("updates", {"c": {}}, "9-0")]))
         task = {"name": "a", "id": "1", "result": {"x": 1}}
         pages = [
-            answer([{"checkpoint": FIFTH}] * PAGE),
+            answer([{"checkpoint": FIFTH}] * CHECKPOINTS_PER_PAGE),
             answer([{"tasks": [task], "metadata": {"source": "input"}}]),
         ]
         with RawServer(cut, other, other, SUCCESS, *pages) as server:

@@ -18,9 +18,9 @@ from uuid import UUID
 
 from langgraph_once.remote.following.reconcile import State
 
-__all__ = ["PAGE", "RunHistory", "goes_on"]
+__all__ = ["CHECKPOINTS_PER_PAGE", "RunHistory", "goes_on"]
 
-PAGE: Final = 20
+CHECKPOINTS_PER_PAGE: Final = 20
 """How many checkpoints to ask for at once. Most runs have fewer, and each holds a whole state."""
 
 
@@ -50,12 +50,11 @@ class RunHistory:
     def asked(self, thread_id: str) -> dict[str, Any]:
         """What `client.threads.get_history` is to be asked for."""
         of_run = {} if self._is_wider else {"metadata": {"run_id": self._run_id}}
-        return {"thread_id": thread_id, "limit": PAGE, **of_run}
+        return {"thread_id": thread_id, "limit": CHECKPOINTS_PER_PAGE, **of_run}
 
-    def next_page(self, asked: Mapping[str, Any], page: Sequence[State]) -> dict[str, Any] | None:
-        """What to ask for after a page; None if that was the last."""
-        is_last = len(page) < PAGE or self.is_whole(page)
-        return None if is_last else {**asked, "before": page[-1]["checkpoint"]}
+    def is_last(self, page: Sequence[State]) -> bool:
+        """Whether no other page need be asked for after this one."""
+        return len(page) < CHECKPOINTS_PER_PAGE or self.is_whole(page)
 
     def of_run(self, states: Sequence[State]) -> list[State]:
         """Of the checkpoints of the thread those that are about the run, newest first."""

@@ -124,18 +124,15 @@ def _earlier_runs_ended(thread_id: str, reader: RunReader) -> Steps[None]:
 def _history(thread_id: str, reader: RunReader) -> Steps[list[State]]:
     """The checkpoints that are about the run, newest first, page by page."""
     history, states = reader.history, list[State]()
-    asked: dict[str, Any] | None = history.asked(thread_id)
-    while asked is not None:
-        page = yield _page({**asked, "before": before_of(asked.get("before"))}, reader.headers)
+    asked = {**history.asked(thread_id), "headers": reader.headers, "before": None}
+    while True:
+        page = yield lambda client: client.threads.get_history(**asked)
         if page is None:
             return []
         states += _listed(page, "checkpoints")
-        asked = history.next_page(asked, page)
-    return states
-
-
-def _page(asked: Mapping[str, Any], headers: Headers) -> Step:
-    return lambda client: client.threads.get_history(**asked, headers=headers)
+        if history.is_last(page):
+            return states
+        asked["before"] = before_of(page[-1]["checkpoint"])
 
 
 def _listed(answer: Any, kind: str) -> list[Mapping[str, Any]]:

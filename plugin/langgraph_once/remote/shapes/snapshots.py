@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -22,7 +23,7 @@ __all__ = [
     "snapshot",
 ]
 
-PAGE = 100
+STATES_PER_PAGE = 100
 """How many states are asked for at a time."""
 
 
@@ -73,15 +74,16 @@ class Pages:
     Args:
         limit: How many states are wanted; None for all.
         before: The checkpoint before which they begin.
-
-    Attributes:
-        size: How many are wanted next; 0 at the end.
     """
 
     def __init__(self, limit: int | None, before: Mapping[str, Any] | None) -> None:
-        self._left = limit
+        self._left = math.inf if limit is None else limit
         self._before = before_of(before)
-        self.size = PAGE if limit is None else min(limit, PAGE)
+
+    @property
+    def size(self) -> int:
+        """How many states are wanted next; 0 at the end."""
+        return int(min(self._left, STATES_PER_PAGE))
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -91,10 +93,7 @@ class Pages:
     def read(self, page: Sequence[Mapping[str, Any]]) -> Iterator[StateSnapshot]:
         """The states of a page."""
         yield from map(snapshot, page)
-        if self._left is not None:
-            self._left -= len(page)
-        is_last = len(page) < self.size
-        self.size = 0 if is_last else PAGE if self._left is None else min(self._left, PAGE)
+        self._left = 0 if len(page) < self.size else self._left - len(page)
         self._before = before_of(page[-1]["checkpoint"]) if page else None
 
 

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from langgraph_once.remote.following.history import PAGE, RunHistory, goes_on
+from langgraph_once.remote.following.history import CHECKPOINTS_PER_PAGE as PAGE
+from langgraph_once.remote.following.history import RunHistory, goes_on
 
 
 def run_made(second: int) -> str:
@@ -82,19 +83,16 @@ class TestComplete:
 
 
 class TestPages:
-    def test_the_next_begins_before_the_last_checkpoint(self) -> None:
-        page = [checkpoint(100 - n, RESUME) for n in range(PAGE)]
-        asked = RESUMED.asked("t")
-        assert asked == {"thread_id": "t", "limit": PAGE}
-        assert RESUMED.next_page(asked, page) == {**asked, "before": page[-1]["checkpoint"]}
+    def test_another_is_asked_for_after_a_full_one(self) -> None:
+        assert RESUMED.asked("t") == {"thread_id": "t", "limit": PAGE}
+        assert not RESUMED.is_last([checkpoint(100 - n, RESUME) for n in range(PAGE)])
 
-    def test_there_is_none_after_a_short_one_or_the_beginning_of_the_run(self) -> None:
-        asked = RESUMED.asked("t")
-        assert RESUMED.next_page(asked, [checkpoint(30, RESUME)]) is None
-        assert RESUMED.next_page(asked, [INTERRUPTED[0]] * PAGE) is None
+    def test_a_short_one_or_the_beginning_of_the_run_is_the_last(self) -> None:
+        assert RESUMED.is_last([checkpoint(30, RESUME)])
+        assert RESUMED.is_last([INTERRUPTED[0]] * PAGE)
         own = RunHistory(RESUME, goes_on=False)
-        assert own.next_page(asked, [checkpoint(30, RESUME, source="input")] * PAGE) is None
-        assert own.next_page(asked, [checkpoint(30, RESUME)] * PAGE) is not None
+        assert own.is_last([checkpoint(30, RESUME, source="input")] * PAGE)
+        assert not own.is_last([checkpoint(30, RESUME)] * PAGE)
 
 
 @pytest.mark.parametrize(
