@@ -22,8 +22,8 @@ from typing import Any, TypeAlias, TypeVar
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamError
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, is_default_key
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import StreamModes, Version, mode_set, reader, token_reader

@@ -20,8 +20,7 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
-from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn
-from langgraph_once.stream.dedup.states.state_cut import listed
+from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, listed
 from langgraph_once.stream.dedup.states.unchanged import METADATA_KEY, is_cached, is_repeated_update
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated

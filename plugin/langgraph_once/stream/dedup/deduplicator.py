@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -18,9 +19,13 @@ from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.dedup.hidden import HiddenMessages
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
-from langgraph_once.stream.dedup.states.decide import IsMessageKeyIn, StateParts, is_default_key
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.dedup.states.state_cut import listed
+from langgraph_once.stream.dedup.states.state_cut import (
+    IsMessageKeyIn,
+    StateCut,
+    is_default_key,
+    listed,
+)
 from langgraph_once.stream.dedup.states.unchanged import (
     changed_keys,
     has_interrupt,
@@ -97,7 +102,14 @@ class Deduplicator:
             # merges states by id would show it under the other one, too.
             goes_on=not (for_stock and STATE_MODES & set(modes)),
         )
-        self._states = StateParts(ledger, hints, is_message_key, self.stats)
+        self._state_cut = functools.partial(
+            StateCut,
+            ledger=ledger,
+            stale=[],
+            hints=hints,
+            is_message_key=is_message_key,
+            stats=self.stats,
+        )
         self._hidden = HiddenMessages.of(ledger, self.config)
         self._open_entry = ledger.open_entries
         self._held_retries = self._messages.reexecution.held
@@ -281,7 +293,7 @@ class Deduplicator:
             self.stats.suppressed += 1
             return
         if self._cuts_states:
-            data = self._states.cut(part)
+            data = self._state_cut(part).cut()
         elif is_values and not self._for_stock and is_unchanged(part, self.ledger):
             self.stats.suppressed += 1
             return

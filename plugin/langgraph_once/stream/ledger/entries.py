@@ -45,11 +45,6 @@ class Entries:
         self._count = 0
         self._bytes = 0
 
-    def resize(self, *, max_messages: int, max_bytes: int) -> None:
-        """Take other bounds."""
-        self.max_messages, self.max_bytes = max_messages, max_bytes
-        self._evict()
-
     def begin(self) -> None:
         """Note that another stream begins: no message is open, and no task has spoken in it."""
         self.epoch += 1

@@ -118,7 +118,6 @@ class Entry:
         if annotation is not None:
             self.run = annotation.get("run")
             self.attempt = annotation["attempt"]
-            self.is_model = annotation["source"] == "model"
 
     def is_of(self, annotation: Annotation | None) -> bool:
         """Whether a chunk with this annotation is the next of the same model run.

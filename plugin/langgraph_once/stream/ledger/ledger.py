@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self, TypeAlias
 
-from langchain_core.messages import BaseMessage, BaseMessageChunk
+from langchain_core.messages import BaseMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError, LedgerError
@@ -21,7 +21,7 @@ from langgraph_once.stream.ledger.serialized import (
 )
 from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
 from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
-from langgraph_once.stream.part.content import Content, Space, StreamedContent, content_of
+from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage, names
 from langgraph_once.stream.part.per_graph import PerGraph
@@ -85,7 +85,8 @@ class Ledger(Entries):
 
     def limit(self, config: DedupConfig) -> None:
         """Take the bounds that are configured now in place of those it was made with."""
-        self.resize(max_messages=config.max_messages, max_bytes=config.max_bytes)
+        self.max_messages, self.max_bytes = config.max_messages, config.max_bytes
+        self._evict()
         if self.hidden is not None:
             self.hidden.limit(config)
 
@@ -108,12 +109,6 @@ class Ledger(Entries):
         for message_id, message in self._seeds.items() if self.pending_ids else ():
             if message_id not in self._by_id:
                 self.name(message_id, content_of(message), ns=(), snapshot=True)
-
-    def stream(self, task: str, chunk: BaseMessageChunk) -> Entry:
-        """Note the first chunk of a message."""
-        entry = Entry(task, str(chunk.id), StreamedContent(chunk))
-        self.add(entry)
-        return entry
 
     def deliver_in_state(self, message_id: str, content: Content, ns: Place) -> Entry:
         """Note a message delivered in a state or an update of the graph `ns`."""

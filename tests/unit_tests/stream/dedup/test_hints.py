@@ -14,6 +14,7 @@ from langgraph_once import DedupConfig, once
 from langgraph_once.stream import Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import StateCut
+from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.running.node_handler import HintsHandler
@@ -119,12 +120,11 @@ def test_what_was_said_in_vain_is_taken_back_in_the_list_of_messages(new: list[A
     ledger.add(vain := Entry("n:1", "vain", content_of(AIMessage("No."))))
     data = {"notes": [], "n": {"messages": new}}
     cut = StateCut(
+        Part((), "updates", data),
         ledger=ledger,
-        ns=(),
-        data=data,
-        gone=None,
         stale=[vain],
         hints=None,
-        is_message_key=lambda _: False,
+        is_message_key=lambda *_: False,
+        stats=DedupStats(),
     )
     assert cut.cut() == {"notes": [], "n": {"messages": [RemoveMessage(id="vain"), *new]}}

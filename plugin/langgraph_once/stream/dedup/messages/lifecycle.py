@@ -16,6 +16,7 @@ from langgraph_once.stream.dedup.messages.identity import Match
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation, removing
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.texts import says
+from langgraph_once.stream.part.content import StreamedContent
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import lineage
 
@@ -126,9 +127,9 @@ class Lifecycle(Cases):
                     known.epoch = self._ledger.epoch
                     self._ledger.alias(known, fact.id)
                     return
-            entry = self._ledger.stream(fact.task, chunk)
+            entry = Entry(fact.task, str(chunk.id), StreamedContent(chunk))
             entry.note(fact.note, fact.steps)
-            entry.is_model = True
+            self._ledger.add(entry)
             if fact.note is None:
                 entry.metadata = fact.part.meta
                 self.concurrent.note(entry, self._ledger.open_in(fact.task))

@@ -1,7 +1,6 @@
 """A state or an update in, the same without what the consumer has out.
 
-decide     Which states are cut, and which updates; start here.
-state_cut  How one state is walked, and messages are left out of it.
+state_cut  How one state is walked, and messages are left out of it; start here.
 unchanged  Which states and updates come again as they were.
 after_gap  Which messages of a state were streamed before a gap.
 hints      What is known of the nodes where `messages` is not streamed.

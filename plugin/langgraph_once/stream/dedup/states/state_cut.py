@@ -1,24 +1,37 @@
-"""One pass over one state, leaving out the messages that the consumer already has."""
+"""State payloads without the messages that the consumer already has.
+
+`updates` and `values` repeat every message that `messages` delivered, once per level of
+nesting and once per step. Here a list of messages is cut down to what is new, in the
+language of `add_messages`: a message that is new or says something else stays, one that the
+consumer has is left out, and one that left a state is said as `RemoveMessage`. Folding what
+remains by id gives the state.
+
+Only lists of messages are cut; a message that stands alone under a key is that key's value
+and stays. Keys that begin with two underscores (`__interrupt__`, `__metadata__`) are the
+platform's and stay as they are.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
 from langgraph_once.stream.dedup.states.hints import Hints
+from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import copied, says
 from langgraph_once.stream.part.content import Content, content_of
+from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import (
-    IsMessageKey,
+    DEFAULT_KEY,
     coerced,
     fields_of,
     is_message_like,
@@ -26,57 +39,69 @@ from langgraph_once.stream.part.messages_within import (
 )
 from langgraph_once.stream.part.namespace import NS_SEP, Place
 
-__all__ = ["StateCut", "listed", "listed_ids", "listed_unnamed"]
+__all__ = ["IsMessageKeyIn", "StateCut", "is_default_key", "listed", "listed_ids", "listed_unnamed"]
 
 LISTS = frozenset({list, tuple})
 
 
-@dataclasses.dataclass(eq=False, kw_only=True)
+IsMessageKeyIn: TypeAlias = Callable[[Place, str], bool]
+"""Whether a key of a graph holds messages, for values that are none yet."""
+
+
+def is_default_key(_ns: Place, key: str) -> bool:
+    """Whether a key is the one that holds messages in most graphs."""
+    return key == DEFAULT_KEY
+
+
+@dataclasses.dataclass(eq=False)
 class StateCut:
-    """One pass over one payload.
+    """One pass over one part of mode `updates` or `values`.
+
+    A state is complete: of a message that the one before held and this one does not, a
+    `RemoveMessage` says that it has been removed.
 
     Args:
+        part: The part. Not changed: what must change is rebuilt.
         ledger: What the consumer has; notes what stays as delivered.
-        ns: Namespace of the graph whose state or update it is.
-        data: The payload. Not changed: what must change is rebuilt.
-        gone: In a snapshot the ids to say were removed, with the place to say it; None in an
-            update.
-        stale: What was sent in attempts that failed, to be taken back.
+        stale: What was sent in attempts that failed, to be taken back by this part or a later.
         hints: What is known of the run; None where copies must be inferred from what is said.
-        is_message_key: Which keys hold messages, for values that are none yet.
-
-    Attributes:
-        inferred: How many messages were taken for copies by what they say.
+        is_message_key: Which keys hold messages.
+        stats: Counts the messages that were taken for copies by what they say.
     """
 
+    part: Part
+    _: dataclasses.KW_ONLY
     ledger: Ledger
-    ns: Place
-    data: Any
-    gone: Mapping[str, Place] | None
     stale: list[Entry]
     hints: Hints | None
-    is_message_key: IsMessageKey
-    inferred: int = 0
+    is_message_key: IsMessageKeyIn
+    stats: DedupStats
 
     def __post_init__(self) -> None:
-        self._home = NS_SEP.join(self.ns)
-        self._listed = listed_ids(self.data)
-        self._is_snapshot = self.gone is not None
+        self._ns = self.part.ns
+        self._home = NS_SEP.join(self._ns)
+        self._listed = listed_ids(self.part.data)
+        self._is_snapshot = self.part.mode == "values"
+        self._gone = self.ledger.snapshot(self._ns, self._listed) if self._is_snapshot else {}
         self._copies: dict[Entry, str] = {}
         self._had_no_id: Counter[Content] = Counter()
         self._node = ""
+        while self.hints is not None and self.hints.rerun:
+            said = self.ledger.said_in(self.hints.rerun.popleft())
+            self.stale += [entry for entry in said if entry not in self.stale]
 
     def cut(self) -> Any:
         """The payload without what the consumer has; itself where it has nothing of it."""
-        if self._is_snapshot or type(self.data) is not dict:
-            return self._cut(self.data, ())
-        cut = {key: self._cut_node(key, update) for key, update in self.data.items()}
-        return cut if any(cut[key] is not self.data[key] for key in cut) else self.data
+        data = self.part.data
+        if self._is_snapshot or type(data) is not dict:
+            return self._cut(data, ())
+        cut = {key: self._cut_node(key, update) for key, update in data.items()}
+        return cut if any(cut[key] is not data[key] for key in cut) else data
 
     def _cut_node(self, node: Any, update: Any) -> Any:
         if _is_reserved(node):
             return update
-        self._node = NS_SEP.join((*self.ns, str(node)))
+        self._node = NS_SEP.join((*self._ns, str(node)))
         cut = self._cut(update, (str(node),))
         self.ledger.note_update_of(self._node)
         return cut
@@ -112,7 +137,7 @@ class StateCut:
         if type(inner) not in LISTS or not self._is_message_list(inner, place):
             return data
         kept = {item.id for item in inner if isinstance(item, BaseMessage)}
-        gone = [known for known in self.ledger.listed(self.ns) if known not in kept]
+        gone = [known for known in self.ledger.listed(self._ns) if known not in kept]
         removals = [removal for known in gone for removal in self._remove(known)]
         return [*removals, *self._new_messages(inner, place)]
 
@@ -144,17 +169,17 @@ class StateCut:
         if self._is_snapshot or not place or not is_message_like(value):
             return False
         key = next((key for key in reversed(place) if not key.isdecimal()), "")
-        return len(place) > 1 and self.is_message_key(key)
+        return len(place) > 1 and self.is_message_key(self._ns, key)
 
     def _is_message_list(self, items: Any, place: Place) -> bool:
         if any(isinstance(item, BaseMessage) for item in items):
             return True
-        if place in (self.gone or {}).values() or (self.stale and place[-1:] == ("messages",)):
+        if place in self._gone.values() or (self.stale and place[-1:] == ("messages",)):
             return True
         return bool(items) and all(self._is_raw(item, (*place, "0")) for item in items)
 
     def _removals(self, place: Place) -> Iterator[RemoveMessage]:
-        for message_id, was_at in (self.gone or {}).items():
+        for message_id, was_at in self._gone.items():
             if was_at == place:
                 yield from self._remove(message_id)
         while self.stale:
@@ -187,7 +212,7 @@ class StateCut:
     def _has_unnamed(self, items: Any, place: Place) -> Iterator[bool]:
         """Whether the consumer has each message of a state that bears no id."""
         said = [content_of(item) for item in items if isinstance(item, BaseMessage) and not item.id]
-        known, self._had_no_id = self.ledger.pending_ids.state(self.ns, place, said)
+        known, self._had_no_id = self.ledger.pending_ids.state(self._ns, place, said)
         return iter(known)
 
     def _is_known_raw(self, value: Any) -> bool:
@@ -198,14 +223,14 @@ class StateCut:
         if message.id:
             return not list(self._new_message(message, message.id))
         content, pending = content_of(message), self.ledger.pending_ids
-        if pending.comes_in_update(self.ns, content):
+        if pending.comes_in_update(self._ns, content):
             return True
         original = self._original(content)
         infers = original is None and self.hints is None and not self._is_snapshot
         if infers and pending.claim_copied(self._node, content, self.ledger.epoch):
-            self.inferred += 1
+            self.stats.inferred += 1
             return True
-        self.ledger.await_id(self.ns, content, entry=original, in_update=True)
+        self.ledger.await_id(self._ns, content, entry=original, in_update=True)
         return original is not None
 
     def _original(self, content: Content, message_id: str = "") -> Entry | None:
@@ -221,7 +246,7 @@ class StateCut:
             original = self.ledger.match_in_update(task, content)
         if not (task and original) or any(known in self._listed for known in original.ids):
             return None
-        self.inferred += self.hints is None
+        self.stats.inferred += self.hints is None
         self.ledger.claim(original, task)
         return original
 
@@ -233,7 +258,7 @@ class StateCut:
         if same:
             if not self._is_snapshot:
                 self.ledger.claim(same[-1], self._node)
-                self.ledger.take_up(same[-1], self.ns)
+                self.ledger.take_up(same[-1], self._ns)
             return
         if not known and self._is_named_now(message_id, content):
             return
@@ -243,7 +268,7 @@ class StateCut:
         if any(entry.content != content for entry in known):
             had = self.ledger.forget(message_id, home=self._home)
             yield from (RemoveMessage(id=known_id) for known_id in had if known_id != message_id)
-        place = self.ns if self.hints is None else self.hints.place(message_id, self.ns)
+        place = self._ns if self.hints is None else self.hints.place(message_id, self._ns)
         entry = self.ledger.deliver_in_state(message_id, content, place)
         yield message
         if self.hints is not None and message_id in self.hints.void:
@@ -253,9 +278,9 @@ class StateCut:
         """Whether the consumer has it from before it had an id."""
         if self._had_no_id[content] > 0:
             self._had_no_id[content] -= 1
-            self.ledger.deliver_in_state(message_id, content, self.ns)
+            self.ledger.deliver_in_state(message_id, content, self._ns)
             return True
-        return self.ledger.name(message_id, content, ns=self.ns, snapshot=self._is_snapshot)
+        return self.ledger.name(message_id, content, ns=self._ns, snapshot=self._is_snapshot)
 
     def _copy(
         self, original: Entry, message_id: str, message: BaseMessage, content: Content
@@ -266,7 +291,7 @@ class StateCut:
             self._copies[original] = message_id
         else:
             self.ledger.drop(original)
-            self.ledger.deliver_in_state(message_id, content, self.ns)
+            self.ledger.deliver_in_state(message_id, content, self._ns)
             yield RemoveMessage(id=original.id)
             yield message
 
