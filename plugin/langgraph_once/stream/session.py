@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, aclosing, closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from langchain_core.runnables import RunnableConfig
@@ -76,6 +76,7 @@ class Thread:
     may_watch: bool = False
     """Whether the graph can be asked for the mode `checkpoints`; known when it is open."""
 
+    _saves: Saves | AsyncSaves = field(init=False)
     _start_at: StreamAddress | None = None
     _at: StreamAddress | None = None
     _before: StreamAddress | None = None
@@ -85,7 +86,6 @@ class Thread:
         asked = self.config["configurable"]
         self._id = str(asked["thread_id"])
         self._ns = str(asked.get("checkpoint_ns", ""))
-        self._saves: Saves | AsyncSaves
 
     def open(self, saves: Saves) -> Ledger:
         """The ledger of the checkpoint that the stream starts from.
