@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from contextlib import suppress
 from typing import Any, Literal
 from uuid import UUID
 
@@ -288,6 +289,19 @@ async def test_version_1_tells_the_end_of_a_failed_run_before_its_node_ends() ->
         told.kinds()
         == (await read(alone(handles(answers("No", breaks={0: 2}))), version="v1")).kinds()
     )
+
+
+async def test_or_before_the_graph_ends_where_its_node_waits_for_an_answer() -> None:
+    async def node(state: Any) -> Any:
+        with suppress(BrokenConnectionError):
+            await answers("No", breaks={0: 2}).ainvoke("hi")
+        return {"messages": [AIMessage(interrupt("what then?"))]}
+
+    graph = once(alone(node, checkpointer=InMemorySaver()))
+    told = await read(graph, version="v1", config={"configurable": {"thread_id": "1"}})
+    kinds = [kind for kind, _ in told.kinds()]
+    assert kinds.index("on_chat_model_end") < len(kinds) - 1
+    assert kinds[-1] == "on_chain_end"
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
