@@ -24,6 +24,7 @@ from langgraph_once.events.vocabulary.event import (
     MessageReplacedEvent,
     MessageSupersededEvent,
     StreamErrorEvent,
+    TokenStreamEvent,
     ToolCallCompletedEvent,
     ToolCallFailedEvent,
     ToolCallProgressEvent,
@@ -162,8 +163,7 @@ class Transcript:
             return
         match event.type:
             case "token":
-                line = self._line(event.message_id, event.where)
-                line.said[event.kind].append(event.content_delta)
+                self._extend(event)
             case "message_completed":
                 self._complete(event)
             case "message_replaced":
@@ -178,10 +178,8 @@ class Transcript:
                 self._channels[event.namespace, event.key] = event.value
             case "channel_update":
                 self._updates[event.namespace, event.key].append((event.node, event.update))
-            case "artifact" | "ui":
+            case "artifact" | "ui" | "interrupt":
                 self._show(event)
-            case "interrupt":
-                self.interrupts[event.interrupt_id] = event
             case "custom":
                 self.custom.append(event)
             case "gap_possible":
@@ -202,8 +200,14 @@ class Transcript:
         self.is_ended, self.interrupts = False, {}
         self._spent = self.usage
 
-    def _show(self, event: ArtifactEvent | UIEvent) -> None:
-        if event.type == "artifact":
+    def _extend(self, event: TokenStreamEvent) -> None:
+        line = self._line(event.message_id, event.where)
+        line.said[event.kind].append(event.content_delta)
+
+    def _show(self, event: ArtifactEvent | UIEvent | InterruptEvent) -> None:
+        if event.type == "interrupt":
+            self.interrupts[event.interrupt_id] = event
+        elif event.type == "artifact":
             at = event.namespace, event.key, event.artifact_id
             self._artifacts.pop(at, None)  # the one told last comes last
             self._artifacts[at] = event

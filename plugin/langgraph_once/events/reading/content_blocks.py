@@ -17,6 +17,28 @@ REASONING_KEY = "reasoning_content"
 REFUSAL_KEY = "refusal"
 TextKind: TypeAlias = Literal["text", "reasoning", "refusal"]
 
+TEXTS: Mapping[str, tuple[TextKind, str]] = {
+    "text": ("text", "text"),
+    "text_delta": ("text", "text"),
+    "output_text": ("text", "text"),
+    "refusal": ("refusal", REFUSAL_KEY),
+}
+"""By the type of a block, what its text is, and the key of it."""
+
+NO_TEXT: tuple[TextKind, str] = ("text", "")
+
+THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
+SERVER_TOOLS = frozenset({"server_tool_use", "mcp_tool_use"})
+
+ARGS: Mapping[str, tuple[str, ...]] = {
+    "tool_use": ("partial_json", "input"),
+    "input_json_delta": ("partial_json",),
+    "function_call": ("arguments",),
+    "tool_call_chunk": ("args",),
+    "tool_call": ("args",),
+}
+"""By the type of a block, the keys that may hold the arguments of a call."""
+
 
 class TextPiece(NamedTuple):
     """Some text of one content block."""
@@ -65,15 +87,11 @@ def _block_text_piece(block: Any) -> tuple[TextKind, str]:
     """What a block says, and of which kind; no text for a block that says nothing."""
     if isinstance(block, str):
         return "text", block
-    match block.get("type"):
-        case "text" | "text_delta" | "output_text":
-            return "text", str(block.get("text") or "")
-        case "reasoning" | "thinking" | "reasoning_content":
-            return "reasoning", "".join(_thoughts(block))
-        case "refusal":
-            return "refusal", str(block.get(REFUSAL_KEY) or "")
-        case _:
-            return "text", ""
+    block_type = str(block.get("type"))
+    if block_type in THOUGHTS:
+        return "reasoning", "".join(_thoughts(block))
+    kind, key = TEXTS.get(block_type, NO_TEXT)
+    return kind, str(block.get(key) or "")
 
 
 def _thoughts(block: Mapping[str, Any]) -> Iterator[str]:
@@ -106,23 +124,15 @@ def call_pieces(chunk: Any) -> Iterator[CallPiece]:
 
 def _block_piece(block: Mapping[str, Any]) -> CallPiece | None:
     """The fragment in a content block, where an integration gives no `tool_call_chunks`."""
-    index, block_id, name = block.get("index"), block.get("id"), block.get("name")
-    match block.get("type"):
-        case "tool_use":
-            given = block.get("partial_json") or block.get("input")
-            return CallPiece(block_id, name, _as_json(given), index)
-        case "server_tool_use" | "mcp_tool_use":
-            # Anthropic streams the arguments of both as `input_json_delta`, under this index.
-            return CallPiece(None, None, "", index, is_server=True)
-        case "input_json_delta":
-            return CallPiece(None, None, block.get("partial_json") or "", index)
-        case "function_call":
-            call_id = block.get("call_id") or block_id
-            return CallPiece(call_id, name, block.get("arguments") or "", index)
-        case "tool_call_chunk" | "tool_call":
-            return CallPiece(block_id, name, _as_json(block.get("args")), index)
-        case _:
-            return None
+    block_type, index = str(block.get("type")), block.get("index")
+    if block_type in SERVER_TOOLS:
+        # Anthropic streams the arguments of both as `input_json_delta`, under this index.
+        return CallPiece(None, None, "", index, is_server=True)
+    if block_type not in ARGS:
+        return None
+    args = next((block[key] for key in ARGS[block_type] if block.get(key)), "")
+    call_id = block.get("call_id") or block.get("id")
+    return CallPiece(call_id, block.get("name"), _as_json(args), index)
 
 
 def _as_json(args: Any) -> str:

@@ -18,6 +18,7 @@ from langgraph_once.events.vocabulary.event import (
     Event,
     InterruptEvent,
     MessageCompletedEvent,
+    StreamErrorEvent,
     TaskFinishedEvent,
     TaskStartedEvent,
     TokenStreamEvent,
@@ -105,9 +106,7 @@ class AgUiRenderer:
             case "interrupt":
                 self._interrupts.append(event)
             case "stream_error":
-                self._has_failed = True
-                message = event.message if self._expose_errors else HIDDEN_ERROR
-                yield core.RunErrorEvent(message=message, code=event.error_type)
+                yield self._error(event)
             case "stream_ended":
                 if not self._has_failed:
                     yield from self._finished()
@@ -202,6 +201,11 @@ class AgUiRenderer:
         elif not begins and name in self._steps:
             del self._steps[name]
             yield self._core.StepFinishedEvent(step_name=name)
+
+    def _error(self, event: StreamErrorEvent) -> BaseEvent:
+        self._has_failed = True
+        message = event.message if self._expose_errors else HIDDEN_ERROR
+        return self._core.RunErrorEvent(message=message, code=event.error_type)
 
     def _finished(self) -> Iterator[BaseEvent]:
         core = self._core
