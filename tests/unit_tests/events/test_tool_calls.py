@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 
 from langgraph_once.events import Event, Where
-from langgraph_once.events.reading.tool_call_fragments import MessageCalls
+from langgraph_once.events.reading.tool_call_fragments import MessageCalls, ToolCallState
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
 
 HERE = Where(("agent:1",), "model", "2")
@@ -86,9 +86,14 @@ def told_of(pieces: Iterable[dict[str, Any]]) -> list[Event]:
 class Tracker(ToolCallTracker):
     """Keeps the calls of open messages, too, as the open messages do."""
 
-    def __init__(self, **how: Any) -> None:
-        super().__init__(itertools.count().__next__, **how)
+    def __init__(self, max_calls: int = 1_000) -> None:
+        super().__init__(itertools.count().__next__, max_calls=max_calls)
         self._open: dict[tuple[str, Where], MessageCalls] = {}
+
+    @property
+    def states(self) -> tuple[ToolCallState, ...]:
+        """The calls that are remembered, oldest first."""
+        return tuple(self._calls)
 
     def chunk(self, message_id: str, chunk: AIMessageChunk, where: Where) -> Iterator[Event]:
         return self.of(message_id, where).feed(chunk)

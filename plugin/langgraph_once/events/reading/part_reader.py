@@ -178,7 +178,8 @@ class PartReader:
         """Events of the mode `tools`, for a consumer who has not seen a message of the call."""
         data, where = part.data, Where(part.ns)
         is_known = self._tracker.call_of(data.get("tool_call_id", ""), where) is not None
-        if not self._wants_call(where, is_known=is_known):
+        tells_all, watched = "tool_calls" in self._include, self._messages
+        if not (tells_all or (watched and watched.wants_call(where, is_known=is_known))):
             return
         kind, call_id = data.get("event"), data.get("tool_call_id")
         if kind == "tool-started" and not is_known:
@@ -189,11 +190,6 @@ class PartReader:
             key, status = TOOL_RESULTS[kind]
             message = _tool_message(call_id, data.get(key), status)
             yield from self._tracker.result(message, where, source="tools")
-
-    def _wants_call(self, where: Where, *, is_known: bool) -> bool:
-        if "tool_calls" in self._include:
-            return True
-        return self._messages is not None and self._messages.wants_call(where, is_known=is_known)
 
     def close(self, error: BaseException | None = None) -> Iterator[Event]:
         """End the stream: close what is open, then tell the error, then the end."""

@@ -30,16 +30,11 @@ class ToolCallTracker:
         max_calls: The most calls to remember, and messages that made them.
     """
 
-    def __init__(self, seq: Callable[[], int], *, max_calls: int = 1_000) -> None:
+    def __init__(self, seq: Callable[[], int], *, max_calls: int) -> None:
         self._seq = seq
         self._calls: Bounded[ToolCallState, None] = Bounded(max_calls)
         self._by_id: Bounded[str, list[ToolCallState]] = Bounded(max_calls)
         self._told_in: Bounded[str, list[Where]] = Bounded(max_calls)
-
-    @property
-    def states(self) -> tuple[ToolCallState, ...]:
-        """The calls that are remembered, oldest first."""
-        return tuple(self._calls)
 
     def streaming(self, message_id: str, where: Where) -> MessageCalls:
         """The calls of a message that begins to stream."""
@@ -72,7 +67,9 @@ class ToolCallTracker:
             where: Where it was found.
             is_old: Whether it was there before the stream, so that only results can follow.
         """
-        if self._knows(message.id, where) or not (message.tool_calls or message.invalid_tool_calls):
+        told_in = self._told_in.get(message.id or "", ())
+        is_told = any(related(known.namespace, where.namespace) for known in told_in)
+        if is_told or not (message.tool_calls or message.invalid_tool_calls):
             return
         self._note_told(message.id, where)
         for at, call in enumerate(whole_calls(message)):
@@ -145,11 +142,6 @@ class ToolCallTracker:
                 state.claimed_by = message_id
                 return True
         return False
-
-    def _knows(self, message_id: str | None, where: Where) -> bool:
-        """Whether the calls of a message were told."""
-        places = self._told_in.get(message_id or "", ())
-        return any(related(known.namespace, where.namespace) for known in places)
 
     def _note_told(self, message_id: str | None, where: Where) -> None:
         if not message_id:  # of a provider that gives none; nothing finds it again

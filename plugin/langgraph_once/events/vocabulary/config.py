@@ -122,10 +122,10 @@ class TokenStreamingConfig:
                 "enables nothing; pass `token_streaming=None` to watch no tokens",
             )
         both = frozenset(self.enabled_namespaces) & frozenset(self.exclude_namespaces)
-        if both or "**" in self.exclude_namespaces:
+        if left_out := sorted(both or {"**"} & frozenset(self.exclude_namespaces)):
             raise ConfigError(
                 f"{where}.exclude_namespaces",
-                f"excludes {_listed(both or {'**'})}, which leaves out what is enabled; "
+                f"excludes {', '.join(map(repr, left_out))}, which leaves out what is enabled; "
                 "name each pattern in one of the two",
             )
         if self.message_tags is not None and not self.message_tags:
@@ -156,7 +156,3 @@ def checked_channels(channels: Iterable[ChannelConfig]) -> tuple[ChannelConfig, 
 def _check_patterns(where: str, patterns: Iterable[str] | None) -> None:
     if (problem := wrong_pattern(patterns or ())) is not None:
         raise ConfigError(where, problem)
-
-
-def _listed(patterns: Iterable[str]) -> str:
-    return ", ".join(map(repr, sorted(patterns)))
