@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage
 
-from langgraph_once.events.render.sse import HIDDEN_ERROR, public_dict
+from langgraph_once.events.render.sse import public_dict
 from langgraph_once.events.vocabulary.base import ToolCallEvent
 from langgraph_once.events.vocabulary.event import (
     ChannelValueEvent,
     Event,
     InterruptEvent,
     MessageCompletedEvent,
-    StreamErrorEvent,
     TaskFinishedEvent,
     TaskStartedEvent,
     TokenStreamEvent,
@@ -106,7 +105,9 @@ class AgUiRenderer:
             case "interrupt":
                 self._interrupts.append(event)
             case "stream_error":
-                yield self._error(event)
+                self._has_failed = True
+                message = self._plain(event)["message"]
+                yield core.RunErrorEvent(message=message, code=event.error_type)
             case "stream_ended":
                 if not self._has_failed:
                     yield from self._finished()
@@ -201,11 +202,6 @@ class AgUiRenderer:
         elif not begins and name in self._steps:
             del self._steps[name]
             yield self._core.StepFinishedEvent(step_name=name)
-
-    def _error(self, event: StreamErrorEvent) -> BaseEvent:
-        self._has_failed = True
-        message = event.message if self._expose_errors else HIDDEN_ERROR
-        return self._core.RunErrorEvent(message=message, code=event.error_type)
 
     def _finished(self) -> Iterator[BaseEvent]:
         core = self._core
