@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import compress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ormsgpack import Ext as Extension
 from ormsgpack import packb
@@ -83,18 +83,30 @@ class ThreadWriter:
 
     def encode_list(self, items: list[Any]) -> tuple[bytes, bool]:
         """Return the bytes of a list, as `QuickEncode`."""
-        if ATOMS.issuperset(map(type, items)):
-            return packb(items, None, OPTIONS), True
-        parts = _Parts(self._known, takes_forms=True)
+        if items and self._classes[type(items[0])] is not None:
+            thread = self._maps(items)
+            if not thread.odd and len({*map(id, items)}) == len(items):
+                thread.written[0] = self._heads[bytes(thread.numbers)]
+                return packb(thread.written, None, OPTIONS), True
+            parts = _Parts(self._known)
+            parts.takes_forms = True
+            return parts.packed(self._thread(items, thread, parts, 0))
+        parts = _Parts(self._known)
         return parts.packed(self._list(items, parts, 0))
 
     def encode_dict(self, value: dict[Any, Any]) -> tuple[bytes, bool]:
         """Return the bytes of a dictionary, as `QuickEncode`."""
-        if ATOMS.issuperset(map(type, value.values())):
-            return packb(value, None, OPTIONS), True
-        parts = _Parts(self._known)
-        parts.note(value)
-        return parts.packed(self._map(value, parts, 0))
+        is_alone = True
+        for item in value.values():
+            kind = type(item)
+            if kind in ATOMS:
+                continue
+            # The metadata of a checkpoint have one empty dictionary.
+            if not is_alone or item or (kind is not dict and kind is not list):
+                parts = _Parts(self._known)
+                return parts.packed(self._map(value, parts, 0))
+            is_alone = False
+        return packb(value, None, OPTIONS), True
 
     def encode_message(self, message: Any) -> tuple[bytes, bool]:
         """Return the bytes of a message, as `QuickEncode`."""
@@ -105,8 +117,10 @@ class ThreadWriter:
         return packb(Extension(_MODEL, packed), None, OPTIONS), True
 
     def _map(self, value: dict[Any, Any], parts: _Parts, level: int) -> dict[Any, Any]:
-        """Return what msgpack writes in the place of a dictionary, which was noted."""
-        written = value
+        """Return what msgpack writes in the place of a dictionary, whose keys are text."""
+        ids, written = parts.ids, value
+        ids.append(id(value))
+        parts.look()
         for key, item in value.items():
             kind = type(item)
             if kind in ATOMS:
@@ -114,7 +128,9 @@ class ThreadWriter:
             if kind is list:
                 made: Any = self._list(item, parts, level + 1)
             elif kind is dict and level < _MAX_LEVELS and _TEXT.issuperset(map(type, item)):
-                parts.note(item)
+                if ATOMS.issuperset(map(type, item.values())):
+                    ids.append(id(item))
+                    continue
                 made = self._map(item, parts, level + 1)
             else:
                 made = parts.other().prepared(item, level + 1)
@@ -126,17 +142,16 @@ class ThreadWriter:
 
     def _list(self, items: list[Any], parts: _Parts, level: int) -> Any:
         """Return what msgpack writes in the place of a list."""
+        parts.ids.append(id(items))
+        if items and self._classes[type(items[0])] is not None:
+            return self._thread(items, self._maps(items), parts, level)
         if ATOMS.issuperset(map(type, items)):
-            made = items
-        elif self._classes[type(items[0])] is not None:
-            made = self._thread(items, parts, level)
-        else:
-            return parts.other().prepared(items, level)
-        parts.note(items)
-        return made
+            return items
+        parts.ids.pop()
+        return parts.other().prepared(items, level)
 
-    def _thread(self, items: list[Any], parts: _Parts, level: int) -> list[Any]:
-        """Return what msgpack writes in the place of a thread."""
+    def _maps(self, items: list[Any]) -> _Thread:
+        """Look at the messages of a thread; there is one at least."""
         classes = self._classes
         numbers: list[int] = []
         written: list[Any] = [None]
@@ -166,23 +181,27 @@ class ThreadWriter:
                 continue
             if not shape.holds_plain(values):
                 odd.append(len(numbers))
+        return _Thread(written, numbers, odd)
+
+    def _thread(self, items: list[Any], thread: _Thread, parts: _Parts, level: int) -> list[Any]:
+        """Return what msgpack writes in the place of a thread."""
+        written, numbers, odd = thread
         # What stands as it is is noted where it is written.
         messages = items if all(numbers) else compress(items, numbers)
-        parts.note_all([*map(id, messages)])
-        forms = self._written_odd(written, numbers, odd, parts, level) if odd else None
+        parts.ids += map(id, messages)
+        forms = self._written_odd(thread, parts, level) if odd else None
         written[0] = (
             self._heads.with_forms(numbers, forms) if forms else self._heads[bytes(numbers)]
         )
         return written
 
-    def _written_odd(
-        self, written: list[Any], numbers: list[int], odd: list[int], parts: _Parts, level: int
-    ) -> dict[int, bytes] | None:
-        """Have the items at `odd` places of `written` hold what msgpack writes rightly.
+    def _written_odd(self, thread: _Thread, parts: _Parts, level: int) -> dict[int, bytes] | None:
+        """Have the items that are not plain replaced by what msgpack writes rightly.
 
         Returns:
             The kinds with forms, where the objects in messages are written as maps.
         """
+        written, numbers, odd = thread
         if parts.takes_forms and len(odd) >= _MIN_ODD and all(numbers):
             nested = NestedForm(self._known.shapes)
             with suppress(GiveUpError):
@@ -213,31 +232,37 @@ class ThreadWriter:
         return number
 
 
+class _Thread(NamedTuple):
+    """The messages of a thread, as they are written where all are plain."""
+
+    written: list[Any]
+    """The maps of their values, behind a place for the `HEAD`; what is no message as it is."""
+    numbers: list[int]
+    """Of the kinds."""
+    odd: list[int]
+    """Where in `written` something stands that may not be plain."""
+
+
 class _Parts:
     """What is met while one value is written."""
 
-    __slots__ = ("_ids", "_known", "_next_look", "_other", "nested", "takes_forms")
+    takes_forms = False
+    """Whether the value is one thread: nothing but its messages holds objects."""
+    nested: NestedForm | None = None
+    """The forms of the objects in messages, where these have some."""
+    _next_look = MANY_PARTS
+    _other: OnePassWriter | None = None
 
-    def __init__(self, known: Known, *, takes_forms: bool = False) -> None:
+    def __init__(self, known: Known) -> None:
         self._known = known
-        self._ids: list[int] = []
-        self._next_look = MANY_PARTS
-        self._other: OnePassWriter | None = None
-        self.takes_forms = takes_forms
-        """Whether the value is one thread: nothing but its messages holds objects."""
-        self.nested: NestedForm | None = None
-        """The forms of the objects in messages, where these have some."""
+        self.ids: list[int] = []
+        """Of the parts that others may refer to."""
 
-    def note(self, part: Any) -> None:
-        """Note a part that others may refer to; as `OnePassWriter.note`."""
-        self.note_all([id(part)])
-
-    def note_all(self, ids: list[int]) -> None:
-        """Note the ids of several parts."""
-        self._ids += ids
-        if len(self._ids) >= self._next_look:
-            check_repeats(self._ids)
-            self._next_look = 2 * len(self._ids)
+    def look(self) -> None:
+        """Refuse a value whose shared parts hold shared parts; as `check_repeats`."""
+        if len(self.ids) >= self._next_look:
+            check_repeats(self.ids)
+            self._next_look = 2 * len(self.ids)
 
     def other(self) -> OnePassWriter:
         """Return what writes the parts that are not plain."""
@@ -251,19 +276,23 @@ class _Parts:
         Raises:
             GiveUpError: A part occurs twice, or is an entry of a table.
         """
-        hook = self._hook()
-        data = packb(written, hook, OPTIONS)
-        other = self._other
-        ids = self._ids + other.ids if other is not None else self._ids
+        other, ids = self._other, self.ids
+        if other is None and self.nested is None:
+            data, is_plain = packb(written, None, OPTIONS), True
+        else:
+            data, is_plain = packb(written, self._hook(), OPTIONS), False
+            other = self._other
+        if other is not None:
+            ids += other.ids
         if len({*ids}) != len(ids) or (other is not None and other.pieces):
             raise GiveUpError
-        return data, hook is None
+        return data, is_plain
 
-    def _hook(self) -> Callable[[Any], Any] | None:
+    def _hook(self) -> Callable[[Any], Any]:
         nested = self.nested
         if nested is None:
-            return self._other.hook if self._other is not None else None
-        self._ids += nested.ids
+            return self.other().hook
+        self.ids += nested.ids
         if not nested.others:
             return VALUES
         other = self.other()
