@@ -10,7 +10,7 @@ the transformers of users may have changed them on the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
@@ -34,7 +34,6 @@ class _Answer:
     """A message of `run.messages`, or one that is held back from it.
 
     Attributes:
-        said: Its text so far, and its reasoning.
         kinds: The kinds of its blocks, by their indexes; none where an earlier run said it.
         blocks: Those that are finished.
         held: Its events, while they are held back.
@@ -47,15 +46,15 @@ class _Answer:
         self.task = task
         self.id = message_id
         self.run = run
-        self.said = dict.fromkeys(PIECES, "")
+        self._pieces: dict[str, list[str]] = {kind: [] for kind in PIECES}
         self.kinds: dict[int, str] = {}
         self.blocks: dict[int, Any] = {}
         self.held: list[Event] = []
         self.void: Event | None = None
         self._content = content
         if content is not None:
-            thought = "".join(str(words) for _, words in content.rest)
-            self.said = {"text": content.text, "reasoning": thought}
+            self._pieces["text"].append(content.text)
+            self._pieces["reasoning"] += (str(words) for _, words in content.rest)
 
     @property
     def content(self) -> Content:
@@ -70,25 +69,29 @@ class _Answer:
             self._content = content_of(AIMessage(content=blocks, tool_calls=calls))
         return self._content
 
+    def words(self, kind: str) -> str:
+        """Its text so far, or its reasoning."""
+        return "".join(self._pieces[kind])
+
     def add(self, payload: Mapping[str, Any]) -> None:
         """Note what an event says."""
-        match payload.get("event"):
-            case "content-block-start":
-                self.kinds[payload["index"]] = payload["content"].get("type")
-            case "content-block-delta":
-                for kind, words in _pieces(payload):
-                    self.said[kind] += words
-            case "content-block-finish":
-                self.blocks[payload["index"]] = payload["content"]
+        if (delta := payload.get("delta")) is not None:
+            for kind in PIECES:
+                if kind in delta:
+                    self._pieces[kind].append(delta[kind])
+        elif payload.get("event") == "content-block-start":
+            self.kinds[payload["index"]] = payload["content"].get("type")
+        elif payload.get("event") == "content-block-finish":
+            self.blocks[payload["index"]] = payload["content"]
 
     def begins(self, other: _Answer) -> bool:
         """Whether the other says all that this says so far, in the same blocks."""
         is_same = not other.kinds or self.kinds.items() <= other.kinds.items()
-        return is_same and all(other.said[kind].startswith(self.said[kind]) for kind in PIECES)
+        return is_same and all(other.words(kind).startswith(self.words(kind)) for kind in PIECES)
 
     def may_go_on_as(self, other: _Answer) -> bool:
         """Whether it is words, and nothing else, with which the other begins."""
-        is_words = any(self.said.values()) and PIECES.issuperset(self.kinds.values())
+        is_words = any(map(self.words, PIECES)) and PIECES.issuperset(self.kinds.values())
         return is_words and self.begins(other)
 
 
@@ -122,26 +125,27 @@ class RunMessages:
         self._give_all(self._over())
         self._finalize()
 
-    def _give_all(self, events: Iterator[Event]) -> None:
+    def _give_all(self, events: Iterable[Event]) -> None:
         for event in events:
             self._give(event)
 
-    def _lacking(self, event: Event) -> Iterator[Event]:
+    def _lacking(self, event: Event) -> Iterable[Event]:
         if event["method"] == "values":  # a state: what ran before it has ended
-            yield from self._over()
+            return self._over()
         if not event["method"].startswith("messages"):
-            return
+            return ()
         payload, meta = event["params"]["data"]
         part = Part((), "messages", payload, meta or {})
         if isinstance(payload, RemoveMessage):
             self._take_back(part)
         elif event["method"] != "messages":
-            return  # it is hidden
-        elif isinstance(payload, Mapping):
+            return ()  # it is hidden
+        elif isinstance(payload, dict):
             is_start = payload.get("event") == "message-start"
-            yield from self._start(event, part) if is_start else self._next(event, part)
+            return self._start(event, part) if is_start else self._next(event, part)
         elif isinstance(payload, BaseMessage):
-            yield from self._whole(event, part)
+            return self._whole(event, part)
+        return ()
 
     def _take_back(self, removal: Part) -> None:
         """Note what was said in vain: a later attempt of its task may repeat it."""
@@ -155,54 +159,49 @@ class RunMessages:
             self._held.pop(answer.run, None)
             self._gone.setdefault(task, []).append(answer)
 
-    def _whole(self, event: Event, part: Part) -> Iterator[Event]:
+    def _whole(self, event: Event, part: Part) -> Iterable[Event]:
         answer = _Answer(_task(part), str(part.data.id), content=content_of(part.data))
         self._answers[answer.task, answer.id] = answer
         answer.held = [_kept(event)]
-        if not self._repeats(answer):
-            yield from self._differs(answer)
+        return () if self._repeats(answer) else self._differs(answer)
 
-    def _start(self, event: Event, part: Part) -> Iterator[Event]:
-        if part.data.get("role") == "tool":  # which upstream shows nobody
-            yield event
-            return
+    def _start(self, event: Event, part: Part) -> Iterable[Event]:
         run = str(part.meta.get(RUN_KEY))
-        answer = self._answers[run] = _Answer(_task(part), id_begun(part), run)
-        if self._gone.get(answer.task):
-            self._held[run] = answer
-            answer.held = [_kept(event)]
-        else:
-            yield event
+        if part.data.get("role") != "tool":  # which upstream shows nobody
+            answer = self._answers[run] = _Answer(_task(part), id_begun(part), run)
+            if self._gone.get(answer.task):
+                self._held[run] = answer
+                answer.held = [_kept(event)]
+                return ()
+        return (event,)
 
-    def _next(self, event: Event, part: Part) -> Iterator[Event]:
+    def _next(self, event: Event, part: Part) -> Iterable[Event]:
         run = str(part.meta.get(RUN_KEY))
         answer = self._answers.get(run)
         if answer is None:
-            yield event
-        elif part.data.get("metadata") == VOID:
+            return (event,)
+        if part.data.get("metadata") == VOID:
             answer.void = _kept(event)
-        else:
-            answer.add(part.data)
-            if run not in self._held:
-                yield event
-                return
-            answer.held.append(_kept(event))
-            yield from self._compared(answer, is_over=part.data.get("event") == "message-finish")
+            return ()
+        answer.add(part.data)
+        if run not in self._held:
+            return (event,)
+        answer.held.append(_kept(event))
+        return self._compared(answer, is_over=part.data.get("event") == "message-finish")
 
-    def _compared(self, answer: _Answer, *, is_over: bool) -> Iterator[Event]:
+    def _compared(self, answer: _Answer, *, is_over: bool) -> Iterable[Event]:
         """What upstream is given as an answer goes on that is held back."""
         gone = self._gone.get(answer.task, [])
         if not is_over and any(map(answer.begins, gone)):
-            return
+            return ()
         del self._held[answer.run]
         if is_over and self._repeats(answer):
-            return
-        broken = [old for old in gone if old.run in self._streams and old.may_go_on_as(answer)]
-        if broken:
-            gone.remove(broken[0])
-            yield from self._goes_on(broken[0], answer)
-        else:
-            yield from self._differs(answer)
+            return ()
+        for old in gone:
+            if old.run in self._streams and old.may_go_on_as(answer):
+                gone.remove(old)
+                return self._goes_on(old, answer)
+        return self._differs(answer)
 
     def _repeats(self, answer: _Answer) -> bool:
         """Whether upstream has all of a complete answer; it stands for no other then."""
@@ -217,20 +216,18 @@ class RunMessages:
         """The message that broke off is the new one from now on."""
         stream = self._streams[answer.run] = self._streams.pop(old.run)
         stream.set_message_id(answer.id)
-        lacks = dict(old.said)
+        lacks = {kind: old.words(kind) for kind in PIECES}
         for event in answer.held[1:]:
             payload, meta = event["params"]["data"]
-            at = payload.get("index")
-            match payload["event"]:
-                case "content-block-start" if at in old.kinds:
-                    continue
-                case "content-block-finish" if at in old.blocks:
-                    continue
-                case "content-block-delta":
-                    payload = {**payload, "delta": dict(payload["delta"])}
-                    for kind, words in _pieces(payload):
-                        payload["delta"][kind] = words[len(lacks[kind]) :]
-                        lacks[kind] = lacks[kind][len(words) :]
+            known = {"content-block-start": old.kinds, "content-block-finish": old.blocks}
+            if payload.get("index") in known.get(payload["event"], ()):
+                continue
+            if "delta" in payload:
+                delta = dict(payload["delta"])
+                for kind in PIECES.intersection(delta):
+                    size = len(delta[kind])
+                    delta[kind], lacks[kind] = delta[kind][len(lacks[kind]) :], lacks[kind][size:]
+                payload = {**payload, "delta": delta}
             yield {**event, "params": {**event["params"], "data": (payload, meta)}}
 
     def _differs(self, answer: _Answer) -> Iterator[Event]:
@@ -261,8 +258,3 @@ def _kept(event: Event) -> Event:
 
 def _task(part: Part) -> str:
     return str(part.meta.get(TASK_NS_KEY))
-
-
-def _pieces(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The words that a delta says, with their kind."""
-    return [(kind, words) for kind, words in payload["delta"].items() if kind in PIECES]
