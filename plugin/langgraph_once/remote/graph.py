@@ -145,7 +145,7 @@ class OnceRemoteGraph(RemoteThreads):
         ledger: Ledger | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
-        """`stream`, async; the arguments are the same."""
+        """`stream`, async."""
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
         return afiltered(self._aparts(input, config, wanted, kwargs), chunks, nullcontext())
 
@@ -188,7 +188,7 @@ class OnceRemoteGraph(RemoteThreads):
         version: Version = "v1",
         **kwargs: Any,
     ) -> Any:
-        """`invoke`, async; the arguments are the same."""
+        """`invoke`, async."""
         result = Result(stream_mode, subgraphs, version)
         async for part in self._aparts(input, config, Wanted(result.modes, subgraphs), kwargs):
             result.feed(part)

@@ -50,7 +50,7 @@ class Caller:
         self._configurable: Mapping[str, Any] = config.get("configurable", {})
         self._scratchpad = self._configurable.get(SCRATCHPAD_KEY)
         self.task: str = self._configurable.get(NS_KEY) or ""
-        # The task's, numbered from the second graph on that it runs, as upstream's loop does.
+        # Upstream numbers the graphs of a task from the second on (langgraph/pregel/_loop.py).
         count = getattr(self._scratchpad, "subgraph_counter", lambda: 0)()
         self.ns = (*filter(None, self.task.split(NS_SEP)), *([str(count)] if count else []))
         self._step: int = config.get("metadata", {}).get(STEP_KEY, -1)

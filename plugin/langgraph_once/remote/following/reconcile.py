@@ -165,7 +165,7 @@ def _removal(message_id: str, meta: Mapping[str, Any]) -> Part:
 
 
 def _left(state: State) -> Iterator[BaseMessage]:
-    """The messages in a state, and those that wait to get there."""
+    """The messages in a state, and those of tasks whose step has not ended."""
     for _, message in found_in_input(revive(state.get("values"))):
         yield message
     for task in _tasks(state):

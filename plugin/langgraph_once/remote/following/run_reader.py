@@ -111,8 +111,8 @@ class RunReader:
         self._received = Delivered()
         self._tries = Retries(self.config)
         self._end = End.WHOLE
-        self._is_clean = False
-        self._tells_its_end = False
+        self._was_read_to_end = False
+        self._shows_cuts = False
         self._passed_id: str | None = None
         self._logged = None if self.modes is None else mode_set(self.modes) | {"metadata"}
         self._has_begun = self.begins_at is not None
@@ -148,7 +148,7 @@ class RunReader:
             self.run_id = found["run"]
             self.thread_id = self.thread_id or found["thread"]
         has_length = not LENGTHS.isdisjoint(headers)
-        self._tells_its_end = has_length or http_version in FRAMED_VERSIONS
+        self._shows_cuts = has_length or http_version in FRAMED_VERSIONS
         # With this header a server offers to join the run again; the SDK relies on it, too. The
         # server of JavaScript (2.0.0) does not send it, nor heartbeats.
         can_come_back = self.is_resumable and "location" in headers
@@ -246,16 +246,16 @@ class RunReader:
         self._end = End.WHOLE if error is None else self.failed(error)
         match self._end:
             case End.WHOLE:
-                self._is_clean = True
+                self._was_read_to_end = True
                 lacks_all = self.is_resumable and not self._tries.is_first
                 if not self.alignment.has_overlap or (lacks_all and not self.alignment.last_id):
                     yield from self.suspect_loss("the server no longer has the events of the run")
             case End.CUT:
-                self._is_clean = False
+                self._was_read_to_end = False
                 if not self.is_resumable:
                     why = "the run is not resumable, and a connection to it was cut"
                     yield from self.suspect_loss(why)
-            case End.UNKNOWN if self.thread_id is not None or not self._is_clean:
+            case End.UNKNOWN if self.thread_id is not None or not self._was_read_to_end:
                 # A server forgets a run without a thread as it ends.
                 yield from self.suspect_loss("the server no longer knows the run")
 
@@ -277,7 +277,7 @@ class RunReader:
         asked for; and one whose response had no length, so that a cut looks like its end.
         """
         has_begun = self.alignment.last_id is not None and self.alignment.has_overlap
-        return self._tells_its_end and has_begun and self.thread_id is not None
+        return self._shows_cuts and has_begun and self.thread_id is not None
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
         """End the stream with what the state of the thread proves to be missing.
@@ -310,7 +310,7 @@ class RunReader:
         if not self.is_open:
             return GONE
         if self.thread_id is None:
-            return "success" if self._is_clean else GONE
+            return "success" if self._was_read_to_end else GONE
         return None
 
     @property
