@@ -3,7 +3,8 @@
 In: an object. Out: bytes, or an `EncodeError` that says which part cannot be written.
 
     encoder.py             `Encoder`, and the general way, which decides what is right
-    threads.py             1: threads of messages and plain data, in one go
+    threads.py             1: threads of messages and plain data; odd parts as 2 writes them
+    heads.py               the `HEAD` of a thread: the kinds of its messages
     attempts.py            the order of 2 and 3, and what was found out about each class
     one_pass.py            2: any value that is simple, in one pass
     shared_parts.py        3: the same, with parts that occur more than once, or are unusual

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import compress
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ormsgpack import Ext as Extension
@@ -20,12 +19,11 @@ from ormsgpack import packb
 from langgraph_once.serde.codecs.once1.format.layout import (
     ATOMS,
     MARK,
-    MAX_KINDS_BYTES,
     OPTIONS,
     Ext,
-    array,
     pack,
 )
+from langgraph_once.serde.codecs.once1.write.heads import AS_IT_IS, Heads, NumberedKinds
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, OnePassWriter
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
@@ -36,7 +34,7 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
 )
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
+    from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
 
 __all__ = ["QuickEncode", "ThreadWriter"]
 
@@ -51,21 +49,11 @@ _MAX_LEVELS: Final = 16
 _NONE: Final = "additional_kwargs"
 """Looked at in any case."""
 
-_MAX_KINDS: Final = 255
-"""Of messages there are a handful."""
-
-_MAX_HEADS: Final = 1024
-_MAX_HEAD_MESSAGES: Final = 128
-"""What is remembered takes a megabyte at most."""
-
 _MIN_ODD: Final = 2
 """To find forms takes longer than to write what one message holds in its place."""
 
 _MODEL: Final = int(Ext.MODEL)
-_HEAD: Final = int(Ext.HEAD)
 _NEVER_MET: Final = (None, 0)
-_AS_IT_IS: Final = 0
-"""In place of a kind: the item is no message, and stands for itself."""
 
 
 class ThreadWriter:
@@ -76,8 +64,8 @@ class ThreadWriter:
     def __init__(self, known: Known) -> None:
         self._known = known
         self._classes = _Classes(known.shapes)
-        self._numbered = _Numbered()
-        self._heads = _Heads(self._numbered.kinds)
+        self._numbered = NumberedKinds()
+        self._heads = Heads(self._numbered.kinds)
         self.by_type = _ByType(self, known.shapes)
         """What writes values of a type."""
 
@@ -157,7 +145,7 @@ class ThreadWriter:
         written: list[Any] = [None]
         odd: list[int] = []
         for item in items:
-            number = _AS_IT_IS
+            number = AS_IT_IS
             if (found := classes[type(item)]) is not None:
                 sizes, size, own, shape = found
                 values = item.__dict__
@@ -226,7 +214,7 @@ class ThreadWriter:
         """Look at a message that is not as the last one was; return the number of its kind."""
         kind = shape.kind_of(item)
         if kind is None:
-            return _AS_IT_IS
+            return AS_IT_IS
         number = self._numbered.number(kind)
         sizes[len(kind.fields_set)] = kind.fields_set, number
         return number
@@ -336,60 +324,6 @@ class _Classes(dict[type, "tuple[Any, int, str, MessageShape] | None"]):
             return None
         own = "tool_calls" if shape.has_calls else "artifact" if shape.has_artifact else _NONE
         return self.setdefault(cls, ([_NEVER_MET] * (shape.size + 1), shape.size, own, shape))
-
-
-class _Numbered:
-    """The kinds that were met, each under a number, so that bytes can list them."""
-
-    def __init__(self) -> None:
-        self.kinds: dict[int, Kind] = {}
-        self._numbers: dict[Kind, int] = {}
-        self._lock = Lock()
-
-    def number(self, kind: Kind) -> int:
-        """Return the number of a kind."""
-        found = self._numbers.get(kind)
-        return self._new_number(kind) if found is None else found
-
-    def _new_number(self, kind: Kind) -> int:
-        with self._lock:
-            number = len(self.kinds) + 1
-            if number > _MAX_KINDS:
-                raise GiveUpError
-            self.kinds[number] = kind
-            # Last: whoever finds it finds the kind, too.
-            return self._numbers.setdefault(kind, number)
-
-
-class _Heads(dict[bytes, Extension]):
-    """The `HEAD` of a thread, by the numbers of the kinds of its messages."""
-
-    def __init__(self, kinds: dict[int, Kind]) -> None:
-        super().__init__()
-        self._kinds = kinds
-
-    def __missing__(self, numbers: bytes) -> Extension:
-        kinds = self._kinds
-        head = _made(numbers, lambda number: kinds[number].packed)
-        if len(numbers) <= _MAX_HEAD_MESSAGES:
-            if len(self) >= _MAX_HEADS:
-                self.clear()
-            self[numbers] = head
-        return head
-
-    def with_forms(self, numbers: list[int], forms: dict[int, bytes]) -> Extension:
-        """Return one that is not remembered, with these kinds in place of those of a number."""
-        kinds = self._kinds
-        return _made(bytes(numbers), lambda number: forms.get(number) or kinds[number].packed)
-
-
-def _made(numbers: bytes, packed_kind: Callable[[int], bytes]) -> Extension:
-    order = bytes(number for number in dict.fromkeys(numbers) if number != _AS_IT_IS)
-    kinds = array([*map(packed_kind, order)])
-    if len(kinds) > MAX_KINDS_BYTES:
-        raise GiveUpError
-    places = bytes.maketrans(order, bytes(range(1, len(order) + 1)))
-    return Extension(_HEAD, array([pack(kinds), pack(numbers.translate(places)), pack(MARK)]))
 
 
 def _are_flat(calls: list[Any]) -> bool:
