@@ -119,26 +119,20 @@ class ToolCallTracker:
         Ids may come again in a later turn or in a parallel task: the same task goes first, then
         the same graph, then graphs around and inside it; of several the last without a result.
         """
-        found = [
-            state
-            for state in self._with_id(tool_call_id)
-            if related(state.where.namespace, where.namespace)
-        ]
 
         def fits(state: ToolCallState) -> tuple[bool, bool, bool]:
             at = state.where
             is_same_graph = at.namespace == where.namespace
             return at.task_id == where.task_id, is_same_graph, state.result is None
 
-        return max(reversed(found), key=fits, default=None)
+        return max(reversed(self._near(tool_call_id, where)), key=fits, default=None)
 
     def _claimed(self, tool_call_id: str | None, message_id: str | None, where: Where) -> bool:
         """Whether a call of a message was told of before the message was; it is this message's
         from now on, so that another message that makes a call of the same id makes another."""
-        for state in self._with_id(tool_call_id):
+        for state in self._near(tool_call_id, where):
             owner = state.message_id or state.claimed_by or message_id
-            is_related = related(state.where.namespace, where.namespace)
-            if message_id and owner == message_id and is_related and state.is_told_whole:
+            if message_id and owner == message_id and state.is_told_whole:
                 state.claimed_by = message_id
                 return True
         return False
@@ -150,6 +144,11 @@ class ToolCallTracker:
         if where not in places:
             places.append(where)
             del places[: -self._told_in.max_size]
+
+    def _near(self, tool_call_id: str | None, where: Where) -> list[ToolCallState]:
+        """The calls of this id in this graph and in those around and inside it."""
+        known = self._with_id(tool_call_id)
+        return [each for each in known if related(each.where.namespace, where.namespace)]
 
     def _with_id(self, tool_call_id: str | None) -> list[ToolCallState]:
         """The calls of this id that are remembered, in the order in which they began."""
