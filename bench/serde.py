@@ -5,17 +5,22 @@ from __future__ import annotations
 import base64
 import tracemalloc
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import ormsgpack
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
 from bench import states
+from bench.prose import passages
 from bench.serde_timing import measure
 from bench.timing import compare
 from langgraph_once import OnceSerializer, SerdeConfig
@@ -84,6 +89,7 @@ def _thread(size: int) -> dict[str, Any]:
 def _values() -> dict[str, Any]:
     return {
         **{_messages(size): _thread(size) for size in SIZES},
+        **{f"a list of 100 messages, {what}": make() for what, make in _ODD.items()},
         "100 messages, the last twice": {**(chat := _thread(100)), "last": chat["messages"][-1]},
         "400 dataclasses": states.dataclasses(),
         "100 dataclasses, parts shared": states.shared_dataclasses(),
@@ -92,6 +98,35 @@ def _values() -> dict[str, Any]:
         "a checkpoint with 4 messages": states.checkpoint(4),
         "the metadata of a checkpoint": {"source": "loop", "step": 3, "parents": {}},
     }
+
+
+def _with_one(value: Any) -> list[BaseMessage]:
+    messages = states.thread(100)
+    messages[50].additional_kwargs["odd"] = value
+    return messages
+
+
+def _with_documents() -> list[BaseMessage]:
+    """As a retriever's tool leaves them: in each fourth message, three."""
+    messages = states.thread(100)
+    for at in range(2, 100, 4):
+        found = [
+            Document(passage, id=f"{at}-{n}", metadata={"source": f"{n}.md", "page": n})
+            for n, passage in enumerate(passages(3, 100))
+        ]
+        messages[at] = ToolMessage("Found.", tool_call_id=f"call_{at}", artifact=found)
+    return messages
+
+
+_ODD: dict[str, Callable[[], list[BaseMessage]]] = {
+    "text alone": lambda: states.thread(100),
+    "a dataclass in one": lambda: _with_one(states.dataclasses()[0]),
+    "a tuple in one": lambda: _with_one((1, "two")),
+    "a datetime in one": lambda: _with_one(datetime(2026, 5, 1, tzinfo=UTC)),
+    "a UUID in one": lambda: _with_one(UUID(int=1)),
+    "an enum in one": lambda: _with_one(states.enums()[0]),
+    "three documents in each tool message": _with_documents,
+}
 
 
 def _row(
