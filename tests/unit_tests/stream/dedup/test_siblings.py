@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
-from langgraph_once import DedupConfig, dedup
+from langgraph_once import DedupConfig, dedup, once
 from langgraph_once.stream import Deduplicator, Part
 from tests.corpus.models import answers
 from tests.exact import exactly
@@ -193,3 +194,17 @@ def test_one_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: str) -
         list(dedup.feed(part))
     kept = {entry.task for entry in dedup.ledger.entries("same")}
     assert kept == {*others, f"{graph}n:3"}
+
+
+@pytest.mark.parametrize("form", ["exact", "stock"])
+def test_what_the_graph_was_given_is_not_told_when_a_change_of_it_loses(form: Any) -> None:
+    """`b` returns what was given and comes last in order; `a`, which changes it, is done last."""
+
+    def a(_: Any) -> Any:
+        time.sleep(0.1)
+        return {"messages": [AIMessage("Changed.", id="one")]}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("a", a).add_node("b", returns_it).add_edge(START, "a").add_edge(START, "b")
+    graph = once(builder.compile(), DedupConfig(form=form))
+    assert list(graph.stream({"messages": [FIRST]}, stream_mode="messages")) == []

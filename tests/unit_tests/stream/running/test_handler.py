@@ -18,6 +18,7 @@ from langchain_core.messages import (
     RemoveMessage,
 )
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import ParentCommand
 from langgraph.func import entrypoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -27,6 +28,7 @@ from typing_extensions import TypedDict
 
 from langgraph_once import DedupConfig
 from tests.exact import exactly
+from tests.unit_tests.stream.hidden_scenes import graph_of
 from tests.unit_tests.stream.scenes import (
     ASKED,
     chain,
@@ -121,6 +123,16 @@ class TestFound:
         update = {"messages": [AIMessage("Handed over.")]}
         inner = chain(lambda _: Command(graph=Command.PARENT, update=update))
         assert texts(chain(inner), subgraphs=subgraphs) == ["Handed over."]
+
+    @pytest.mark.parametrize("to", ["team", "crew", "team|crew"])
+    def test_a_command_to_a_graph_by_the_name_of_its_node(self, to: str) -> None:
+        """LangGraph raises only those to the parent; a node may raise others."""
+
+        def node(_: Any) -> None:
+            raise ParentCommand(Command(graph=to, update={"messages": [AIMessage("Handed over.")]}))
+
+        team = graph_of(crew=chain(node)).compile()
+        assert texts(graph_of(team=team).compile()) == ["Handed over."]
 
     def test_entrypoint_final(self) -> None:
         @entrypoint()
