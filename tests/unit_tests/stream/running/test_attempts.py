@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, RemoveMessage
+from langchain_core.runnables import RunnableLambda
 from langgraph.types import RetryPolicy
 
 from langgraph_once.stream.running.attempts import Task, Tasks
@@ -41,6 +42,17 @@ def test_a_step_that_nobody_told_is_before_all_others() -> None:
     task = Tasks().get("n:1")
     Tasks().at_step(task, None)
     assert task.steps == [-1]
+
+
+def test_what_runs_in_a_node_under_its_name_is_no_second_attempt() -> None:
+    def node(state: Any) -> Any:
+        answer = model("One.").invoke(state["messages"])
+        RunnableLambda(lambda _: None).with_config(run_name="n0").invoke("?")
+        return {"messages": [answer]}
+
+    chunks: Any = exactly(chain(node)).stream(ASKED, stream_mode="messages")
+    told = [(message.text, meta["once"]["attempt"]) for message, meta in chunks if message.content]
+    assert told == [("One.", 1)]
 
 
 def test_what_was_said_inside_is_taken_back_before_it_is_said_again() -> None:
