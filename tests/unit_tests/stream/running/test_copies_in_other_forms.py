@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
 from tests.exact import exactly
-from tests.unit_tests.stream.scenes import ASKED, chain
+from tests.unit_tests.stream.scenes import ASKED, chain, folded
 
 pytestmark = pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
 
@@ -121,3 +121,14 @@ def test_a_node_that_changes_the_streamed_message_itself_has_edited_it(version: 
     *_, removal, edited = [message for message, _ in data]
     assert removal.id == edited.id == "m1"
     assert edited.text == "A considerate phrase."
+
+
+def test_an_answer_whose_id_came_late_is_returned_itself_and_its_text_is_another() -> None:
+    answers = Provider(chunks=[AIMessageChunk("Yes"), piece("."), LAST])
+
+    def node(state: Any) -> Any:
+        answer = answers.invoke(state["messages"])
+        return {"messages": [answer, AIMessage(str(answer.text))]}
+
+    chunks: Any = exactly(chain(node)).stream(ASKED, stream_mode="messages")
+    assert list(folded(chunks).values()) == ["Yes.", "Yes."]
