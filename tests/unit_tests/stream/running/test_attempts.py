@@ -47,7 +47,8 @@ def test_a_step_that_nobody_told_is_before_all_others() -> None:
 def test_what_runs_in_a_node_under_its_name_is_no_second_attempt() -> None:
     def node(state: Any) -> Any:
         answer = model("One.").invoke(state["messages"])
-        RunnableLambda(lambda _: None).with_config(run_name="n0").invoke("?")
+        inside: Any = RunnableLambda(lambda _: None).with_config(run_name="n0")
+        inside.invoke("?")
         return {"messages": [answer]}
 
     chunks: Any = exactly(chain(node)).stream(ASKED, stream_mode="messages")

@@ -124,7 +124,7 @@ def test_a_node_that_changes_the_streamed_message_itself_has_edited_it(version: 
 
 
 def test_an_answer_whose_id_came_late_is_returned_itself_and_its_text_is_another() -> None:
-    answers = Provider(chunks=[AIMessageChunk("Yes"), piece("."), LAST])
+    answers = Provider(chunks=[AIMessageChunk(content="Yes"), piece("."), LAST])
 
     def node(state: Any) -> Any:
         answer = answers.invoke(state["messages"])
