@@ -85,7 +85,8 @@ class Ledger(Entries):
 
     def limit(self, config: DedupConfig) -> None:
         """Take the bounds that are configured now in place of those it was made with."""
-        self.max_messages, self.max_bytes = config.max_messages, config.max_bytes
+        self.max_messages: int = config.max_messages
+        self.max_bytes: int = config.max_bytes
         self._evict()
         if self.hidden is not None:
             self.hidden.limit(config)
