@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, RemoveMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.types import RetryPolicy
 
+from langgraph_once import once
 from langgraph_once.stream.running.attempts import Task, Tasks
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, model, says
@@ -54,6 +55,18 @@ def test_what_runs_in_a_node_under_its_name_is_no_second_attempt() -> None:
     chunks: Any = exactly(chain(node)).stream(ASKED, stream_mode="messages")
     told = [(message.text, meta["once"]["attempt"]) for message, meta in chunks if message.content]
     assert told == [("One.", 1)]
+
+
+def test_what_runs_in_a_node_under_its_name_is_heard_by_stock_readers_as_without_us() -> None:
+    def node(_: Any) -> dict[str, Any]:
+        aside = {"messages": [AIMessage("Aside.")]}
+        inside: Any = RunnableLambda(lambda _: aside).with_config(run_name="n0")
+        inside.invoke("?")
+        return {}
+
+    chunks: Any = once(chain(node)).stream(ASKED, stream_mode="messages")
+    plain: Any = chain(node).stream(ASKED, stream_mode="messages")
+    assert [m.text for m, _ in chunks] == [m.text for m, _ in plain] == ["Aside."]
 
 
 def test_what_was_said_inside_is_taken_back_before_it_is_said_again() -> None:

@@ -201,6 +201,14 @@ class TestOthersAreHeard:
         assert "".join(str(m.text) for m in said) == "Yes."
 
 
+def test_what_a_hidden_node_hands_on_is_not_hidden_with_what_it_says() -> None:
+    """Its graph is not streamed, so that what it returns is all that is known of it."""
+    team = graph_of(draft=lambda state: {"messages": state["messages"]}).compile()
+    graph = graph_of(talk=says(BYE), team=team, change=edits("Edited.")).compile()
+    wrapped = exactly(graph, DedupConfig(hide={"nodes": ["draft"]}))
+    assert list(folded(wrapped.stream(ASKED, stream_mode="messages")).values()) == ["Edited."]
+
+
 CALL = {"name": "look_up", "args": {}, "id": "call-1"}
 
 
