@@ -11,15 +11,7 @@ from ormsgpack import unpackb
 
 from langgraph_once.serde.codecs.once1.format.layout import MARK, MAX_KINDS_BYTES, Ext, unpack
 
-__all__ = [
-    "MODEL_CODES",
-    "KindParts",
-    "head_forms",
-    "head_parts",
-    "kind_of_form",
-    "kind_parts",
-    "tree_parts",
-]
+__all__ = ["MODEL_CODES", "KindParts", "head_parts", "kind_of_form", "kinds_of", "tree_parts"]
 
 MODEL_CODES: Final = frozenset({int(Ext.MODEL), int(Ext.MODELS)})
 """Ordinary integers: members of `Ext` take their time to look up and to compare."""
@@ -34,23 +26,20 @@ class KindParts(NamedTuple):
     has_extra: bool = False
 
 
-def kind_parts(kinds: Any) -> list[KindParts]:
-    """Return what each of the kinds says that were stored.
+def kinds_of(kinds: Any, *, with_forms: bool = False) -> list[tuple[KindParts, dict[str, Any]]]:
+    """Return the kinds that were stored, each with the forms of its fields.
 
-    Raises:
-        ValueError: That is not what was stored.
-    """
-    return [_kind(kind) for kind in _listed(kinds)]
-
-
-def head_forms(kinds: Any) -> list[tuple[KindParts, dict[str, Any]]]:
-    """Return the kinds of a `HEAD` that were stored, each with the forms of its fields.
+    Args:
+        kinds: What was stored.
+        with_forms: Whether a kind may have some: behind a `HEAD`.
 
     Raises:
         ValueError: That is not what was stored.
     """
     return [
-        kind_of_form(kind) if type(kind) is list and type(kind[-1]) is dict else (_kind(kind), {})
+        kind_of_form(kind)
+        if with_forms and type(kind) is list and type(kind[-1]) is dict
+        else (_kind(kind), {})
         for kind in _listed(kinds)
     ]
 
@@ -74,7 +63,7 @@ def _kind(kind: Any) -> KindParts:
     raise ValueError("no kind where one belongs")
 
 
-def head_parts(content: bytes) -> tuple[Any, bytes]:
+def head_parts(content: bytes) -> tuple[bytes, bytes]:
     """Return the kinds and the indices that a `HEAD` holds.
 
     Raises:

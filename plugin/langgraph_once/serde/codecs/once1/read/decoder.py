@@ -23,7 +23,6 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 )
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     MODEL_CODES,
-    head_parts,
     tree_parts,
 )
 from langgraph_once.serde.codecs.once1.format.scan import (
@@ -38,6 +37,8 @@ from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.read.entries import Table
 from langgraph_once.serde.codecs.once1.read.error_path import locate
 from langgraph_once.serde.codecs.once1.read.extension_values import (
+    WORK_OF_A_FORM,
+    WORK_OF_A_KIND,
     Rebuilder,
     is_kept,
     may_exceed,
@@ -71,11 +72,6 @@ _READ_IN_PLACE: Final = MODEL_CODES | {_TREE}
 _CODE_AT: Final = {**dict.fromkeys(range(0xD4, 0xD9), 1), 0xC7: 2, 0xC8: 3, 0xC9: 5}
 """Where an extension has its code, by its first byte."""
 _MOST_MEMBER_BYTES: Final = 256
-
-_WORK_OF_A_KIND: Final = 50
-"""Units of a `Budget`; what was met before takes none."""
-
-_WORK_OF_A_FORM: Final = 4  # for each byte
 
 _WORK_OF_AN_ENTRY: Final = 48
 """As much as four bytes may take, see `budget`: it has as many, and more that refer to it."""
@@ -354,7 +350,7 @@ class _Reader:
         known = self.decoder.makers
         reusable = not (indices or self.linked)
         if not reusable or form not in known.trees:
-            self.budget.take(_WORK_OF_A_KIND + _WORK_OF_A_FORM * len(form))
+            self.budget.take(WORK_OF_A_KIND + WORK_OF_A_FORM * len(form))
         take = self.budget.take if self.linked else None
         makers = TreeMakers(known.loader, indices, self.tag, take=take)
         return known.of_tree(form, makers, reusable=reusable)(value)
@@ -362,12 +358,8 @@ class _Reader:
     def _head(self, content: bytes) -> Head:
         if self.in_entries:
             raise ValueError("a head where none is written")
-        kinds, indices = head_parts(content)
-        known = self.decoder.makers
-        if kinds not in known.by_head_kinds:
-            self.budget.take(_WORK_OF_A_KIND + _WORK_OF_A_FORM * len(kinds))
         self.heads += 1
-        return known.head(content, kinds, indices, self.tag)
+        return self.rebuilder.head(content)
 
     def _rebuild_careful(self, code: int, content: bytes, index: int) -> Any:
         count = _COUNTS.get(code)

@@ -12,13 +12,14 @@ from langgraph_once.serde.bounds.hashing import Hashing
 from langgraph_once.serde.bounds.ip_networks import hold, is_network
 from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
 from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, Ext, pack
-from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES
+from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES, head_parts
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 from langgraph_once.serde.codecs.once1.format.scan import text_at
 from langgraph_once.serde.codecs.once1.read.c_stack import Nesting
 from langgraph_once.serde.codecs.once1.read.entries import Table
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, rebuild_linked
+from langgraph_once.serde.codecs.once1.read.threads import Head
 from langgraph_once.serde.codecs.once1.registry.upgrades import upgraded
 from langgraph_once.serde.codecs.once1.types.base.protocol import (
     CyclicFamily,
@@ -31,14 +32,17 @@ from langgraph_once.serde.codecs.once1.types.models.pydantic_models import Model
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
 from langgraph_once.serde.codecs.once1.types.python.containers import ContainerFamily
 
-__all__ = ["Rebuilder", "is_kept", "may_exceed"]
+__all__ = ["WORK_OF_A_FORM", "WORK_OF_A_KIND", "Rebuilder", "is_kept", "may_exceed"]
 
 
 _OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
 _KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
 """The families whose objects hold what they are made of, and no copy."""
 
-_WORK_OF_A_KIND: Final = 50
+WORK_OF_A_KIND: Final = 50
+"""Units of a `Budget`; what was met before takes none."""
+
+WORK_OF_A_FORM: Final = 4  # for each byte
 _WORK_OF_A_FRAME: Final = 1000
 """What making an object of `_FRAMES` takes, or three units for each byte, if that is less: no row
 is refused for it that is as long as what is in it."""
@@ -101,12 +105,23 @@ class Rebuilder:
         raise PayloadError(f"unknown or damaged msgpack extension {code}", tag=self._tag)
 
     def makers(self, kinds: Any) -> list[Maker]:
-        """Return what makes items of these kinds; errors are those of `makers_of`."""
+        """Return what makes items of these kinds; errors are those of `KnownMakers.of_kinds`."""
         is_known = type(kinds) is bytes and kinds in self._known.by_kinds
         makers = self._known.of_kinds(kinds, self._tag)
         if not is_known:
-            self._budget.take(_WORK_OF_A_KIND * len(makers))
+            self._budget.take(WORK_OF_A_KIND * len(makers))
         return makers
+
+    def head(self, content: bytes) -> Head:
+        """Return what a `HEAD` stands for; errors are those of `KnownMakers.of_kinds`."""
+        kinds, indices = head_parts(content)
+        is_known = kinds in self._known.by_head_kinds
+        if not is_known:
+            self._budget.take(WORK_OF_A_FORM * len(kinds))
+        makers = self._known.of_kinds(kinds, self._tag, with_forms=True)
+        if not is_known:
+            self._budget.take(WORK_OF_A_KIND * len(makers))
+        return self._known.head(content, kinds, makers, indices)
 
     def nested(self, code: int, content: bytes, items: list[Any], index: int) -> Any:
         """Return the value of an extension whose content is the values `items`."""

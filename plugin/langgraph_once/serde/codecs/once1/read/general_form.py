@@ -24,10 +24,9 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 )
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     KindParts,
-    head_forms,
     head_parts,
     kind_of_form,
-    kind_parts,
+    kinds_of,
     tree_parts,
 )
 from langgraph_once.serde.codecs.once1.format.scan import (
@@ -132,7 +131,7 @@ def _objects(code: int, content: bytes, budget: _Budget) -> list[bytes]:
         packed, indices, _ = tree_parts([*map(ormsgpack.unpackb, parts[:2]), None, MARK])
         return [_Tree(indices, budget).rewritten(ormsgpack.unpackb(packed), parts[2])]
     tree = _Tree([], budget)
-    rewrites = [tree.object(kind, {}) for kind in kind_parts(ormsgpack.unpackb(parts[0]))]
+    rewrites = [tree.object(*kind) for kind in kinds_of(ormsgpack.unpackb(parts[0]))]
     if code == Ext.MODEL:
         if len(rewrites) != 1:
             raise ValueError("a model of another number of kinds than one")
@@ -215,7 +214,7 @@ def _thread(data: bytes, budget: _Budget, depth: int) -> list[bytes]:
     head, *items = _split(data)
     kinds, indices = head_parts(head[read_token(head, 0).body :])
     tree = _Tree([], budget)
-    rewrites = [tree.object(*parts) for parts in head_forms(kinds)]
+    rewrites = [tree.object(*kind) for kind in kinds_of(kinds, with_forms=True)]
     return _list(rewrites, indices, [_rewritten(item, budget, depth + 1) for item in items])
 
 

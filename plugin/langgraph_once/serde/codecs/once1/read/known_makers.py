@@ -5,15 +5,17 @@ Only what the allowlist lists is remembered. Everything else is looked up, and r
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from langgraph_once.serde.codecs.once1.format.object_forms import head_forms
+from langgraph_once.serde.codecs.once1.format.object_forms import kinds_of
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers, tree_maker
-from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, as_it_is, makers_of
+from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, as_it_is
 from langgraph_once.serde.codecs.once1.read.threads import Head
 
 __all__ = ["KnownMakers"]
+
+T = TypeVar("T")
 
 _MAX_KNOWN: Final = 4096
 
@@ -37,36 +39,33 @@ class KnownMakers:
         """What `head` has returned, by the content."""
         loader.memories += (self.by_kinds, self.by_head_kinds, self.trees, self.heads)
 
-    def of_kinds(self, kinds: Any, tag: str) -> list[Maker]:
-        """Return what makes items of these kinds; errors are those of `makers_of`."""
-        if type(kinds) is bytes and kinds in self.by_kinds:
-            return self.by_kinds[kinds]
-        makers, listed = makers_of(kinds, self.loader, tag=tag)
-        if listed:
-            if len(self.by_kinds) >= _MAX_KNOWN:
-                self.by_kinds.clear()
-            self.by_kinds[kinds] = makers
-        return makers
+    def of_kinds(self, kinds: Any, tag: str, *, with_forms: bool = False) -> list[Maker]:
+        """Return what makes items of these kinds, zero included: that is as it is.
 
-    def head(self, content: bytes, kinds: Any, indices: bytes, tag: str) -> Head:
-        """Return what a `HEAD` stands for; errors are those of `makers_of`."""
-        head = Head(self._of_head_kinds(kinds, tag), indices)
-        if kinds in self.by_head_kinds and len(content) <= _MAX_HEAD_BYTES:
-            if len(self.heads) >= _MAX_HEADS:
-                self.heads.clear()
-            self.heads[content] = head
-        return head
+        Args:
+            kinds: As stored.
+            tag: For errors.
+            with_forms: Whether they are those of a `HEAD`.
 
-    def _of_head_kinds(self, kinds: Any, tag: str) -> list[Maker]:
-        if type(kinds) is bytes and kinds in self.by_head_kinds:
-            return self.by_head_kinds[kinds]
+        Raises:
+            SerdeError: As `TreeMakers.part`, and `NotSimpleError` and `ValueError` as it does.
+        """
+        known = self.by_head_kinds if with_forms else self.by_kinds
+        if type(kinds) is bytes and kinds in known:
+            return known[kinds]
         nested = TreeMakers(self.loader, [], tag)
-        makers = [as_it_is, *(nested.object(*parts) for parts in head_forms(kinds))]
+        found = kinds_of(kinds, with_forms=with_forms)
+        makers = [as_it_is, *(nested.object(*kind) for kind in found)]
         if nested.are_listed:
-            if len(self.by_head_kinds) >= _MAX_KNOWN:
-                self.by_head_kinds.clear()
-            self.by_head_kinds[kinds] = makers
+            _keep(known, kinds, makers)
         return makers
+
+    def head(self, content: bytes, kinds: bytes, makers: list[Maker], indices: bytes) -> Head:
+        """Return what a `HEAD` stands for, of the makers of its kinds."""
+        head = Head(makers, indices)
+        if kinds in self.by_head_kinds and len(content) <= _MAX_HEAD_BYTES:
+            _keep(self.heads, content, head, most=_MAX_HEADS)
+        return head
 
     def of_tree(self, form: bytes, makers: TreeMakers, *, reusable: bool) -> Maker:
         """Return what makes the value of a `TREE`; errors are those of `TreeMakers.part`."""
@@ -74,7 +73,11 @@ class KnownMakers:
             return self.trees[form]
         maker = tree_maker(form, makers)
         if reusable and makers.are_listed:
-            if len(self.trees) >= _MAX_KNOWN:
-                self.trees.clear()
-            self.trees[form] = maker
+            _keep(self.trees, form, maker)
         return maker
+
+
+def _keep(known: dict[bytes, T], key: bytes, value: T, *, most: int = _MAX_KNOWN) -> None:
+    if len(known) >= most:
+        known.clear()
+    known[key] = value

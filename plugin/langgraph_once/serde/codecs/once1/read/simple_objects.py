@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from langgraph_once.serde.codecs.once1.format.layout import MARK
-from langgraph_once.serde.codecs.once1.format.object_forms import KindParts, kind_parts
+from langgraph_once.serde.codecs.once1.format.object_forms import KindParts
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
 from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
@@ -23,7 +23,6 @@ __all__ = [
     "NotSimpleError",
     "as_it_is",
     "maker_of",
-    "makers_of",
     "rebuild_linked",
     "rebuild_models",
     "units_of_a_map",
@@ -76,26 +75,14 @@ def _model_maker(cls: type[BaseModel], fields_set: set[str], has_extra: bool) ->
     return make
 
 
-def makers_of(kinds: Any, loader: Loader, *, tag: str) -> tuple[list[Maker], bool]:
-    """Return what makes items of some kinds, zero included, and whether all are on the allowlist.
+def maker_of(parts: KindParts, loader: Loader, *, tag: str) -> tuple[Maker, bool]:
+    """Return what makes objects of one kind, and whether the allowlist lists its class.
 
     Raises:
-        NotSimpleError: A class has changed since.
-        TypeNotAllowedError: A class may not be loaded.
-        PayloadError: A class is gone, or is no model.
-        ValueError: These are not kinds.
+        NotSimpleError: The class has changed since.
+        TypeNotAllowedError: The class may not be loaded.
+        PayloadError: The class is gone, or is no model.
     """
-    makers: list[Maker] = [as_it_is]
-    listed = True
-    for parts in kind_parts(kinds):
-        maker, is_listed = maker_of(parts, loader, tag=tag)
-        makers.append(maker)
-        listed = listed and is_listed
-    return makers, listed
-
-
-def maker_of(parts: KindParts, loader: Loader, *, tag: str) -> tuple[Maker, bool]:
-    """Return what makes objects of one kind; as `makers_of`."""
     family_name = ModelFamily.name if parts.is_model else RecordFamily.name
     family, cls, version = loader.family(family_name, parts.class_name, tag=tag)
     if version:

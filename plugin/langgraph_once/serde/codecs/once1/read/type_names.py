@@ -11,9 +11,8 @@ import ormsgpack
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     KindParts,
-    head_forms,
     kind_of_form,
-    kind_parts,
+    kinds_of,
 )
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_extension
 from langgraph_once.serde.codecs.once1.format.scan import (
@@ -77,14 +76,9 @@ def _first_part(data: bytes, token: Token) -> bytes:
 
 
 @functools.lru_cache(1024)
-def _in_kinds(kinds: bytes) -> tuple[Found, ...]:
-    return tuple(map(_found, kind_parts(kinds)))
-
-
-@functools.lru_cache(1024)
-def _in_head(kinds: bytes) -> tuple[Found, ...]:
+def _in_kinds(kinds: bytes, *, with_forms: bool = False) -> tuple[Found, ...]:
     found: list[Found] = []
-    for kind, forms in head_forms(kinds):
+    for kind, forms in kinds_of(kinds, with_forms=with_forms):
         found += _found(kind), *_in_forms([*forms.values()])
     return tuple(found)
 
@@ -118,7 +112,7 @@ def _found(kind: KindParts) -> Found:
 _NAMED_FIRST: Final[dict[int, Callable[[bytes], tuple[Found, ...]]]] = {
     Ext.MODEL: _in_kinds,
     Ext.MODELS: _in_kinds,
-    Ext.HEAD: _in_head,
+    Ext.HEAD: functools.partial(_in_kinds, with_forms=True),
     Ext.TREE: _in_form,
 }
 """What finds the names in the first part of an extension."""
