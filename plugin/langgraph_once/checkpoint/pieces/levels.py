@@ -200,9 +200,7 @@ class _Pieces:
     def _cut_to(self, end: int) -> None:
         at = self._at
         for each in self._ends(self._body, at, end) if end > at else ():
-            piece = self._body[at:each]
-            is_long = len(piece) > MAX_FINE_BYTES
-            self._level.names.append(self._named(piece if is_long else bytes(piece)))
+            self._level.names.append(self._named(self._body[at:each]))
             self._level.ends.append(each)
             at = each
 
