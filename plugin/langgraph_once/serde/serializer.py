@@ -132,8 +132,8 @@ class OnceSerializer(JsonPlusSerializer):
         self._msgpack_decoder = msgpack
         self._decoders: dict[str, Decode] = {"once1": once1.decode, "msgpack": msgpack.decode}
         self._small_rows = SmallRows(config, self._decoders_of)
-        # Of the codec that writes: looking takes 1.5 ms for each megabyte, and what the quick
-        # encoders of `once1` write is messages and plain data.
+        # Of the codec that writes: looking takes 1.5 ms for each megabyte, which plain data up to
+        # this size are spared.
         written = once1 if config.codec == "once1" else msgpack
         self._unchecked_bytes = written.unchecked_bytes
         # What is neither compressed nor encrypted goes straight to its codec.

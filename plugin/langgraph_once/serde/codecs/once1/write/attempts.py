@@ -1,6 +1,6 @@
 """The order in which the quick ways are tried, and what they found out about each class.
 
-1  `threads`       offered to the serializer by type; knows messages and plain data only
+1  `threads`       offered to the serializer by type: messages and plain data; odd parts as 2 does
 2  `one_pass`      any simple value; notes the id of each part
 3  `shared_parts`  if an id occurred twice, or the value holds something unusual
 4  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors

@@ -9,7 +9,6 @@ costs what it weighs. A value in which a part occurs twice is left to `shared_pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -164,7 +163,7 @@ class ThreadWriter:
                 type(values["content"]) is str
                 and not values["additional_kwargs"]
                 and not values["response_metadata"]
-                and (not (calls := values[own]) or (shape.has_calls and _are_flat(calls)))
+                and not values[own]
             ):
                 continue
             if not shape.holds_plain(values):
@@ -177,38 +176,37 @@ class ThreadWriter:
         # What stands as it is is noted where it is written.
         messages = items if all(numbers) else compress(items, numbers)
         parts.ids += map(id, messages)
-        forms = self._written_odd(thread, parts, level) if odd else None
-        written[0] = (
-            self._heads.with_forms(numbers, forms) if forms else self._heads[bytes(numbers)]
-        )
+        forms = self._forms(thread, parts, level)
+        for at in odd if forms is None else ():
+            if numbers[at - 1]:
+                written[at] = parts.other().fields(written[at], level + 2)
+            else:
+                written[at] = parts.other().prepared(written[at], level + 1)
+        heads = self._heads
+        written[0] = heads.with_forms(numbers, forms) if forms else heads[bytes(numbers)]
         return written
 
-    def _written_odd(self, thread: _Thread, parts: _Parts, level: int) -> dict[int, bytes] | None:
-        """Have the items that are not plain replaced by what msgpack writes rightly.
+    def _forms(self, thread: _Thread, parts: _Parts, level: int) -> dict[int, bytes] | None:
+        """Return the kinds with forms, where all objects in messages can be written as maps.
 
-        Returns:
-            The kinds with forms, where the objects in messages are written as maps.
+        None where each is an extension in its place.
         """
         written, numbers, odd = thread
-        if parts.takes_forms and len(odd) >= _MIN_ODD and all(numbers):
-            nested = NestedForm(self._known.shapes)
-            with suppress(GiveUpError):
-                forms = {}
-                for number in dict.fromkeys(numbers[at - 1] for at in odd):
-                    of_it = [each for at, each in enumerate(written[1:]) if numbers[at] == number]
-                    form = nested.of_kind(self._numbered.kinds[number], of_it, level + 2)
-                    if form[-1]:
-                        forms[number] = pack(form)
-                if not nested.indices:
-                    parts.nested = nested
-                    return forms
-        other = parts.other()
-        for at in odd:
-            if numbers[at - 1]:
-                written[at] = other.fields(written[at], level + 2)
-            else:
-                written[at] = other.prepared(written[at], level + 1)
-        return None
+        if not parts.takes_forms or len(odd) < _MIN_ODD or not all(numbers):
+            return None
+        nested, forms = NestedForm(self._known.shapes), {}
+        try:
+            for number in dict.fromkeys(numbers[at - 1] for at in odd):
+                of_it = [each for at, each in enumerate(written[1:]) if numbers[at] == number]
+                form = nested.of_kind(self._numbered.kinds[number], of_it, level + 2)
+                if form[-1]:
+                    forms[number] = pack(form)
+        except GiveUpError:
+            return None
+        if nested.indices:
+            return None
+        parts.nested = nested
+        return forms
 
     def _number_of(self, item: Any, shape: MessageShape, sizes: list[Any]) -> int:
         """Look at a message that is not as the last one was; return the number of its kind."""
@@ -264,22 +262,20 @@ class _Parts:
         Raises:
             GiveUpError: A part occurs twice, or is an entry of a table.
         """
-        other, ids = self._other, self.ids
-        if other is None and self.nested is None:
-            data, is_plain = packb(written, None, OPTIONS), True
-        else:
-            data, is_plain = packb(written, self._hook(), OPTIONS), False
-            other = self._other
-        if other is not None:
-            ids += other.ids
-        if len({*ids}) != len(ids) or (other is not None and other.pieces):
+        hook = self._hook()
+        data = packb(written, hook, OPTIONS)
+        if self._other is not None:
+            self.ids += self._other.ids
+            if self._other.pieces:
+                raise GiveUpError
+        if len({*self.ids}) != len(self.ids):
             raise GiveUpError
-        return data, is_plain
+        return data, hook is None
 
-    def _hook(self) -> Callable[[Any], Any]:
+    def _hook(self) -> Callable[[Any], Any] | None:
         nested = self.nested
         if nested is None:
-            return self.other().hook
+            return None if self._other is None else self._other.hook
         self.ids += nested.ids
         if not nested.others:
             return VALUES
@@ -324,11 +320,3 @@ class _Classes(dict[type, "tuple[Any, int, str, MessageShape] | None"]):
             return None
         own = "tool_calls" if shape.has_calls else "artifact" if shape.has_artifact else _NONE
         return self.setdefault(cls, ([_NEVER_MET] * (shape.size + 1), shape.size, own, shape))
-
-
-def _are_flat(calls: list[Any]) -> bool:
-    """Whether the arguments of tool calls are scalars."""
-    for call in calls:  # noqa: SIM110  (takes half the time of a generator)
-        if not ATOMS.issuperset(map(type, call["args"].values())):
-            return False
-    return True
