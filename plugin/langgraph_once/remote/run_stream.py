@@ -33,7 +33,7 @@ class RunRequest:
 
     thread_id: str | None
     run_id: str | None = None
-    """That of the run to join; None to begin one."""
+    """The id of the run to join; None to begin a run."""
 
     position: str | None = None
     stream_mode: StreamModes | None = None

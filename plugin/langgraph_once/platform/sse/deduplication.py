@@ -41,8 +41,8 @@ class SseDeduplication:
     def __init__(self, app: ASGIApp, *, by_default: bool, config: DedupConfig) -> None:
         self._app = app
         self._by_default = by_default
-        # A client that re-joins by a later id counts as having what is held back, and would never
-        # get it.
+        # A client that reconnects sends the last id it saw. An event that was held back has an
+        # earlier id, so the client would never get it: nothing is held back here.
         holds = config.reexecution == "hold"
         self._config = replace(config, reexecution="retract") if holds else config
 

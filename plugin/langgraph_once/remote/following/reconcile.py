@@ -143,7 +143,7 @@ def _messages(states: Sequence[State], delivered: Delivered) -> Iterator[Part]:
     for state in reversed(states):
         before = {m.id: m for _, m in found_in_input(revive(state.get("values")))}
         for task in _tasks(state):
-            for message in found_in_update(revive(task["result"]), lambda _: False).messages:
+            for message in found_in_update(revive(task["result"])).messages:
                 # A node may return the whole list that it was given.
                 if message.id and message != before.get(message.id):
                     written[message.id] = Part((), "messages", message, _meta(state, task))
@@ -169,7 +169,7 @@ def _left(state: State) -> Iterator[BaseMessage]:
     for _, message in found_in_input(revive(state.get("values"))):
         yield message
     for task in _tasks(state):
-        yield from found_in_update(revive(task["result"]), lambda _: False).messages
+        yield from found_in_update(revive(task["result"])).messages
 
 
 def _updates(states: Sequence[State]) -> Iterator[Mapping[str, Any]]:

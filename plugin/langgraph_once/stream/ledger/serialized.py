@@ -61,7 +61,7 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
 
 
 def pack_entry(entry: Entry) -> dict[str, Any]:
-    """What is kept of a message."""
+    """The fields of a message that a saved ledger holds."""
     return {
         **{name: getattr(entry, name) for name in KEPT},
         "task": entry.task,
@@ -73,7 +73,7 @@ def pack_entry(entry: Entry) -> dict[str, Any]:
 
 
 def unpack_entry(packed: Mapping[str, Any]) -> Entry:
-    """The message of which `packed` was kept."""
+    """The message that `pack_entry` gave these fields of."""
     kind, text, calls, rest = packed["said"]
     said = Content(kind, text, _tuples(calls), _tuples(rest))
     entry = Entry(packed["task"], packed["ids"][0], said)

@@ -15,6 +15,7 @@ __all__ = [
     "lineage",
     "names",
     "node_path",
+    "task_in",
 ]
 
 Place: TypeAlias = tuple[str, ...]
@@ -35,6 +36,11 @@ def lineage(task: str) -> tuple[str, ...]:
     return tuple(
         NS_SEP.join(parts[: i + 1]) for i, part in enumerate(parts) if not part.isdecimal()
     )
+
+
+def task_in(metadata: Mapping[str, Any]) -> str:
+    """The task that metadata name, as LangGraph writes it."""
+    return str(metadata.get(TASK_NS_KEY))
 
 
 def bare(task: str) -> str:

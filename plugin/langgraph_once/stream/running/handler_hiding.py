@@ -113,7 +113,7 @@ class HidingMessagesHandler(OnceMessagesHandler):
         """Send what a node has returned: hidden, if only its graph is not streamed."""
         meta, given = self._untold.pop(run_id, (None, frozenset()))
         if meta is not None and self._hiding is not None and self._hiding.hides_place(*meta):
-            for message in found_in_update(response, lambda _: False).messages:
+            for message in found_in_update(response).messages:
                 if message.id not in given:
                     self._send_hidden(meta, message, "node")
         super().on_chain_end(response, run_id=run_id, **told)

@@ -97,7 +97,7 @@ class HintsHandler(NodeHandler):
             self.hints.note_rerun(task.ns)
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
-        for message in found_in_update(response, lambda _: False).messages:
+        for message in found_in_update(response).messages:
             message.id = message.id or str(uuid4())
             self.hints.note_returned(message.id, meta[0], task.ns)
         super()._end(meta, task, response, source, is_over=is_over)

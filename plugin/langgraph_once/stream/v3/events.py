@@ -28,7 +28,7 @@ from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.content import Content, as_whole
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.intake import v2_part
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.namespace import task_in
 from langgraph_once.stream.part.render import writer
 from langgraph_once.stream.v3.exact import ENDS, RUN_KEY, VOID, ExactEvents, id_begun
 from langgraph_once.stream.v3.marks import marked
@@ -130,7 +130,7 @@ class _Events:
         if self._dedup.passes(said.data, said.meta):
             return (Operation(Kind.APPEND, Because.NEXT, part),)
         if isinstance(part.data, Mapping) and part.data.get("event") == "message-start":
-            known = self._dedup.ledger.said_in(str(part.meta.get(TASK_NS_KEY)))
+            known = self._dedup.ledger.said_in(task_in(part.meta))
             self._earlier = {entry.id: entry.content for entry in known if entry.is_model}
         operations = self._dedup.decide(said)
         told = operations if self._tells_edits else _without_edits(operations)

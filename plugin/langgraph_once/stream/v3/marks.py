@@ -15,7 +15,7 @@ __all__ = ["UNMARKED", "Mark", "mark_of", "marked"]
 
 
 class Mark(NamedTuple):
-    """For whom an event is, and what it means there."""
+    """Which readers get an event, and what the transformers need to know to write it."""
 
     to: Literal["all", "log", "channel", "log and channel"] = "all"
     """Who reads it. In the log are the events of a run, also as they go over a network;

@@ -22,7 +22,7 @@ from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Oper
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import TASK_NS_KEY, lineage
+from langgraph_once.stream.part.namespace import lineage, task_in
 from langgraph_once.stream.v3.exact import RUN_KEY
 from langgraph_once.stream.v3.marks import mark_of, marked
 
@@ -154,7 +154,7 @@ class ProtocolForm:
 
     def _take_back(self, removal: Part) -> Iterator[Part]:
         """Note what runs again; what the client shows of it stays until that has caught up."""
-        message_id, task = str(removal.data.id), _task(removal)
+        message_id, task = str(removal.data.id), task_in(removal.meta)
         had = mark_of(removal.meta).had
         for run, held in list(self._held.items()):
             if self._runs[run].id == message_id:  # which nobody was shown
@@ -174,7 +174,7 @@ class ProtocolForm:
     def _start(self, part: Part) -> Iterator[Part]:
         run, message_id = str(part.meta.get(RUN_KEY)), str(part.data.get("id"))
         shown = self._runs[run] = _Shown(message_id, part.ns)
-        gone = self._gone.pop(_task(part), [])
+        gone = self._gone.pop(task_in(part.meta), [])
         if len(gone) == 1 and gone[0].is_text and not gone[0].is_empty:
             self._held[run] = _Held(gone[0], part)
             return
@@ -241,14 +241,14 @@ class ProtocolForm:
             yield out
             if because is Because.REMOVED:
                 yield from self._emptied(self._shown.get(str(out.data.id)))
-        if kind is Kind.DISCARD and self._answered.intersection(lineage(_task(part))):
+        if kind is Kind.DISCARD and self._answered.intersection(lineage(task_in(part.meta))):
             yield from self._emptied(self._shown.get(str(part.data.id)))
         if type(part.data) is AIMessage:
             self._answer(part)
 
     def _answer(self, answer: Part) -> None:
         """Note that a task returned an answer, perhaps a copy of what a client shows."""
-        self._answered.add(_task(answer))
+        self._answered.add(task_in(answer.meta))
         answer_id = str(answer.data.id)
         for entry in self._ledger.entries(answer_id):
             copied = self._shown.get(entry.id)
@@ -287,7 +287,3 @@ def _text_of(event: Mapping[str, Any]) -> str | None:
     delta = event.get("delta") or {}
     text: str | None = delta.get("text") if delta.get("type") == "text-delta" else None
     return text
-
-
-def _task(part: Part) -> str:
-    return str(part.meta.get(TASK_NS_KEY))

@@ -1,4 +1,4 @@
-"""v3: `run.messages` with what a repeated attempt says, but without what it says again.
+"""v3: `run.messages`, where an answer that a repeated attempt gives again comes once.
 
 Upstream's `MessagesTransformer` makes that list, and nothing in it can be taken back. So it is not
 given the events of an answer that so far repeats what its task said in an attempt that failed. If
@@ -18,7 +18,7 @@ from langgraph.stream.transformers import MessagesTransformer
 
 from langgraph_once.stream.part.content import Content, content_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.namespace import task_in
 from langgraph_once.stream.v3.exact import RUN_KEY, VOID, id_begun
 from langgraph_once.stream.v3.marks import mark_of
 
@@ -149,7 +149,7 @@ class RunMessages:
 
     def _take_back(self, removal: Part) -> None:
         """Note what was said in vain: a later attempt of its task may repeat it."""
-        place = task, _ = _task(removal), str(removal.data.id)
+        place = task, _ = task_in(removal.meta), str(removal.data.id)
         had = mark_of(removal.meta).had
         known = [each for each in self._answers.values() if (each.task, each.id) == place]
         if not known and had is not None:
@@ -160,7 +160,7 @@ class RunMessages:
             self._gone.setdefault(task, []).append(answer)
 
     def _whole(self, event: Event, part: Part) -> Iterable[Event]:
-        answer = _Answer(_task(part), str(part.data.id), content=content_of(part.data))
+        answer = _Answer(task_in(part.meta), str(part.data.id), content=content_of(part.data))
         self._answers[answer.task, answer.id] = answer
         answer.held = [_kept(event)]
         return () if self._repeats(answer) else self._differs(answer)
@@ -168,7 +168,7 @@ class RunMessages:
     def _start(self, event: Event, part: Part) -> Iterable[Event]:
         run = str(part.meta.get(RUN_KEY))
         if part.data.get("role") != "tool":  # which upstream shows nobody
-            answer = self._answers[run] = _Answer(_task(part), id_begun(part), run)
+            answer = self._answers[run] = _Answer(task_in(part.meta), id_begun(part), run)
             if self._gone.get(answer.task):
                 self._held[run] = answer
                 answer.held = [_kept(event)]
@@ -254,7 +254,3 @@ class RunMessages:
 def _kept(event: Event) -> Event:
     """An event as it is now; the transformers behind this one may change it."""
     return {**event, "params": {**event["params"]}}
-
-
-def _task(part: Part) -> str:
-    return str(part.meta.get(TASK_NS_KEY))

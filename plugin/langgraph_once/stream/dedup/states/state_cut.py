@@ -66,7 +66,7 @@ class StateCut:
         stale: What was sent in attempts that failed, to be taken back by this part or a later.
         hints: What is known of the run; None where copies must be inferred from what is said.
         is_message_key: Which keys hold messages.
-        stats: Counts the messages that were taken for copies by what they say.
+        stats: Counts the copies that were recognised by their text alone.
     """
 
     part: Part

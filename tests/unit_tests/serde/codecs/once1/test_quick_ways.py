@@ -237,17 +237,21 @@ LIKE_THEM = (
 """Messages that set the same fields as those above, and are plain."""
 
 
+def assert_written_at_once(value: Any) -> None:
+    at_once, careful = straight(value), FAST.encode(value)
+    assert at_once is not None
+    assert careful is not None
+    assert says_the_same(at_once, careful)
+    assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
+
+
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_what_is_not_plain_is_written_in_its_place(name: str) -> None:
     value = IN_PLACE[name]
     messages = value if type(value) is list and isinstance(value[0], BaseMessage) else [SAME]
     for whole in (value, {"a": value}, {"a": {"b": value}}, [*LIKE_THEM, *messages]):
         for _ in range(2):
-            at_once, careful = straight(whole), FAST.encode(whole)
-            assert at_once is not None
-            assert careful is not None
-            assert says_the_same(at_once, careful)
-            assert difference(whole, SERDE.loads_typed(SERDE.dumps_typed(whole))) is None
+            assert_written_at_once(whole)
 
 
 @pytest.mark.parametrize("part", [LIST, PLAIN_DICT, SAME])
@@ -280,22 +284,14 @@ def test_a_message_that_is_not_plain_is_seen_among_others(name: str) -> None:
     for value in ([odd, HumanMessage("a")], {"k": [AIMessage("a", tool_calls=[CALL]), odd]}):
         for like in LIKE_THEM:
             assert straight([like]) is not None  # so that its kind is the one met last
-            at_once, careful = straight(value), FAST.encode(value)
-            assert at_once is not None
-            assert careful is not None
-            assert says_the_same(at_once, careful)
-            assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
+            assert_written_at_once(value)
 
 
 def test_as_many_fields_set_are_not_the_same_fields() -> None:
     thread = [HumanMessage("a", id="1"), HumanMessage("b", name="n"), HumanMessage("c", id="2")]
     for value in (thread, thread[:1], thread[1:2], thread[::-1]):
         for _ in range(2):
-            at_once, careful = straight(value), FAST.encode(value)
-            assert at_once is not None
-            assert careful is not None
-            assert says_the_same(at_once, careful)
-            assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
+            assert_written_at_once(value)
 
 
 def test_an_extension_in_a_message_is_not_smuggled_in() -> None:

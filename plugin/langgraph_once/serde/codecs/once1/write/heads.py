@@ -1,4 +1,4 @@
-"""The `HEAD` of a thread: the kinds of its messages, and which message is of which."""
+"""`HEAD`, the first item of a thread: the kinds of its messages, and a number for each message."""
 
 from __future__ import annotations
 
