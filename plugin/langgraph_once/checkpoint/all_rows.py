@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.pieces.values import Cell, Values
-from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
+from langgraph_once.checkpoint.stored import CellAt, CellTable, CheckpointRef
 from langgraph_once.serde.layers.encryption import BoundTo
 
 __all__ = ["OWN", "STOCK_TAGS", "AllRows", "Inline"]
@@ -25,7 +25,7 @@ OWN: Final = (
 class Inline(NamedTuple):
     """A checkpoint with values beside the cells."""
 
-    place: Place
+    place: CheckpointRef
     values: dict[str, Any]
     """All of them."""
     to_cells: dict[str, str]
@@ -78,21 +78,21 @@ class AllRows(ABC):
         """What the column of metadata holds."""
 
     def metadata(
-        self, places: Sequence[Place], *, locks: bool = False
-    ) -> Program[list[tuple[Place, dict[str, Any]]]]:
+        self, places: Sequence[CheckpointRef], *, locks: bool = False
+    ) -> Program[list[tuple[CheckpointRef, dict[str, Any]]]]:
         """What rows have as metadata; if it `locks`, nobody may change them until the end."""
         here = ", ".join(["(?, ?, ?)"] * len(places))
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.metadata_columns[0]} FROM "
             f"checkpoints WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {here})"
             f"{self.row_lock if locks else ''}",
             [part for place in places for part in place],
         )
-        return [(Place(*row[:3]), self.read_metadata(row[3])) for row in rows]
+        return [(CheckpointRef(*row[:3]), self.read_metadata(row[3])) for row in rows]
 
-    def put_metadata(self, news: Mapping[Place, Mapping[str, Any]]) -> Ask:
+    def put_metadata(self, news: Mapping[CheckpointRef, Mapping[str, Any]]) -> Statement:
         """Put metadata in the place of others."""
-        return Ask(
+        return Statement(
             f"UPDATE checkpoints SET metadata = {self.metadata_columns[1]} "
             "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
             [(self.metadata_text(metadata), *place) for place, metadata in news.items()],
@@ -100,10 +100,10 @@ class AllRows(ABC):
             False,
         )
 
-    def places(self, thread_id: str) -> Program[list[Place]]:
+    def places(self, thread_id: str) -> Program[list[CheckpointRef]]:
         """Where the checkpoints of a thread are."""
         found = yield from self.ids(thread_id)
-        return [Place(thread_id, ns, id_) for ns, ids in found.items() for id_ in ids]
+        return [CheckpointRef(thread_id, ns, id_) for ns, ids in found.items() for id_ in ids]
 
     def restore_metadata(self, thread_id: str) -> Program[int]:
         """Put metadata where upstream has them. Returns of how many checkpoints."""
@@ -115,7 +115,7 @@ class AllRows(ABC):
         yield from ()
         return []
 
-    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Ask]:
+    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Statement]:
         """Make values beside the cells cells."""
         raise NotImplementedError
 
@@ -124,13 +124,13 @@ class AllRows(ABC):
         names = [*dict(self.columns)]
         if (yield from self.has_own()):
             names += dict(OWN)
-        rows = yield Ask(" UNION ".join(f"SELECT thread_id FROM {name}" for name in names))
+        rows = yield Statement(" UNION ".join(f"SELECT thread_id FROM {name}" for name in names))
         return sorted(row[0] for row in rows)
 
     def cells_at(self, table: CellTable, thread_id: str) -> Program[list[CellAt]]:
         """Where a thread has cells."""
         key = ", ".join(table.key)
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT type, {table.channel}, {key} FROM {table.name} WHERE thread_id = ? "
             f"ORDER BY {key}",
             [thread_id],
@@ -141,7 +141,7 @@ class AllRows(ABC):
         """What of a thread may refer to pieces, and what it is bound to."""
         found: list[tuple[Cell, BoundTo]] = []
         for table in self.cell_tables:
-            rows = yield Ask(
+            rows = yield Statement(
                 f"SELECT type, {table.data}, {table.channel}, {', '.join(table.key)} FROM "
                 f"{table.name} WHERE thread_id = ? AND (substr(type, 1, 6) = 'pieces' "
                 "OR substr(type, 1, 8) = 'channels')",
@@ -157,7 +157,7 @@ class AllRows(ABC):
     ) -> Program[dict[tuple[Any, ...], Cell]]:
         """Some cells by their keys; if it `locks`, nobody may change them until the end."""
         here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT type, {table.data}, {', '.join(table.key)} FROM {table.name} "
             f"WHERE {' OR '.join([f'({here})'] * len(at))}{self.row_lock if locks else ''}",
             [part for each in at for part in (thread_id, *each.key)],
@@ -166,11 +166,11 @@ class AllRows(ABC):
 
     def replace(
         self, table: CellTable, thread_id: str, news: Mapping[tuple[Any, ...], Cell]
-    ) -> Ask:
+    ) -> Statement:
         """Put cells in the place of others."""
         here = " AND ".join(f"{name} = ?" for name in ("thread_id", *table.key))
         sql = f"UPDATE {table.name} SET type = ?, {table.data} = ? WHERE {here}"
-        return Ask(sql, [(*cell, thread_id, *key) for key, cell in news.items()], True, False)
+        return Statement(sql, [(*cell, thread_id, *key) for key, cell in news.items()], True, False)
 
     def checkpoint_of(
         self,
@@ -189,7 +189,7 @@ class AllRows(ABC):
             ("checkpoints", "checkpoint_ns, checkpoint_id"),
             (self.writes_table, "checkpoint_ns, checkpoint_id, task_id, idx"),
         ):
-            rows = yield Ask(
+            rows = yield Statement(
                 f"SELECT once_run_id, {key} FROM {table} "
                 "WHERE thread_id = ? AND once_run_id IS NOT NULL",
                 [thread_id],
@@ -200,7 +200,7 @@ class AllRows(ABC):
     def newest_of_others(self, after: str) -> Program[str | None]:
         """The newest checkpoint that no saver of ours stored, if its id is greater."""
         is_of_others = "once_run_id IS NULL" if (yield from self.has_own()) else "true"
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT max(checkpoint_id) FROM checkpoints WHERE {is_of_others} AND {self.recent} "
             "AND checkpoint_id > ?",
             [after],
@@ -213,29 +213,31 @@ class AllRows(ABC):
         tags = ", ".join(f"'{tag}'" for tag in sorted(STOCK_TAGS))
         for table in self.cell_tables[:-1]:
             sql = f"SELECT 1 FROM {table.name} WHERE type NOT IN ({tags}) LIMIT 1"
-            if (yield Ask(sql)):
+            if (yield Statement(sql)):
                 return True
-        return bool((yield Ask(f"SELECT 1 FROM checkpoints WHERE {self.is_sealed} LIMIT 1")))
+        return bool((yield Statement(f"SELECT 1 FROM checkpoints WHERE {self.is_sealed} LIMIT 1")))
 
     def piece_bytes(self, thread_id: str) -> Program[int]:
         """How much room the pieces of a thread take."""
         sql = "SELECT COALESCE(SUM(LENGTH(data)), 0) FROM once_pieces WHERE thread_id = ?"
-        rows = yield Ask(sql, [thread_id])
+        rows = yield Statement(sql, [thread_id])
         return int(rows[0][0])
 
     def piece_names(self, thread_id: str) -> Program[list[bytes]]:
         """The digests of all pieces of a thread."""
-        rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", [thread_id])
+        rows = yield Statement("SELECT digest FROM once_pieces WHERE thread_id = ?", [thread_id])
         return [bytes(row[0]) for row in rows]
 
-    def replace_pieces(self, thread_id: str, news: Mapping[bytes, Cell]) -> Ask:
+    def replace_pieces(self, thread_id: str, news: Mapping[bytes, Cell]) -> Statement:
         """Put cells in the place of those that pieces have."""
         sql = "UPDATE once_pieces SET type = ?, data = ? WHERE thread_id = ? AND digest = ?"
-        return Ask(sql, [(*cell, thread_id, name) for name, cell in news.items()], True, False)
+        return Statement(
+            sql, [(*cell, thread_id, name) for name, cell in news.items()], True, False
+        )
 
     def ids(self, thread_id: str) -> Program[dict[str, list[str]]]:
         """The checkpoints of a thread by namespace, newest first."""
-        rows = yield Ask(
+        rows = yield Statement(
             "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ? "
             "ORDER BY checkpoint_ns, checkpoint_id DESC",
             [thread_id],

@@ -1,4 +1,4 @@
-"""What is asked of a database, and who asks it. What to ask knows nothing of how it is done.
+"""Statements, programs that yield them, and engines that execute them. A program knows no engine.
 
 A `Program` yields statements and is sent their rows. An engine runs it in one transaction, in
 SQLite or in PostgreSQL. So each operation stands once.
@@ -18,15 +18,15 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 from langgraph_once.errors import StorageError
 
 __all__ = [
-    "Ask",
     "EmptyDatabaseError",
     "Engine",
     "Program",
     "Row",
-    "UnderWay",
+    "RunningProgram",
+    "Statement",
     "batches",
     "drive",
-    "each",
+    "run_all",
 ]
 
 _MANY: Final = 500
@@ -43,7 +43,7 @@ class EmptyDatabaseError(StorageError):
         super().__init__(f"cannot read the checkpoint database {name!r}: {problem}", path=name)
 
 
-class Ask(NamedTuple):
+class Statement(NamedTuple):
     """A statement, for all of its rows."""
 
     sql: str
@@ -53,11 +53,11 @@ class Ask(NamedTuple):
     has_rows: bool = True
     """Whether it gives rows. What gives none may be sent together with what follows."""
     is_try: bool = False
-    """Whether it is asked as a transaction of its own, if it can be. One that gives no rows then
+    """Whether it runs as a transaction of its own, if it can be. One that gives no rows then
     gives one if it was done. Only what comes first in a program can be tried."""
 
 
-Program: TypeAlias = Generator[Ask, list[Row], T]
+Program: TypeAlias = Generator[Statement, list[Row], T]
 
 
 class Engine(ABC):
@@ -87,7 +87,7 @@ class Engine(ABC):
     def set_up(self) -> None:
         """Make what is missing in the database; every program does this first."""
 
-    async def aside(self, function: Callable[..., T], *given: Any) -> T:
+    async def run_in_thread(self, function: Callable[..., T], *given: Any) -> T:
         """Call a function that runs programs in a thread of this engine, for an event loop.
 
         Cancelled while it runs, this ends when the function has: what the caller does next, as to
@@ -107,12 +107,12 @@ class Engine(ABC):
         self._threads.shutdown(wait=False)
 
 
-def drive(program: Program[T], ask: Callable[[Ask], list[Row]]) -> T:
-    """Ask what a program asks, until it returns."""
-    return UnderWay(program).go_on(ask)
+def drive(program: Program[T], execute: Callable[[Statement], list[Row]]) -> T:
+    """Execute the statements of a program until it returns."""
+    return RunningProgram(program).resume(execute)
 
 
-class UnderWay(Generic[T]):
+class RunningProgram(Generic[T]):
     """A program that can begin again, elsewhere or later, as long as nothing was answered.
 
     Attributes:
@@ -122,38 +122,40 @@ class UnderWay(Generic[T]):
 
     def __init__(self, program: Program[T]) -> None:
         self._program = program
-        self._asked: list[Ask] = []
+        self._unanswered: list[Statement] = []
         self._result: list[T] = []
         self.is_answered = False
         self.may_move = False
 
-    def go_on(self, ask: Callable[[Ask], list[Row]]) -> T:
-        """Ask what was asked before, and what comes, until the program returns."""
+    def resume(self, execute: Callable[[Statement], list[Row]]) -> T:
+        """Execute what was executed before, and what comes, until the program returns."""
         rows: list[Row] | None = None
-        for asked in self._asked:
-            rows = self._answered(asked, ask)
+        for statement in self._unanswered:
+            rows = self._rows_of(statement, execute)
         while not self._result:
             try:
-                asked = next(self._program) if rows is None else self._program.send(rows)
+                statement = next(self._program) if rows is None else self._program.send(rows)
             except StopIteration as end:
                 self._result.append(end.value)
                 break
-            self._asked.append(asked)
-            rows = self._answered(asked, ask)
+            self._unanswered.append(statement)
+            rows = self._rows_of(statement, execute)
             if self.is_answered:
-                self._asked.clear()  # it may be much
+                self._unanswered.clear()  # it may be much
         return self._result[0]
 
-    def _answered(self, asked: Ask, ask: Callable[[Ask], list[Row]]) -> list[Row]:
-        rows = ask(asked)
-        self.is_answered = self.is_answered or asked.has_rows
+    def _rows_of(
+        self, statement: Statement, execute: Callable[[Statement], list[Row]]
+    ) -> list[Row]:
+        rows = execute(statement)
+        self.is_answered = self.is_answered or statement.has_rows
         return rows
 
 
-def each(asked: Iterable[Ask]) -> Program[None]:
-    """Ask all of them."""
-    for ask in asked:  # noqa: UP028 - a list has no `send`
-        yield ask
+def run_all(statement: Iterable[Statement]) -> Program[None]:
+    """All of these statements."""
+    for execute in statement:  # noqa: UP028 - a list has no `send`
+        yield execute
 
 
 def batches(values: Iterable[T], at_once: int = _MANY) -> Iterator[list[T]]:

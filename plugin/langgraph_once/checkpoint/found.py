@@ -11,8 +11,8 @@ from langgraph_once.checkpoint.lazy_values import LazyValues
 from langgraph_once.checkpoint.pieces.manifest import Manifest
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
 from langgraph_once.checkpoint.stored import (
+    CheckpointRef,
     Naming,
-    Place,
     Several,
     StoredCheckpoint,
     StoredWrite,
@@ -42,7 +42,7 @@ class Found:
         found = (value for stored in self.checkpoints for value in stored.unpacked())
         return [value.manifest for value in found if value.manifest is not None]
 
-    def decoded(self, value: Any, place: Place, *what: object) -> Any:
+    def decoded(self, value: Any, place: CheckpointRef, *what: object) -> Any:
         """A value of a checkpoint.
 
         Raises:
@@ -55,7 +55,7 @@ class Found:
         with Naming(place, *what):
             return self._values.value(value, self.assembly)
 
-    def add_ledger(self, place: Place, cell: Cell) -> None:
+    def add_ledger(self, place: CheckpointRef, cell: Cell) -> None:
         """Take the ledger of a checkpoint, as the only value that is found of it."""
         at = bound("ledger", place.thread_id, place[1:])
         values = {_LEDGER: self._values.unpacked_if_sound(cell, at)}
@@ -95,9 +95,9 @@ class History:
 
     def __init__(self, values: Values, channels: Sequence[str]) -> None:
         self.found = Found(values)
-        self.paths: dict[str, list[Place]] = {channel: [] for channel in channels}
+        self.paths: dict[str, list[CheckpointRef]] = {channel: [] for channel in channels}
         self.seeds: dict[str, StoredCheckpoint] = {}
-        self.writes: dict[Place, list[StoredWrite]] = {}
+        self.writes: dict[CheckpointRef, list[StoredWrite]] = {}
         self._has_begun = False
 
     def is_end(self, stored: StoredCheckpoint) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from langgraph_once.checkpoint.pieces.values import Cell, Values
-from langgraph_once.checkpoint.stored import Naming, Place, bound
+from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde.layers.encryption import BoundTo
 
@@ -45,7 +45,7 @@ def is_kept(value: Any) -> bool:
             return True
 
 
-def sealed(values: Values, place: Place, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+def sealed(values: Values, place: CheckpointRef, metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the row of a checkpoint has of its metadata."""
     if values.readable_metadata is None:
         return metadata
@@ -56,7 +56,7 @@ def sealed(values: Values, place: Place, metadata: Mapping[str, Any]) -> Mapping
     return _with(plain, values.sealed(json.dumps(rest).encode(), _bound_to(place)))
 
 
-def opened(values: Values, place: Place, found: Mapping[str, Any]) -> dict[str, Any]:
+def opened(values: Values, place: CheckpointRef, found: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata of which a row has this.
 
     Raises:
@@ -73,7 +73,7 @@ def opened(values: Values, place: Place, found: Mapping[str, Any]) -> dict[str, 
 
 
 def moved(
-    values: Values, source: Place, target: Place, found: Mapping[str, Any]
+    values: Values, source: CheckpointRef, target: CheckpointRef, found: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """What the row of a copy has; None if it is the same. Nothing is decoded.
 
@@ -89,7 +89,7 @@ def moved(
 
 
 def resealed(
-    source: Values, target: Values, place: Place, found: Mapping[str, Any]
+    source: Values, target: Values, place: CheckpointRef, found: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """What a row has when it is written anew; None if it is as it should be.
 
@@ -125,5 +125,5 @@ def _cell(found: Mapping[str, Any]) -> Cell | None:
         raise PayloadError("what is encrypted of the metadata is damaged") from error
 
 
-def _bound_to(place: Place) -> BoundTo:
+def _bound_to(place: CheckpointRef) -> BoundTo:
     return bound("metadata", place.thread_id, place[1:])

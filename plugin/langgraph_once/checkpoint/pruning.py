@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
-from langgraph_once.checkpoint.database import Program, batches, each
+from langgraph_once.checkpoint.database import Program, batches, run_all
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
+from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 
@@ -37,16 +37,18 @@ def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) ->
         count: How many are kept in any case.
         before: Only checkpoints with smaller ids are deleted.
     """
-    yield from each(tables.lock(thread_id, alone=True))
+    yield from run_all(tables.lock(thread_id, alone=True))
     stored = yield from tables.ids(thread_id)
-    roots = yield from _kept(tables, Place(thread_id, ""), stored.get("", []), count, before)
+    roots = yield from _kept(
+        tables, CheckpointRef(thread_id, ""), stored.get("", []), count, before
+    )
     ended = yield from _ended_calls(tables, thread_id, stored, roots, before)
     for checkpoint_ns, ids in stored.items():
         kept = roots
         if checkpoint_ns in ended:
             kept = set()
         elif checkpoint_ns:
-            place = Place(thread_id, checkpoint_ns)
+            place = CheckpointRef(thread_id, checkpoint_ns)
             kept = yield from _kept(tables, place, ids, count, before)
         dropped = [id_ for id_ in ids if id_ not in kept]
         yield from tables.drop(thread_id, checkpoint_ns, dropped)
@@ -55,7 +57,7 @@ def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) ->
 
 
 def _kept(
-    tables: Tables, namespace: Place, ids: Sequence[str], count: int, before: str | None
+    tables: Tables, namespace: CheckpointRef, ids: Sequence[str], count: int, before: str | None
 ) -> Program[set[str]]:
     """Which checkpoints of a namespace stay."""
     here = namespace[:2]
@@ -81,7 +83,7 @@ def _ended_calls(
     """
     newest = max(stored.get("", []), default="")
     heads = [
-        Place(thread_id, checkpoint_ns, ids[0])
+        CheckpointRef(thread_id, checkpoint_ns, ids[0])
         for checkpoint_ns, ids in stored.items()
         if _CALL in checkpoint_ns and (before is None or ids[0] < before)
     ]
@@ -98,7 +100,7 @@ def _ended_calls(
     return ended
 
 
-def _needed(tables: Tables, place: Place) -> Program[list[str]]:
+def _needed(tables: Tables, place: CheckpointRef) -> Program[list[str]]:
     """The checkpoints that reading one depends on.
 
     Most stand alone. A `DeltaChannel` is rebuilt from the writes of the ancestors, back to the
@@ -129,7 +131,7 @@ def _needed(tables: Tables, place: Place) -> Program[list[str]]:
 def sweep(tables: Tables, thread_id: str) -> Program[None]:
     """Delete what belongs to no checkpoint, and pieces that nothing refers to."""
     values = tables.values
-    yield from each(tables.drop_orphans(thread_id, settled_before()))
+    yield from run_all(tables.drop_orphans(thread_id, settled_before()))
     yield from tables.drop_unread(thread_id)
     cells = yield from tables.manifest_cells(thread_id)
     assembly = values.assembly(groups_only=True)

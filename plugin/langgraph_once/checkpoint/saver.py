@@ -21,7 +21,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.database import Engine, Program
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.stored import Place
+from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Query, Tables
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.serde import OnceSerializer
@@ -96,12 +96,12 @@ class OnceSaver(BaseCheckpointSaver[str]):
             SerdeError: A value cannot be decoded.
             StorageError: The database cannot be read.
         """
-        found = self._read(self.threads.get(Place.of(config)))
+        found = self._read(self.threads.get(CheckpointRef.of(config)))
         return next(found.tuples(is_lazy=False), None)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """`get_tuple`, async."""
-        return await self.engine.aside(self.get_tuple, config)
+        return await self.engine.run_in_thread(self.get_tuple, config)
 
     def list(
         self,
@@ -132,7 +132,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
     ) -> AsyncIterator[CheckpointTuple]:
         """`list`, async."""
         for page in self.threads.pages(Query(config, filter, before), limit=limit):
-            for each in (await self.engine.aside(self._read, page)).tuples():
+            for each in (await self.engine.run_in_thread(self._read, page)).tuples():
                 yield each
 
     def put(
@@ -267,31 +267,31 @@ class OnceSaver(BaseCheckpointSaver[str]):
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
         """What delta channels are rebuilt from: one walk for all of them."""
-        return self._read(self.threads.delta_history(Place.of(config), channels)).decoded()
+        return self._read(self.threads.delta_history(CheckpointRef.of(config), channels)).decoded()
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
         """`get_delta_channel_history`, async."""
         get = partial(self.get_delta_channel_history, config=config, channels=channels)
-        return await self.engine.aside(get)
+        return await self.engine.run_in_thread(get)
 
     def load_stream_state(self, address: StreamAddress) -> bytes | None:
         """The ledger of a checkpoint, if there is one."""
-        found = self._read(self.threads.load_stream_state(Place(*address)))
+        found = self._read(self.threads.load_stream_state(CheckpointRef(*address)))
         return None if found is None else found.ledger()
 
     def save_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """Store the ledger of a checkpoint; it is copied, pruned and deleted with that."""
-        self._write(self.threads.save_stream_state(Place(*address), data))
+        self._write(self.threads.save_stream_state(CheckpointRef(*address), data))
 
     async def aload_stream_state(self, address: StreamAddress) -> bytes | None:
         """`load_stream_state`, async."""
-        return await self.engine.aside(self.load_stream_state, address)
+        return await self.engine.run_in_thread(self.load_stream_state, address)
 
     async def asave_stream_state(self, address: StreamAddress, data: bytes) -> None:
         """`save_stream_state`, async."""
-        await self._awrite(self.threads.save_stream_state(Place(*address), data))
+        await self._awrite(self.threads.save_stream_state(CheckpointRef(*address), data))
 
     def get_next_version(self, current: Any, channel: None) -> str:
         """The version after another, as upstream's savers make them: comparable as text."""
@@ -306,7 +306,7 @@ class OnceSaver(BaseCheckpointSaver[str]):
 
     async def _awrite(self, program: Program[T]) -> T:
         # Values were encoded before: in the loop, where nobody changes them meanwhile.
-        return await self.engine.aside(self._write, program)
+        return await self.engine.run_in_thread(self._write, program)
 
 
 class _Done:

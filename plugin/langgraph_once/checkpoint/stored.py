@@ -15,8 +15,8 @@ from langgraph_once.serde.layers.encryption import BoundTo
 __all__ = [
     "CellAt",
     "CellTable",
+    "CheckpointRef",
     "Naming",
-    "Place",
     "Several",
     "StoredCheckpoint",
     "StoredWrite",
@@ -66,7 +66,7 @@ class CellAt(NamedTuple):
     key: tuple[Any, ...]
 
 
-class Place(NamedTuple):
+class CheckpointRef(NamedTuple):
     """Where a checkpoint is."""
 
     thread_id: str
@@ -75,7 +75,7 @@ class Place(NamedTuple):
     """None for the latest."""
 
     @classmethod
-    def of(cls, config: RunnableConfig) -> Place:
+    def of(cls, config: RunnableConfig) -> CheckpointRef:
         """The place that a config names."""
         at = config["configurable"]
         id_ = at.get("checkpoint_id") or None  # upstream's savers take an empty one for none
@@ -96,7 +96,7 @@ class Naming:
 
     __slots__ = ("_place", "_what")
 
-    def __init__(self, place: Place, *what: object) -> None:
+    def __init__(self, place: CheckpointRef, *what: object) -> None:
         self._place, self._what = place, what
 
     def __enter__(self) -> None:
@@ -132,7 +132,7 @@ class Several(tuple[Unpacked, ...]):
 class StoredCheckpoint(NamedTuple):
     """A checkpoint with its writes, nothing of it decoded that was cut."""
 
-    place: Place
+    place: CheckpointRef
     parent_id: str | None
     checkpoint: dict[str, Any]
     """Without `channel_values`."""

@@ -10,11 +10,11 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
 
 from langgraph_once.checkpoint.all_rows import OWN, AllRows
-from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.database import Program, Row, Statement, batches
 from langgraph_once.checkpoint.pieces.collect import Assembly
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, StoredWrite, bound
+from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, StoredWrite, bound
 
 __all__ = ["NEWEST_FIRST", "NewCheckpoint", "Query", "Tables"]
 
@@ -35,7 +35,7 @@ class Query(NamedTuple):
 class NewCheckpoint(NamedTuple):
     """A checkpoint to be stored."""
 
-    place: Place
+    place: CheckpointRef
     parent_id: str | None
     checkpoint: Checkpoint
     metadata: Mapping[str, Any]
@@ -57,22 +57,22 @@ class Tables(AllRows):
         """A condition that a column has one of these values, and what it takes."""
 
     @abstractmethod
-    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
+    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Statement]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
 
     def at_once(
-        self, thread_id: str, asks: Sequence[Ask], named: set[bytes], stored: set[bytes]
-    ) -> Ask | None:
+        self, thread_id: str, statements: Sequence[Statement], named: set[bytes], stored: set[bytes]
+    ) -> Statement | None:
         """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
         return None
 
-    def find_alone(self, place: Place) -> Program[StoredCheckpoint | None]:
+    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """`find`, tried without a transaction around it; None also where that is no gain."""
         yield from ()
         return None
 
     @abstractmethod
-    def find(self, place: Place) -> Program[StoredCheckpoint | None]:
+    def find(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
 
     @abstractmethod
@@ -90,12 +90,12 @@ class Tables(AllRows):
         """The newest checkpoints whose rows meet a condition."""
 
     def page(
-        self, query: Query, after: Place | None, limit: int
+        self, query: Query, after: CheckpointRef | None, limit: int
     ) -> Program[list[StoredCheckpoint]]:
         """At most `limit` checkpoints that match, newest first, that come after one."""
         return self.select(*self._where(query, after), limit)
 
-    def at(self, places: Sequence[Place]) -> Program[list[StoredCheckpoint]]:
+    def at(self, places: Sequence[CheckpointRef]) -> Program[list[StoredCheckpoint]]:
         """Some checkpoints, newest first."""
         if not places:
             yield from ()
@@ -106,18 +106,18 @@ class Tables(AllRows):
         return (yield from self.select(where, flat, len(places)))
 
     def candidates(
-        self, query: Query, after: Place | None, limit: int
-    ) -> Program[list[tuple[Place, dict[str, Any]]]]:
+        self, query: Query, after: CheckpointRef | None, limit: int
+    ) -> Program[list[tuple[CheckpointRef, dict[str, Any]]]]:
         """Where checkpoints are that match as far as rows tell, and what rows have as metadata."""
         where, values = self._where(query, after)
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.metadata_columns[0]} "
             f"FROM checkpoints {where} ORDER BY {NEWEST_FIRST} LIMIT {limit}",
             values,
         )
-        return [(Place(*row[:3]), self.read_metadata(row[3])) for row in rows]
+        return [(CheckpointRef(*row[:3]), self.read_metadata(row[3])) for row in rows]
 
-    def _where(self, query: Query, after: Place | None) -> tuple[str, list[Any]]:
+    def _where(self, query: Query, after: CheckpointRef | None) -> tuple[str, list[Any]]:
         where, values = self.conditions(query)
         if after is not None:
             where = [*where, "(checkpoint_id, thread_id, checkpoint_ns) < (?, ?, ?)"]
@@ -126,7 +126,7 @@ class Tables(AllRows):
 
     @abstractmethod
     def ancestors(
-        self, place: Place, limit: int, channels: Sequence[str]
+        self, place: CheckpointRef, limit: int, channels: Sequence[str]
     ) -> Program[list[StoredCheckpoint]]:
         """A checkpoint and those before it on its path, nearest first, without their writes.
 
@@ -134,7 +134,7 @@ class Tables(AllRows):
         """
 
     @abstractmethod
-    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
+    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Statement]:
         """Store a checkpoint; `cuts` takes what was cut of it."""
 
     @abstractmethod
@@ -151,8 +151,8 @@ class Tables(AllRows):
         """Delete values of a thread that no checkpoint has any more."""
 
     def put_writes(
-        self, place: Place, writes: Sequence[Row], run_id: str | None, *, replaces: bool
-    ) -> Ask:
+        self, place: CheckpointRef, writes: Sequence[Row], run_id: str | None, *, replaces: bool
+    ) -> Statement:
         """Store writes: task, index, path, channel, tag, bytes. One that is there stays, or not."""
         key = "thread_id, checkpoint_ns, checkpoint_id, task_id, idx"
         rest = ("task_path", "channel", "type", self.value_column, "once_run_id")
@@ -162,16 +162,16 @@ class Tables(AllRows):
             f"INSERT INTO {self.writes_table} ({key}, {', '.join(rest)}) VALUES "
             f"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {then}"
         )
-        return Ask(sql, [(*place, *write, run_id) for write in writes], True, False)
+        return Statement(sql, [(*place, *write, run_id) for write in writes], True, False)
 
     def writes(
-        self, places: Sequence[Place], channels: Sequence[str] | None = None
-    ) -> Program[dict[Place, list[StoredWrite]]]:
+        self, places: Sequence[CheckpointRef], channels: Sequence[str] | None = None
+    ) -> Program[dict[CheckpointRef, list[StoredWrite]]]:
         """What was written on some checkpoints, in the order in which it takes effect."""
         found: list[Row] = []
         where, values = self.among(channels) if channels is not None else ("", [])
         for some in batches(places):
-            found += yield Ask(
+            found += yield Statement(
                 "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
                 f"type, {self.value_column} FROM {self.writes_table} WHERE (thread_id, "
                 f"checkpoint_ns, checkpoint_id) IN (VALUES {', '.join(['(?, ?, ?)'] * len(some))})"
@@ -180,15 +180,15 @@ class Tables(AllRows):
             )
         return self.written(found)
 
-    def written(self, rows: Iterable[Row]) -> dict[Place, list[StoredWrite]]:
+    def written(self, rows: Iterable[Row]) -> dict[CheckpointRef, list[StoredWrite]]:
         """What rows of writes say: place, path, task, index, channel, tag, bytes."""
-        found: dict[Place, list[StoredWrite]] = {}
+        found: dict[CheckpointRef, list[StoredWrite]] = {}
         for row in rows:
             *place, path, task_id, position, channel, tag, data = row
             at = bound("write", place[0], (*place[1:], task_id, position), channel)
             value = self.values.unpacked_if_sound(Cell(tag, bytes(data)), at)
             write = StoredWrite(path, task_id, position, channel, value)
-            found.setdefault(Place(*place), []).append(write)
+            found.setdefault(CheckpointRef(*place), []).append(write)
         for each in found.values():
             each.sort(key=StoredWrite.order)
         return found
@@ -199,7 +199,7 @@ class Tables(AllRows):
             condition, values = self.among(some)
             for table in ("checkpoints", self.writes_table, "once_stream_states"):
                 sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id {condition}"
-                yield Ask(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+                yield Statement(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
 
     def forget_parents(
         self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]
@@ -211,7 +211,7 @@ class Tables(AllRows):
                 f"UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE {_HERE} "
                 f"AND parent_checkpoint_id {condition}"
             )
-            yield Ask(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+            yield Statement(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
 
     def of_runs(self, run_ids: Sequence[str]) -> Program[list[Row]]:
         """The checkpoints that runs made: thread, namespace, id."""
@@ -219,7 +219,7 @@ class Tables(AllRows):
         for some in batches(run_ids):
             condition, values = self.among(some)
             sql = "SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints"
-            found += yield Ask(f"{sql} WHERE {self.run_id} {condition}", values)
+            found += yield Statement(f"{sql} WHERE {self.run_id} {condition}", values)
         return found
 
     def written_by_runs(self, run_ids: Sequence[str]) -> Program[set[str]]:
@@ -228,7 +228,7 @@ class Tables(AllRows):
         for some in batches(run_ids):
             condition, values = self.among(some)
             sql = f"SELECT DISTINCT thread_id FROM {self.writes_table} WHERE once_run_id"
-            found |= {row[0] for row in (yield Ask(f"{sql} {condition}", values))}
+            found |= {row[0] for row in (yield Statement(f"{sql} {condition}", values))}
         return found
 
     def drop_writes_of_runs(self, run_ids: Sequence[str]) -> Program[None]:
@@ -236,14 +236,14 @@ class Tables(AllRows):
         for some in batches(run_ids):
             condition, values = self.among(some)
             sql = f"DELETE FROM {self.writes_table} WHERE once_run_id {condition}"
-            yield Ask(sql, values, has_rows=False)
+            yield Statement(sql, values, has_rows=False)
 
     def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
         """Delete all rows of threads."""
         for some in batches(thread_ids):
             condition, values = self.among(some)
             for table in dict(self.columns + OWN):
-                yield Ask(
+                yield Statement(
                     f"DELETE FROM {table} WHERE thread_id {condition}", values, has_rows=False
                 )
 
@@ -261,13 +261,13 @@ class Tables(AllRows):
         """
         return (yield from self._pieces("digest, type, data", thread_id, wanted))
 
-    def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Ask:
+    def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Statement:
         """Store pieces; those that are stored already stay."""
         sql = (
             "INSERT INTO once_pieces (thread_id, digest, type, data) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING"
         )
-        return Ask(sql, [(thread_id, digest, *cell) for digest, cell in pieces], True, False)
+        return Statement(sql, [(thread_id, digest, *cell) for digest, cell in pieces], True, False)
 
     def keep_pieces(self, thread_id: str, digests: set[bytes]) -> Program[int]:
         """Delete all other pieces of a thread. Returns how many."""
@@ -275,26 +275,26 @@ class Tables(AllRows):
         for some in batches(spare):
             condition, values = self.among(some)
             sql = f"DELETE FROM once_pieces WHERE thread_id = ? AND digest {condition}"
-            yield Ask(sql, [thread_id, *values], has_rows=False)
+            yield Statement(sql, [thread_id, *values], has_rows=False)
         return len(spare)
 
-    def load_stream_state(self, place: Place) -> Program[Cell | None]:
+    def load_stream_state(self, place: CheckpointRef) -> Program[Cell | None]:
         """The ledger of a checkpoint."""
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT type, data FROM once_stream_states WHERE {_HERE} AND checkpoint_id = ?", place
         )
         return Cell(rows[0][0], bytes(rows[0][1])) if rows else None
 
-    def save_stream_state(self, place: Place, cell: Cell) -> Ask:
+    def save_stream_state(self, place: CheckpointRef, cell: Cell) -> Statement:
         """Store the ledger of a checkpoint, in place of the one that it has."""
         sql = (
             "INSERT INTO once_stream_states (thread_id, checkpoint_ns, checkpoint_id, type, data) "
             "VALUES (?, ?, ?, ?, ?) ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
             "DO UPDATE SET type = excluded.type, data = excluded.data"
         )
-        return Ask(sql, [*place, *cell], has_rows=False)
+        return Statement(sql, [*place, *cell], has_rows=False)
 
-    def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Ask]:
+    def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Statement]:
         """Delete writes and ledgers of checkpoints that were never stored, or are not any more.
 
         A run stores both beside its checkpoint, so a killed process may leave them without one.
@@ -303,13 +303,13 @@ class Tables(AllRows):
         """
         for table in (self.writes_table, "once_stream_states"):
             sql = f"DELETE FROM {table} WHERE {_is_orphan(table)}"
-            yield Ask(sql, [thread_id, settled_before], has_rows=False)
+            yield Statement(sql, [thread_id, settled_before], has_rows=False)
 
     def orphaned_writes(self, thread_id: str, settled_before: str) -> Program[list[Row]]:
         """Where writes are that `drop_orphans` deletes: namespace, checkpoint, one channel."""
         table = self.writes_table
         return (
-            yield Ask(
+            yield Statement(
                 f"SELECT checkpoint_ns, checkpoint_id, min(channel) FROM {table} "
                 f"WHERE {_is_orphan(table)} GROUP BY 1, 2 ORDER BY 1, 2",
                 [thread_id, settled_before],
@@ -318,7 +318,7 @@ class Tables(AllRows):
 
     def path(
         self,
-        place: Place,
+        place: CheckpointRef,
         is_end: Callable[[StoredCheckpoint], bool],
         channels: Sequence[str] = (),
     ) -> Program[None]:
@@ -342,12 +342,12 @@ class Tables(AllRows):
         while wanted and assembly.add((yield from self.load_pieces(thread_id, wanted))):
             wanted = assembly.wanted()
 
-    def copy(self, source: str, target: str) -> Iterable[Ask]:
+    def copy(self, source: str, target: str) -> Iterable[Statement]:
         """Copy the rows of a thread."""
         # Checkpoints come first: what another saver stores meanwhile is then copied whole or not.
-        yield Ask(self.copy_checkpoints, [target, source, target, source], has_rows=False)
+        yield Statement(self.copy_checkpoints, [target, source, target, source], has_rows=False)
         for table, columns in self.columns[1:] + OWN:
-            yield Ask(
+            yield Statement(
                 f"INSERT INTO {table} (thread_id, {columns}) "
                 f"SELECT ?, {columns} FROM {table} WHERE thread_id = ?",
                 [target, source],
@@ -359,7 +359,7 @@ class Tables(AllRows):
         for some in batches(digests):
             condition, values = self.among(some)
             sql = f"SELECT {columns} FROM once_pieces WHERE thread_id = ? AND digest {condition}"
-            found += yield Ask(sql, [thread_id, *values])
+            found += yield Statement(sql, [thread_id, *values])
         return found
 
 

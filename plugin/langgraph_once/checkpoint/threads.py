@@ -15,14 +15,14 @@ from langgraph.checkpoint.base import (
 )
 
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
-from langgraph_once.checkpoint.database import Ask, Program, batches, each
+from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
 from langgraph_once.checkpoint.found import Found, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Missing
 from langgraph_once.checkpoint.pieces.cut import Piece
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
-from langgraph_once.checkpoint.stored import Naming, Place, bound
+from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
 from langgraph_once.serde.layers.tag import may_be_bound
 
@@ -47,7 +47,7 @@ class Threads:
         self.tables = tables
         self.values = tables.values
 
-    def get(self, place: Place) -> Program[Found]:
+    def get(self, place: CheckpointRef) -> Program[Found]:
         """The checkpoint at a place, with all it needs to be decoded."""
         found = Found(self.values, place.thread_id)
         stored = yield from self.tables.find_alone(place)
@@ -78,11 +78,11 @@ class Threads:
         found = Found(self.values)
         left = limit
         while left is None or left > 0:
-            asked = size if left is None else min(left, size)
-            yield self._page(query, found, asked)
-            if len(found.checkpoints) < asked:
+            wanted = size if left is None else min(left, size)
+            yield self._page(query, found, wanted)
+            if len(found.checkpoints) < wanted:
                 return
-            left = None if left is None else left - asked
+            left = None if left is None else left - wanted
 
     def _page(self, query: Query, found: Found, limit: int) -> Program[Found]:
         """The checkpoints that come after those found, which they take the place of."""
@@ -101,13 +101,13 @@ class Threads:
         return found
 
     def _matching(
-        self, query: Query, wanted: dict[str, Any], after: Place | None, limit: int
-    ) -> Program[list[Place]]:
+        self, query: Query, wanted: dict[str, Any], after: CheckpointRef | None, limit: int
+    ) -> Program[list[CheckpointRef]]:
         """Where the checkpoints of the next page are; what is encrypted is compared here.
 
         No values are read for that, and of metadata only some at a time.
         """
-        found: list[Place] = []
+        found: list[CheckpointRef] = []
         while True:
             rows = yield from self.tables.candidates(query, after, _MOST_METADATA)
             for after, known in rows:
@@ -128,10 +128,10 @@ class Threads:
         versions: Mapping[str, Any],
     ) -> Program[None]:
         """Store a checkpoint."""
-        place = Place.of(config)._replace(checkpoint_id=checkpoint["id"])
+        place = CheckpointRef.of(config)._replace(checkpoint_id=checkpoint["id"])
         cuts: list[CutValue] = []
         known = get_checkpoint_metadata(config, metadata)
-        parent_id = Place.of(config).checkpoint_id
+        parent_id = CheckpointRef.of(config).checkpoint_id
         new = NewCheckpoint(place, parent_id, checkpoint, known, versions, run_id(config, known))
         return self.store(place.thread_id, cuts, self.tables.put(new, cuts))
 
@@ -143,7 +143,7 @@ class Threads:
         task_path: str,
     ) -> Program[None]:
         """Store the writes of a task."""
-        place = Place.of(config)
+        place = CheckpointRef.of(config)
         cuts: list[CutValue] = []
         rows = []
         for position, (channel, value) in enumerate(writes):
@@ -151,14 +151,14 @@ class Threads:
             at = bound("write", place.thread_id, (*place[1:], task_id, index), channel)
             rows.append((task_id, index, task_path, channel, *self.values.cell(value, cuts, at)))
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        ask = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
-        return self.store(place.thread_id, cuts, [ask])
+        statement = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
+        return self.store(place.thread_id, cuts, [statement])
 
     def delete_threads(self, thread_ids: Iterable[str]) -> Program[None]:
         """Delete all that threads have."""
         ids = sorted(set(thread_ids))
         for thread_id in ids:
-            yield from each(self.tables.lock(thread_id, alone=True))
+            yield from run_all(self.tables.lock(thread_id, alone=True))
         yield from self.tables.delete_threads(ids)
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> Program[None]:
@@ -166,7 +166,7 @@ class Threads:
         found = yield from self.tables.of_runs(run_ids)
         threads = {row[0] for row in found} | (yield from self.tables.written_by_runs(run_ids))
         for thread_id in sorted(threads):
-            yield from each(self.tables.lock(thread_id, alone=True))
+            yield from run_all(self.tables.lock(thread_id, alone=True))
         found = yield from self.tables.of_runs(run_ids)  # what was stored until then, too
         yield from self.tables.drop_writes_of_runs(run_ids)
         for thread_id, checkpoint_ns in {row[:2] for row in found}:
@@ -180,11 +180,11 @@ class Threads:
         if source == target:
             return
         for thread_id in sorted((source, target)):
-            yield from each(self.tables.lock(thread_id, alone=True))
+            yield from run_all(self.tables.lock(thread_id, alone=True))
         if not (yield from self.tables.ids(source)):
             return
         yield from self.tables.delete_threads([target])
-        yield from each(self.tables.copy(source, target))
+        yield from run_all(self.tables.copy(source, target))
         yield from self._bind_anew(source, target)
 
     def _bind_anew(self, source: str, target: str) -> Program[None]:
@@ -197,7 +197,7 @@ class Threads:
                 cells = yield from self.tables.cells(table, target, some)
                 for one in some:
                     old, new = table.bound_to(source, one), table.bound_to(target, one)
-                    with Naming(Place(source, *one.key[:2]), table.holds, one.key):
+                    with Naming(CheckpointRef(source, *one.key[:2]), table.holds, one.key):
                         cell = self.values.moved(cells[one.key], old, new)
                     if cell is not None:
                         news[one.key] = cell
@@ -231,10 +231,10 @@ class Threads:
 
     def repair(self, thread_id: str) -> Program[None]:
         """Delete what belongs to no checkpoint of a thread."""
-        yield from each(self.tables.lock(thread_id, alone=True))
+        yield from run_all(self.tables.lock(thread_id, alone=True))
         yield from sweep(self.tables, thread_id)
 
-    def delta_history(self, place: Place, channels: Sequence[str]) -> Program[History]:
+    def delta_history(self, place: CheckpointRef, channels: Sequence[str]) -> Program[History]:
         """What channels are rebuilt from."""
         history = History(self.values, channels)
         if place.checkpoint_id is None and (latest := (yield from self.tables.find(place))):
@@ -246,7 +246,7 @@ class Threads:
         yield from self.tables.collect(place.thread_id, history.manifests(), history.found.assembly)
         return history
 
-    def load_stream_state(self, place: Place) -> Program[Found | None]:
+    def load_stream_state(self, place: CheckpointRef) -> Program[Found | None]:
         """The ledger of a checkpoint: the only value of what is found."""
         cell = yield from self.tables.load_stream_state(place)
         if cell is None:
@@ -256,29 +256,31 @@ class Threads:
         yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
         return found
 
-    def save_stream_state(self, place: Place, data: bytes) -> Program[None]:
+    def save_stream_state(self, place: CheckpointRef, data: bytes) -> Program[None]:
         """Store the ledger of a checkpoint."""
         cuts: list[CutValue] = []
         at = bound("ledger", place.thread_id, place[1:])
-        ask = self.tables.save_stream_state(place, self.values.cell(data, cuts, at))
-        return self.store(place.thread_id, cuts, [ask])
+        statement = self.tables.save_stream_state(place, self.values.cell(data, cuts, at))
+        return self.store(place.thread_id, cuts, [statement])
 
-    def store(self, thread_id: str, cuts: Sequence[CutValue], asks: Iterable[Ask]) -> Program[None]:
+    def store(
+        self, thread_id: str, cuts: Sequence[CutValue], statements: Iterable[Statement]
+    ) -> Program[None]:
         """Store the pieces of values that a thread lacks, then what refers to them."""
-        asked = [*asks]
+        own = [*statements]
         missing = Missing(cuts)
         if missing.found or not cuts:  # what is not new is likely to be stored
             new = self._add(thread_id, missing.found)
             names = missing.named, missing.wanted
-            whole = self.tables.at_once(thread_id, [*new, *asked], *names)
+            whole = self.tables.at_once(thread_id, [*new, *own], *names)
             if whole is not None and (yield whole):
                 return
-        yield from each(self.tables.lock(thread_id, alone=False))
+        yield from run_all(self.tables.lock(thread_id, alone=False))
         missing.tell((yield from self.tables.known_pieces(thread_id, missing.wanted)))
-        yield from each(self._add(thread_id, missing.found))
-        yield from each(asked)
+        yield from run_all(self._add(thread_id, missing.found))
+        yield from run_all(own)
 
-    def _add(self, thread_id: str, pieces: Mapping[bytes, Piece]) -> list[Ask]:
+    def _add(self, thread_id: str, pieces: Mapping[bytes, Piece]) -> list[Statement]:
         # Sorted: two that store the same pieces in another order would wait for each other.
         rows = [(name, self.values.piece(data)) for name, data in sorted(pieces.items())]
         return [self.tables.add_pieces(thread_id, rows)] if rows else []

@@ -24,7 +24,7 @@ from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types import types_of_code
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Place", "database_option", "place_of", "progress_bar"]
+__all__ = ["Database", "database_of", "database_option", "progress_bar"]
 
 _EVERY_S = 2.0
 
@@ -33,15 +33,15 @@ database_option = click.option(
 )
 
 
-class Place(NamedTuple):
+class Database(NamedTuple):
     """A database, and how its rows are read and written."""
 
-    database: str
+    url: str
     config: CheckpointConfig
     serde: OnceSerializer
 
 
-def place_of(config: str, database: str | None) -> Place:
+def database_of(config: str, database: str | None) -> Database:
     """Return the database of these settings, or the one that is named.
 
     Raises:
@@ -56,7 +56,7 @@ def place_of(config: str, database: str | None) -> Place:
     with suppress(OnceError):
         types = types_of_code(manifest).listed
     serializer = serializer.with_msgpack_allowlist(types)
-    return Place(database or settings.database, settings.checkpoint, serializer)
+    return Database(database or settings.database, settings.checkpoint, serializer)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_re
 from langgraph_once.checkpoint.moving.cells import Trouble
 from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
 from langgraph_once.checkpoint.moving.transfer import transfer
-from langgraph_once.commands.database import Place, database_option, place_of, progress_bar
+from langgraph_once.commands.database import Database, database_of, database_option, progress_bar
 from langgraph_once.commands.project import config_option
 from langgraph_once.errors import ConfigError
 
@@ -49,11 +49,11 @@ def migrate_command(
         raise click.UsageError("give either --to or --into")
     if into is not None and (dry_run or keep_tables):
         raise click.UsageError("--into goes with --database and --config alone")
-    place = place_of(config, database)
+    opened = database_of(config, database)
     if into is not None:
-        troubles, is_any_left = _copy(place, into), False
+        troubles, is_any_left = _copy(opened, into), False
     else:
-        done = _rewrite(place, to == "msgpack", dry_run, keep_tables)
+        done = _rewrite(opened, to == "msgpack", dry_run, keep_tables)
         troubles, is_any_left = done.troubles, done.is_any_left
     for trouble in troubles:
         click.echo(f"left as it is: {trouble}", err=True)
@@ -61,14 +61,14 @@ def migrate_command(
         sys.exit(1)
 
 
-def _rewrite(place: Place, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
-    database, config, serde = place
+def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
+    url, config, serde = database
     way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
-    _must_exist(database)
+    _must_exist(url)
     opened = (
-        open_to_read(database, config=config, serde=serde)
+        open_to_read(url, config=config, serde=serde)
         if dry_run
-        else open_saver(database, config=config, serde=serde)
+        else open_saver(url, config=config, serde=serde)
     )
     with opened as saver, progress_bar() as progress:
         done = migrate(saver, way, is_dry=dry_run, keeps_tables=keep_tables, progress=progress)
@@ -88,12 +88,12 @@ def _rewrite(place: Place, is_leaving: bool, dry_run: bool, keep_tables: bool) -
     return done
 
 
-def _copy(place: Place, into: str) -> list[Trouble]:
-    database, config, serde = place
-    _must_exist(database)
+def _copy(database: Database, into: str) -> list[Trouble]:
+    url, config, serde = database
+    _must_exist(url)
     reader = reading(serde)
     with (
-        open_to_read(database, config=config, serde=reader) as source,
+        open_to_read(url, config=config, serde=reader) as source,
         open_saver(into, config=config, serde=serde) as target,
         progress_bar() as progress,
     ):
@@ -105,7 +105,7 @@ def _copy(place: Place, into: str) -> list[Trouble]:
     return done.troubles
 
 
-def _must_exist(database: str) -> None:
-    file = Path(database.removeprefix("sqlite:///")).expanduser()
-    if not is_postgres(database) and not file.is_file():
+def _must_exist(url: str) -> None:
+    file = Path(url.removeprefix("sqlite:///")).expanduser()
+    if not is_postgres(url) and not file.is_file():
         raise ConfigError(str(file), "there is no such file; name the database with --database")

@@ -23,7 +23,7 @@ from langgraph_once.checkpoint.moving.verify import (
     verify,
 )
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.commands.database import Place, database_option, place_of, progress_bar
+from langgraph_once.commands.database import Database, database_of, database_option, progress_bar
 from langgraph_once.commands.project import config_option
 
 __all__ = ["verify_command"]
@@ -57,34 +57,35 @@ def verify_command(
       langgraph-once verify --database threads.sqlite --json
       langgraph-once verify --repair
     """
-    place = place_of(config, database)
+    checked = database_of(config, database)
     spread = partial(by_processes, elsewhere=partial(_elsewhere, config, database), jobs=jobs)
-    verdict = _checked(place, spread)
+    verdict = _checked(checked, spread)
     if repairs and verdict.orphaned:
-        with open_saver(place.database, config=place.config, serde=place.serde) as saver:
+        with open_saver(checked.url, config=checked.config, serde=checked.serde) as saver:
             repair(saver, verdict.orphaned)
-        verdict = _checked(place, spread)
+        verdict = _checked(checked, spread)
     click.echo(_as_json(verdict) if for_machines else _as_text(verdict))
     if verdict.troubles:
         sys.exit(1)
 
 
-def _checked(place: Place, spread: Spread) -> Verdict:
-    with _opened(place) as saver, progress_bar() as progress:
-        return verify(saver, place.serde, spread=spread, progress=progress)
+def _checked(database: Database, spread: Spread) -> Verdict:
+    with _opened(database) as saver, progress_bar() as progress:
+        return verify(saver, database.serde, spread=spread, progress=progress)
 
 
-def _opened(place: Place) -> Opening[Any]:
-    return open_to_read(place.database, config=place.config, serde=place.serde)
+def _opened(database: Database) -> Opening[Any]:
+    return open_to_read(database.url, config=database.config, serde=database.serde)
 
 
 @contextmanager
 def _elsewhere(config: str, database: str | None) -> Iterator[Callable[[str], Verdict]]:
     """The check of a thread, in another process than that of the command."""
     with Path(os.devnull).open("w") as nowhere, redirect_stderr(nowhere):
-        place = place_of(config, database)  # what the user's graphs say at import was said before
-    with _opened(place) as saver:
-        yield Verifier(saver, place.serde).thread
+        # What the user's graphs say at import was said before.
+        checked = database_of(config, database)
+    with _opened(checked) as saver:
+        yield Verifier(saver, checked.serde).thread
 
 
 def _as_text(verdict: Verdict) -> str:

@@ -16,7 +16,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_postgres_saver, open_saver
-from langgraph_once.checkpoint.database import Ask, Program, Row
+from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.moving.verify import repair, verify
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
@@ -207,7 +207,7 @@ def put(
 
 def rows(saver: OnceSaver, sql: str) -> list[Row]:
     def asked() -> Program[list[Row]]:
-        return (yield Ask(sql))
+        return (yield Statement(sql))
 
     return saver.engine.run(asked(), writes=False)
 

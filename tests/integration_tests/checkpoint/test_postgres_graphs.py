@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.lives import KEYS, TABLES
@@ -108,7 +108,7 @@ def unreferred(saver: OncePostgresSaver) -> Program[set[bytes]]:
     manifests = [manifest for cell in cells for manifest in known.manifests(*cell)]
     assembly = known.assembly(groups_only=True)
     yield from saver.threads.tables.collect("t", manifests, assembly)
-    rows = yield Ask("SELECT digest FROM once_pieces WHERE thread_id = ?", ["t"])
+    rows = yield Statement("SELECT digest FROM once_pieces WHERE thread_id = ?", ["t"])
     return {bytes(digest) for (digest,) in rows} ^ assembly.all_of(manifests)
 
 

@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.types import Command
 
 from langgraph_once.checkpoint import open_saver
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import ConfigError
@@ -69,7 +69,7 @@ def interrupted(program: Program[None], count: int, call: Callable[[], None]) ->
     rows: Any = None
     for number in itertools.count(1):
         try:
-            asked: Ask = next(program) if rows is None else program.send(rows)
+            asked: Statement = next(program) if rows is None else program.send(rows)
         except StopIteration:
             break
         rows = yield asked

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint import whole_databases as whole
 
@@ -20,8 +20,8 @@ WORDS = [f"{number:x} " * 40 for number in random.Random(7).choices(range(2**30)
 
 def delete(saver: OnceSaver, where: str) -> Any:
     def program() -> Program[int]:
-        yield Ask(f"DELETE FROM once_pieces WHERE {where}", has_rows=False)
-        return len((yield Ask("SELECT 1 FROM once_pieces")))
+        yield Statement(f"DELETE FROM once_pieces WHERE {where}", has_rows=False)
+        return len((yield Statement("SELECT 1 FROM once_pieces")))
 
     return saver.engine.run(program(), writes=True)
 

@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 from langgraph_once.checkpoint import OncePostgresSaver, check_database, open_postgres_saver
 from langgraph_once.checkpoint.database import drive
 from langgraph_once.checkpoint.postgres import schema as postgres_schema
-from langgraph_once.checkpoint.postgres.driver import asking
+from langgraph_once.checkpoint.postgres.driver import execute_on
 from langgraph_once.errors import StorageError
 from tests.unit_tests.checkpoint.whole_databases import url
 
@@ -76,12 +76,12 @@ def test_who_waited_for_the_lock_sees_what_was_made_meanwhile(
 ) -> None:
     for _ in range(3):  # it remembers that nothing is there
         with conn.transaction():
-            assert drive(postgres_schema._state(), asking(conn)).steps
+            assert drive(postgres_schema._state(), execute_on(conn)).steps
     with conn.transaction():
         conn.execute("SELECT 1")
         with open_postgres_saver(database):
             pass
-        assert drive(postgres_schema._state(), asking(conn)).steps == []
+        assert drive(postgres_schema._state(), execute_on(conn)).steps == []
 
 
 @pytest.mark.parametrize("is_autocommit", [True, False], ids=["autocommit", "transactions"])

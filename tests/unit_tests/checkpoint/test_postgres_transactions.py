@@ -11,10 +11,10 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import OncePostgresSaver, open_postgres_saver, threads
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.postgres.at_once import LOCKS
-from langgraph_once.checkpoint.stored import Place
+from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.errors import StorageError
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ def test_two_savers_write_one_thread(savers: list[OncePostgresSaver]) -> None:
         assert read(savers[0], config) == value
 
 
-def noted(program: Program[T], note: Callable[[Ask], None]) -> Program[T]:
+def noted(program: Program[T], note: Callable[[Statement], None]) -> Program[T]:
     """The program; `note` is called after each statement was answered."""
     rows: Any = None
     while True:
@@ -112,7 +112,7 @@ def test_who_sweeps_waits_for_those_who_store(
     run = writer.engine.run
     sweeping = threading.Thread(target=sweeper.delete_for_runs, args=(["run"],))
 
-    def sweep(asked: Ask) -> None:
+    def sweep(asked: Statement) -> None:
         if not asked.has_rows:
             return
         sweeping.start()
@@ -134,7 +134,7 @@ def test_pieces_are_stored_in_one_order(savers: list[OncePostgresSaver]) -> None
     """Or two that store the same ones could wait for each other."""
     stored: list[bytes] = []
 
-    def note(asked: Ask) -> None:
+    def note(asked: Statement) -> None:
         if "INTO once_pieces" in asked.sql:
             stored.extend(row[1] for row in asked.values)
 
@@ -194,7 +194,7 @@ def test_what_grows_is_stored_and_read_by_one_statement(
     savers: list[OncePostgresSaver], begin: list[str]
 ) -> None:
     at = put(savers[0], begin)
-    asked: list[Ask] = []
+    asked: list[Statement] = []
     checkpoint: Any = {**empty_checkpoint(), "v": 4, "channel_versions": {"texts": "9"}}
     checkpoint["channel_values"] = {"texts": [*begin, "more"]}
     program = savers[0].threads.put(ON, checkpoint, {}, {"texts": "9"})
@@ -204,7 +204,7 @@ def test_what_grows_is_stored_and_read_by_one_statement(
     savers[0].engine.run(noted(program, asked.append), writes=True)
     assert len(asked) == 2
     assert read(savers[1], ON) == [*begin, "more"]
-    reading = savers[0].threads.get(Place.of(ON))  # who has written it has its pieces
+    reading = savers[0].threads.get(CheckpointRef.of(ON))  # who has written it has its pieces
     savers[0].engine.run(noted(reading, asked.append), writes=False)
     assert len(asked) == 3
 
@@ -214,9 +214,9 @@ def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
 ) -> None:
     writer, reader = savers
     put(writer, texts(1))
-    asked: list[Ask] = []
+    asked: list[Statement] = []
 
-    def note(ask: Ask) -> None:
+    def note(ask: Statement) -> None:
         asked.append(ask)
         if len(asked) == 1 and is_swept:
             put(writer, texts(2))
@@ -225,7 +225,7 @@ def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
     for is_swept, latest in ((False, 1), (True, 2)):
         asked.clear()
         forgetful = threads.Threads(reader.tables_with(values.Values(reader.serde)))
-        reading = noted(forgetful.get(Place.of(ON)), note)
+        reading = noted(forgetful.get(CheckpointRef.of(ON)), note)
         (found,) = reader.engine.run(reading, writes=False).tuples(is_lazy=False)
         assert found.checkpoint["channel_values"]["texts"] == texts(latest)
         assert sum("FROM checkpoints" in ask.sql for ask in asked) == (2 if is_swept else 1)
@@ -299,7 +299,7 @@ def test_a_connection_that_dies_in_the_middle_undoes_all(
             rows = yield asked
             if asked.has_rows and next(steps) == answers:
                 kill_others(watcher)
-                yield Ask("SELECT 1")
+                yield Statement("SELECT 1")
 
     run = saver.engine.run
     monkeypatch.setattr(

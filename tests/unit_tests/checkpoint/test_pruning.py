@@ -13,7 +13,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send, interrupt
 
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.moving.verify import repair, verify
 from langgraph_once.checkpoint.saver import OnceSaver
 from tests.unit_tests.checkpoint import whole_databases as whole
@@ -31,7 +31,7 @@ def saver(here: str, request: pytest.FixtureRequest) -> Iterator[OnceSaver]:
 
 def ask(saver: OnceSaver, sql: str) -> list[Any]:
     def program() -> Program[list[Any]]:
-        return (yield Ask(sql, has_rows=sql.startswith("SELECT")))
+        return (yield Statement(sql, has_rows=sql.startswith("SELECT")))
 
     return saver.engine.run(program(), writes=True)
 

@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import OnceSqliteSaver
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.errors import EncodeError
 
 Operation = Callable[[OnceSqliteSaver], Awaitable[Any]]
@@ -174,9 +174,10 @@ def test_who_was_answered_does_not_begin_again_where_a_table_is_gone(
     """What it was told may not be so any more: it fails, and whoever asked asks again."""
 
     def program() -> Program[None]:
-        yield Ask("SELECT 1")
-        yield Ask("DROP TABLE once_pieces", has_rows=False)
-        yield Ask("SELECT * FROM once_pieces")  # it would be there again for another transaction
+        yield Statement("SELECT 1")
+        yield Statement("DROP TABLE once_pieces", has_rows=False)
+        # It would be there again for another transaction.
+        yield Statement("SELECT * FROM once_pieces")
 
     with pytest.raises(sqlite3.OperationalError, match="once_pieces"):
         saver.engine.run(program(), writes=True)

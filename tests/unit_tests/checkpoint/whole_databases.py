@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.checkpoint import OnceSqliteSaver, open_saver
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.pieces import values
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import CheckpointConfig
@@ -92,25 +92,29 @@ def _keeping(saver: OnceSaver) -> Program[dict[str, Any]]:
     kept: dict[str, Any] = {}
     if isinstance(saver, OnceSqliteSaver):
         for table in ("checkpoints", "writes", *OURS):
-            names = yield Ask(f"SELECT name FROM pragma_table_info('{table}')")
+            names = yield Statement(f"SELECT name FROM pragma_table_info('{table}')")
             into = f"{table} ({', '.join(name for (name,) in names)})"
-            kept[into] = yield Ask(f"SELECT * FROM {table} {_OF_THEM}")
+            kept[into] = yield Statement(f"SELECT * FROM {table} {_OF_THEM}")
         return kept
     schema = f"kept_{len(_kept)}"
-    yield Ask(f"CREATE SCHEMA {schema}", has_rows=False)
+    yield Statement(f"CREATE SCHEMA {schema}", has_rows=False)
     for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes", *OURS):
         kept[table] = f"{schema}.{table}"
-        yield Ask(f"CREATE TABLE {kept[table]} AS SELECT * FROM {table} {_OF_THEM}", has_rows=False)
+        yield Statement(
+            f"CREATE TABLE {kept[table]} AS SELECT * FROM {table} {_OF_THEM}", has_rows=False
+        )
     return kept
 
 
 def _copying(kept: dict[str, Any]) -> Program[None]:
     for table, rows in kept.items():
         if isinstance(rows, str):
-            yield Ask(f"INSERT INTO {table} TABLE {rows}", has_rows=False)
+            yield Statement(f"INSERT INTO {table} TABLE {rows}", has_rows=False)
         elif rows:
             marks = ", ".join("?" * len(rows[0]))
-            yield Ask(f"INSERT INTO {table} VALUES ({marks})", rows, is_many=True, has_rows=False)
+            yield Statement(
+                f"INSERT INTO {table} VALUES ({marks})", rows, is_many=True, has_rows=False
+            )
 
 
 def _play(saver: Any) -> None:

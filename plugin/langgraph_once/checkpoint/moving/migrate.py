@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.all_rows import STOCK_TAGS, Inline
-from langgraph_once.checkpoint.database import Engine, Program, batches, each
+from langgraph_once.checkpoint.database import Engine, Program, batches, run_all
 from langgraph_once.checkpoint.metadata import resealed
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
@@ -200,7 +200,7 @@ class _Thread:
         """Rewrite all that is not as it should be."""
         tables = self._reader.tables
         if not self._is_dry:
-            yield from each(tables.lock(self._id, alone=True))
+            yield from run_all(tables.lock(self._id, alone=True))
         pieces = (yield from tables.piece_bytes(self._id)) if self._has_own else 0
         for table in tables.cell_tables:
             is_ours = table is tables.cell_tables[-1]
@@ -238,8 +238,8 @@ class _Thread:
             if new is not None:
                 news[one.at.key] = new
                 self._count(one.cell, new)
-        ask = self._reader.tables.replace(table, self._id, news)
-        yield from self._store(cuts, [ask] if news else [])
+        statement = self._reader.tables.replace(table, self._id, news)
+        yield from self._store(cuts, [statement] if news else [])
 
     def _reseal_metadata(self) -> Program[None]:
         tables = self._reader.tables
@@ -294,13 +294,13 @@ class _Thread:
             if news and not self._is_dry:
                 yield tables.replace_pieces(self._id, news)
 
-    def _store(self, cuts: list[CutValue], asks: Iterable[Any]) -> Program[None]:
+    def _store(self, cuts: list[CutValue], statements: Iterable[Any]) -> Program[None]:
         if self._is_dry:
             for cut in cuts:
                 for name, data in cut.pieces.items():
                     self._dry_pieces[name] = len(self._way.target.piece(data).data)
         else:
-            yield from self._writer.store(self._id, cuts, asks)
+            yield from self._writer.store(self._id, cuts, statements)
 
     def _count(self, old: Cell, new: Cell) -> None:
         self._rows += 1

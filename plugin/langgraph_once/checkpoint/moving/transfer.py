@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from langgraph_once.checkpoint.database import Program, each
+from langgraph_once.checkpoint.database import Program, run_all
 from langgraph_once.checkpoint.found import Found
 from langgraph_once.checkpoint.moving.cells import Progress, Trouble, all_threads, why
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint, bound
+from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import SerdeError, StorageError
@@ -89,7 +89,7 @@ class _Copy:
         self._stored: set[tuple[str, str, str]] = set()
         self._has_own = self._ask(self._reader.tables.has_own())
 
-    def missing(self) -> set[Place]:
+    def missing(self) -> set[CheckpointRef]:
         """The checkpoints that the target lacks, or that have more there than here.
 
         Raises:
@@ -104,10 +104,10 @@ class _Copy:
             )
         return {place for place, rows in here.items() if not rows <= there.get(place, set())}
 
-    def put(self, missing: set[Place]) -> Program[None]:
+    def put(self, missing: set[CheckpointRef]) -> Program[None]:
         """Store checkpoints of the source, with all that is on them."""
         tables = self._writer.tables
-        yield from each(tables.lock(self._id, alone=True))
+        yield from run_all(tables.lock(self._id, alone=True))
         runs = self._ask(self._reader.tables.runs(self._id)) if self._has_own else {}
         config: Any = {"configurable": {"thread_id": self._id}}
         for page in self._reader.pages(Query(config), size=_PAGE):
@@ -138,7 +138,7 @@ class _Copy:
         run_id = runs.get(place[1:], stored.metadata.get("run_id"))
         new = NewCheckpoint(place, stored.parent_id, checkpoint, stored.metadata, news, run_id)
         cuts: list[CutValue] = []
-        asks = self._writer.tables.put(new, cuts)
+        statements = self._writer.tables.put(new, cuts)
         by_run: dict[str | None, list[Any]] = {}
         for write in stored.writes:
             path, task_id, position, channel, value = write
@@ -147,13 +147,13 @@ class _Copy:
             cell = self._writer.values.cell(decoded, cuts, bound_to)
             row = (task_id, position, path, channel, *cell)
             by_run.setdefault(runs.get((*place[1:], task_id, position)), []).append(row)
-        asks += [
+        statements += [
             self._writer.tables.put_writes(place, rows, run_id, replaces=True)
             for run_id, rows in by_run.items()
         ]
-        yield from self._writer.store(self._id, cuts, asks)
+        yield from self._writer.store(self._id, cuts, statements)
 
-    def _ledger(self, place: Place) -> bytes | None:
+    def _ledger(self, place: CheckpointRef) -> bytes | None:
         found: Found | None = self._ask(self._reader.load_stream_state(place))
         return None if found is None else found.ledger()
 
@@ -163,15 +163,17 @@ class _Copy:
 
 def _contents(
     threads: Threads, thread_id: str, *, has_own: bool = True
-) -> Program[dict[Place, set[tuple[Any, ...]]]]:
+) -> Program[dict[CheckpointRef, set[tuple[Any, ...]]]]:
     """The checkpoints of a thread, each with the keys of what is on it."""
-    found: dict[Place, set[tuple[Any, ...]]] = {}
+    found: dict[CheckpointRef, set[tuple[Any, ...]]] = {}
     for checkpoint_ns, ids in (yield from threads.tables.ids(thread_id)).items():
-        found.update({Place(thread_id, checkpoint_ns, id_): {("checkpoint",)} for id_ in ids})
+        found.update(
+            {CheckpointRef(thread_id, checkpoint_ns, id_): {("checkpoint",)} for id_ in ids}
+        )
     for table in threads.tables.cell_tables:
         if table.holds == "write" or (table.holds == "ledger" and has_own):
             for at in (yield from threads.tables.cells_at(table, thread_id)):
-                place = Place(thread_id, *at.key[:2])
+                place = CheckpointRef(thread_id, *at.key[:2])
                 if place in found:
                     found[place].add((table.holds, *at.key[2:]))
     return found

@@ -28,7 +28,7 @@ from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import Place, StoredCheckpoint
+from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
@@ -159,14 +159,14 @@ class _Check:
             paths = _Paths()
             for id_ in ids[::-1]:  # parents come first
                 self._verdict.checkpoints += 1
-                yield from self._checkpoint(Place(self._id, checkpoint_ns, id_), paths)
+                yield from self._checkpoint(CheckpointRef(self._id, checkpoint_ns, id_), paths)
         for *place, channel in (
             yield from self._tables.orphaned_writes(self._id, settled_before())
         ):
             self._verdict.orphaned.add(self._id)
             self._add(*place, channel, "it was written on a checkpoint that is not there")
 
-    def _checkpoint(self, place: Place, paths: _Paths) -> Program[None]:
+    def _checkpoint(self, place: CheckpointRef, paths: _Paths) -> Program[None]:
         paths.meet(place.checkpoint_id)
         try:
             stored = yield from self._tables.find(place)
@@ -186,7 +186,7 @@ class _Check:
                     "it is rebuilt from checkpoints before it, of which one is not there",
                 )
 
-    def _metadata(self, place: Place) -> Program[None]:
+    def _metadata(self, place: CheckpointRef) -> Program[None]:
         for _, found in (yield from self._tables.metadata([place])):
             try:
                 opened(self._threads.values, place, found)

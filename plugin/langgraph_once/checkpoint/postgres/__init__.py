@@ -8,6 +8,6 @@ at_once.py      what one operation stores, as one statement
 moves.py        what migrate and verify ask of PostgreSQL alone
 filters.py      which checkpoints are listed
 json_values.py  what JSONB returns as it went in
-driver.py       psycopg, and how it is asked
+driver.py       psycopg, and how statements are executed on it
 failures.py     an error of psycopg, as one line with what to do
 """

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-from langgraph_once.checkpoint.database import Ask
+from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 
 __all__ = ["LOCKS", "at_once"]
@@ -48,13 +48,13 @@ _INSERT: Final = re.compile(r"(.*\sVALUES) \((.*?)\)(.*)", re.DOTALL)
 
 
 def at_once(
-    thread_id: str, asks: Iterable[Ask], named: set[bytes], stored: set[bytes]
-) -> Ask | None:
+    thread_id: str, statements: Iterable[Statement], named: set[bytes], stored: set[bytes]
+) -> Statement | None:
     """Statements as one; none where they cannot be.
 
     Args:
         thread_id: The thread, which it locks.
-        asks: Those that insert rows begin with the id of the thread.
+        statements: Those that insert rows begin with the id of the thread.
         named: Pieces that the rows name.
         stored: These, and what is below them. If one of all of them is not stored, it fails: it
             divides by zero.
@@ -63,17 +63,17 @@ def at_once(
     if stored:
         values += len(stored), [*(stored - named)], b"".join(named)
     sizes = []
-    for ask in asks:
-        rows = ask.values if ask.is_many else [ask.values]
+    for statement in statements:
+        rows = statement.values if statement.is_many else [statement.values]
         # Of two rows with one key the last must win, which one statement refuses to say.
-        most = 1 if "DO UPDATE" in ask.sql else _MOST_ROWS
-        if not (ask.sql.lstrip().startswith("INSERT") and 1 <= len(rows) <= most):
+        most = 1 if "DO UPDATE" in statement.sql else _MOST_ROWS
+        if not (statement.sql.lstrip().startswith("INSERT") and 1 <= len(rows) <= most):
             return None
-        sizes.append((ask.sql, len(rows)))
+        sizes.append((statement.sql, len(rows)))
         values += [value for row in rows for value in row[1:]]
     if not sizes or len(named) > _MOST_STORED:
         return None
-    return Ask(_sql(tuple(sizes), bool(stored)), values, has_rows=False, is_try=True)
+    return Statement(_sql(tuple(sizes), bool(stored)), values, has_rows=False, is_try=True)
 
 
 @lru_cache(maxsize=512)

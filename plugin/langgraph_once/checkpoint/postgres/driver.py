@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from langgraph_once.checkpoint.database import Ask, Row
+from langgraph_once.checkpoint.database import Row, Statement
 
 try:
     import psycopg
@@ -22,10 +22,10 @@ except ImportError as error:
 
 __all__ = [
     "UPSTREAM",
-    "Asking",
     "Connection",
+    "Execute",
     "Pool",
-    "asking",
+    "execute_on",
     "is_idle",
     "psycopg",
     "psycopg_pool",
@@ -34,7 +34,9 @@ __all__ = [
 
 # Those that are changed within a transaction.
 _CHANGED: Final = ("search_path", "statement_timeout", "jit")
-_SETTINGS: Final = Ask("SELECT " + ", ".join(f"current_setting('{name}')" for name in _CHANGED))
+_SETTINGS: Final = Statement(
+    "SELECT " + ", ".join(f"current_setting('{name}')" for name in _CHANGED)
+)
 _SET: Final = "SELECT " + ", ".join(f"set_config('{name}', ?, true)" for name in _CHANGED)
 
 Connection: TypeAlias = psycopg.Connection[Any]
@@ -44,25 +46,25 @@ UPSTREAM: Final = tuple(MIGRATIONS)
 """Upstream's migrations."""
 
 
-Asking: TypeAlias = Callable[[Ask], list[Row]]
+Execute: TypeAlias = Callable[[Statement], list[Row]]
 
 
-def asking(conn: Connection) -> Asking:
-    """What asks on a connection, whatever its own cursors are like."""
+def execute_on(conn: Connection) -> Execute:
+    """What executes statements on a connection, whatever its own cursors are like."""
     silent = _cursor(conn)
 
-    def ask(asked: Ask) -> list[Row]:
-        if asked.is_try:  # it would undo the transaction that it is in
+    def execute(statement: Statement) -> list[Row]:
+        if statement.is_try:  # it would undo the transaction that it is in
             return []
-        cursor = _cursor(conn) if asked.has_rows else silent
-        sql = _as_psycopg(asked.sql)
-        if asked.is_many:
-            cursor.executemany(sql, asked.values)
+        cursor = _cursor(conn) if statement.has_rows else silent
+        sql = _as_psycopg(statement.sql)
+        if statement.is_many:
+            cursor.executemany(sql, statement.values)
         else:
-            cursor.execute(sql, asked.values or None)
-        return cursor.fetchall() if asked.has_rows else []
+            cursor.execute(sql, statement.values or None)
+        return cursor.fetchall() if statement.has_rows else []
 
-    return ask
+    return execute
 
 
 @contextmanager
@@ -72,9 +74,9 @@ def transaction(conn: Connection) -> Iterator[None]:
     An error undoes it.
     """
     with conn.transaction():
-        (before,) = asking(conn)(_SETTINGS)
+        (before,) = execute_on(conn)(_SETTINGS)
         yield
-        asking(conn)(Ask(_SET, before))
+        execute_on(conn)(Statement(_SET, before))
 
 
 def _cursor(conn: Connection) -> psycopg.Cursor[Row]:

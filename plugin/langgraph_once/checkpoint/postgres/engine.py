@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
-    Ask,
     EmptyDatabaseError,
     Engine,
     Program,
     Row,
-    UnderWay,
+    RunningProgram,
+    Statement,
 )
 from langgraph_once.checkpoint.postgres.driver import (
-    Asking,
     Connection,
+    Execute,
     Pool,
-    asking,
+    execute_on,
     is_idle,
     psycopg,
     transaction,
@@ -38,10 +38,10 @@ T = TypeVar("T")
 
 # All statements see the same: nobody sweeps a piece between two of them.
 _READING: Final = "ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_SNAPSHOT: Final = Ask(f"SET TRANSACTION {_READING}", has_rows=False)
-_BEGIN_READING: Final = Ask(f"BEGIN {_READING}", has_rows=False)
-_BEGIN: Final = Ask("BEGIN", has_rows=False)
-_COMMIT: Final = Ask("COMMIT", has_rows=False)
+_SNAPSHOT: Final = Statement(f"SET TRANSACTION {_READING}", has_rows=False)
+_BEGIN_READING: Final = Statement(f"BEGIN {_READING}", has_rows=False)
+_BEGIN: Final = Statement("BEGIN", has_rows=False)
+_COMMIT: Final = Statement("COMMIT", has_rows=False)
 _IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
 _NOT_SO: Final = (psycopg.errors.DivisionByZero, psycopg.errors.InsufficientPrivilege)
 """Of what is tried: a piece is not there, or the role may not lock it, which takes `UPDATE`."""
@@ -93,22 +93,22 @@ class PostgresEngine(Engine):
             StorageError: The database cannot do it.
         """
         with self._told():
-            under_way = UnderWay(program)
+            running = RunningProgram(program)
             for is_last in (*[False] * _MOST_DROPS, True):
                 try:
                     if not self._is_set_up:
                         self._set_up()
-                    return self._run(under_way, writes=writes)
+                    return self._run(running, writes=writes)
                 except _IS_GONE:
-                    if under_way.is_answered or is_last:
+                    if running.is_answered or is_last:
                         raise
                     self._is_set_up = False  # `migrate` dropped our tables
                 except psycopg.OperationalError:
-                    if not under_way.may_move or isinstance(self.source, psycopg.Connection):
+                    if not running.may_move or isinstance(self.source, psycopg.Connection):
                         raise
                     self.source.check()  # what died with it is replaced
                     break
-            return self._run(under_way, writes=writes)
+            return self._run(running, writes=writes)
 
     def set_up(self) -> None:
         """Make what is missing in the database; every program does this first."""
@@ -134,61 +134,61 @@ class PostgresEngine(Engine):
                     raise
             self._is_set_up = is_idle(conn)  # or its user may still undo it
 
-    def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
+    def _run(self, running: RunningProgram[T], *, writes: bool) -> T:
         with self._connection() as conn:
             try:
-                with self._transaction(conn, writes=writes) as ask:
-                    return under_way.go_on(ask)
+                with self._transaction(conn, writes=writes) as execute:
+                    return running.resume(execute)
             except psycopg.OperationalError:
-                under_way.may_move = conn.closed and not under_way.is_answered
+                running.may_move = conn.closed and not running.is_answered
                 raise
 
     @contextlib.contextmanager
-    def _transaction(self, conn: Connection, *, writes: bool) -> Iterator[Asking]:
-        ask = asking(conn)
+    def _transaction(self, conn: Connection, *, writes: bool) -> Iterator[Execute]:
+        execute = execute_on(conn)
         if not is_idle(conn):  # it is the user's, who ends it
             with transaction(conn):
-                self._adjust(ask)
-                yield ask
+                self._adjust(execute)
+                yield execute
             return
         needs_none = conn.autocommit and self._schema is None and self._timeout_s is None
         begun = contextlib.ExitStack()
         has_begun = False
 
-        def ask_within(asked: Ask) -> list[Row]:
+        def execute_within(statement: Statement) -> list[Row]:
             nonlocal has_begun
-            if asked.is_try and needs_none and not has_begun:
+            if statement.is_try and needs_none and not has_begun:
                 try:
-                    rows = ask(asked._replace(is_try=False))
+                    rows = execute(statement._replace(is_try=False))
                 except _NOT_SO:
                     return []
-                return rows if asked.has_rows else [()]
+                return rows if statement.has_rows else [()]
             if not has_begun:
                 has_begun = True
                 begun.enter_context(_pipeline(conn))
                 if conn.autocommit:
-                    ask(_BEGIN if writes else _BEGIN_READING)
+                    execute(_BEGIN if writes else _BEGIN_READING)
                 elif not writes:
-                    ask(_SNAPSHOT)
-                self._adjust(ask)
-            return ask(asked)
+                    execute(_SNAPSHOT)
+                self._adjust(execute)
+            return execute(statement)
 
         try:
             with begun:
-                yield ask_within
+                yield execute_within
                 if has_begun:
-                    ask(_COMMIT)
+                    execute(_COMMIT)
         except BaseException:
             with contextlib.suppress(psycopg.Error):
                 conn.rollback()
             raise
 
-    def _adjust(self, ask: Asking) -> None:
-        enter_schema(ask, self._schema)
+    def _adjust(self, execute: Execute) -> None:
+        enter_schema(execute, self._schema)
         if self._timeout_s is not None:
             limit = f"{max(1, round(self._timeout_s * 1000))}ms"
             sql = "SELECT set_config('statement_timeout', ?, true)"
-            ask(Ask(sql, [limit], has_rows=False))
+            execute(Statement(sql, [limit], has_rows=False))
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[Connection]:

@@ -8,7 +8,7 @@ from langgraph.checkpoint.base import get_checkpoint_id
 
 from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.postgres.json_values import json_text
-from langgraph_once.checkpoint.stored import Place
+from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Query
 
 __all__ = ["conditions", "contains"]
@@ -26,7 +26,7 @@ def conditions(query: Query, *, may_be_sealed: bool) -> tuple[list[str], list[An
     if query.config:
         at = query.config["configurable"]
         named = (at["thread_id"], at.get("checkpoint_ns"), get_checkpoint_id(query.config) or None)
-        for column, value in zip(Place._fields, named, strict=True):
+        for column, value in zip(CheckpointRef._fields, named, strict=True):
             if value is not None:
                 where.append(f"{column} = ?")
                 values.append(str(value))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from langgraph_once.checkpoint.all_rows import OWN, Inline
-from langgraph_once.checkpoint.database import Ask, Program
+from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.postgres.filters import contains
@@ -17,7 +17,7 @@ from langgraph_once.checkpoint.postgres.json_values import (
     metadata_text,
     read_metadata,
 )
-from langgraph_once.checkpoint.stored import CellAt, CellTable, Place
+from langgraph_once.checkpoint.stored import CellAt, CellTable, CheckpointRef
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import StorageError
 
@@ -52,7 +52,7 @@ _PUT_METADATA: Final = """
 UPDATE checkpoints SET metadata = ?::jsonb
 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 """
-_QUICKLY: Final = Ask("SELECT set_config('statement_timeout', '2s', true)", has_rows=False)
+_QUICKLY: Final = Statement("SELECT set_config('statement_timeout', '2s', true)", has_rows=False)
 _FIRST_OF: Final = """
 SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
 AND checkpoint -> 'channel_versions' ->> ? = ? ORDER BY checkpoint_id LIMIT 1
@@ -85,41 +85,41 @@ class PostgresMoves(Tables):
 
     def has_own(self) -> Program[bool]:
         """Whether our tables are there."""
-        return bool((yield Ask("SELECT to_regclass('once_stream_states') IS NOT NULL"))[0][0])
+        return bool((yield Statement("SELECT to_regclass('once_stream_states') IS NOT NULL"))[0][0])
 
     def drop_own(self) -> Program[bool]:
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
         if not (yield from self.has_own()):
             return True
-        if not (yield Ask(f"SELECT pg_try_advisory_xact_lock({SET_UP_KEY})"))[0][0]:
+        if not (yield Statement(f"SELECT pg_try_advisory_xact_lock({SET_UP_KEY})"))[0][0]:
             raise StorageError("cannot drop our tables: a server makes them just now", path="")
         # Not waited for: others would wait behind us, and one of them for what we have already.
         tables = ", ".join(dict(self.columns + OWN))
-        yield Ask(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)
+        yield Statement(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT", has_rows=False)
         if (yield from self.is_any_ours()):
             return False
         for sql in _DROP_OWN:
-            yield Ask(sql, has_rows=False)
+            yield Statement(sql, has_rows=False)
         return True
 
     def restore_metadata(self, thread_id: str) -> Program[int]:
         """Put metadata where upstream has them, if JSONB takes them. Returns of how many."""
-        rows = yield Ask(_METADATA, [thread_id])
+        rows = yield Statement(_METADATA, [thread_id])
         found = [
             [text, thread_id, *place]
             for *place, metadata in rows
             if is_taken(text := json_text(read_metadata(metadata)))
         ]
         if found:
-            yield Ask(_PUT_METADATA, found, True, False)
+            yield Statement(_PUT_METADATA, found, True, False)
         return len(found)
 
     def inline(self, thread_id: str) -> Program[list[Inline]]:
         """Checkpoints with values beside the cells, which nothing encrypts."""
-        rows = yield Ask(_INLINE, [thread_id])
+        rows = yield Statement(_INLINE, [thread_id])
         if not rows:
             return []
-        blobs = yield Ask(
+        blobs = yield Statement(
             "SELECT checkpoint_ns, channel, version FROM checkpoint_blobs WHERE thread_id = ?",
             [thread_id],
         )
@@ -130,27 +130,27 @@ class PostgresMoves(Tables):
             has_cell = {name for name in values if (checkpoint_ns, name, at.get(name)) in known}
             marks = {name for name in has_cell if values[name] is True}
             to_cells = {name: at[name] for name in values if name in at and name not in has_cell}
-            place = Place(thread_id, checkpoint_ns, checkpoint_id)
+            place = CheckpointRef(thread_id, checkpoint_ns, checkpoint_id)
             if marks != values.keys():
                 found.append(Inline(place, values, to_cells, marks))
         return found
 
-    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Ask]:
+    def take_out(self, found: Inline, cells: Mapping[str, Cell]) -> Iterable[Statement]:
         """Make values beside the cells cells."""
         rows = [
             [*found.place[:2], name, found.to_cells[name], *cell] for name, cell in cells.items()
         ]
         if rows:
-            yield Ask(_PUT_VALUE, rows, True, False)
+            yield Statement(_PUT_VALUE, rows, True, False)
         marks = json.dumps(dict.fromkeys(sorted(found.marks), True))
-        yield Ask(_TAKE_OUT, [marks, *found.place], has_rows=False)
+        yield Statement(_TAKE_OUT, [marks, *found.place], has_rows=False)
 
     def checkpoint_of(self, table: CellTable, thread_id: str, at: CellAt) -> Program[str | None]:
         """The first checkpoint that has a cell."""
         if table.holds != "value":
             return (yield from super().checkpoint_of(table, thread_id, at))
         checkpoint_ns, version, channel = at.key
-        rows = yield Ask(_FIRST_OF, [thread_id, checkpoint_ns, channel, version])
+        rows = yield Statement(_FIRST_OF, [thread_id, checkpoint_ns, channel, version])
         return rows[0][0] if rows else None
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.database import Ask, Program, drive
+from langgraph_once.checkpoint.database import Program, Statement, drive
 from langgraph_once.checkpoint.postgres.driver import (
     UPSTREAM,
-    Asking,
     Connection,
-    asking,
+    Execute,
+    execute_on,
     is_idle,
     transaction,
 )
@@ -49,7 +49,7 @@ class _Step(NamedTuple):
     """A migration, with what records it."""
 
     sql: str
-    record: Ask
+    record: Statement
     makes: str | None = None
     """The index of ours that it makes."""
 
@@ -77,8 +77,8 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
         NewerSchemaError: A newer version of this package made our tables.
     """
     with transaction(conn):
-        enter_schema(asking(conn), schema)
-        state = drive(_state(), asking(conn))
+        enter_schema(execute_on(conn), schema)
+        state = drive(_state(), execute_on(conn))
     if not state.steps:
         return
     if state.has_tables and conn.autocommit and is_idle(conn) and not is_pooler:
@@ -91,33 +91,35 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
 def is_missing(conn: Connection, schema: str | None) -> bool:
     """Whether not even upstream's tables are there."""
     with transaction(conn):
-        enter_schema(asking(conn), schema)
-        return not drive(_state(), asking(conn)).has_tables
+        enter_schema(execute_on(conn), schema)
+        return not drive(_state(), execute_on(conn)).has_tables
 
 
-def enter_schema(ask: Asking, schema: str | None, *, is_local: bool = True) -> None:
+def enter_schema(execute: Execute, schema: str | None, *, is_local: bool = True) -> None:
     """Look for tables in a schema, until the end of the transaction or of the session."""
     if schema is not None:
         sql = "SELECT set_config('search_path', quote_ident(?), ?)"
-        ask(Ask(sql, [schema, is_local], has_rows=False))
+        execute(Statement(sql, [schema, is_local], has_rows=False))
 
 
 def _set_up_at_once(conn: Connection, schema: str | None) -> bool:
     """Make all in one transaction. Returns whether no other process was about it."""
     with transaction(conn):
-        enter_schema(asking(conn), schema)
+        enter_schema(execute_on(conn), schema)
         if not _lock(conn, "pg_try_advisory_xact_lock"):
             return False
         if schema is not None:
-            asking(conn)(Ask(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}", has_rows=False))
-        for step in drive(_state(), asking(conn)).steps:
+            execute_on(conn)(
+                Statement(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}", has_rows=False)
+            )
+        for step in drive(_state(), execute_on(conn)).steps:
             _do(conn, step._replace(sql=step.sql.replace(_CONCURRENTLY, "")))
         return True
 
 
 def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
     with _in_schema(conn, schema), _locked(conn):
-        for step in drive(_state(), asking(conn)).steps:
+        for step in drive(_state(), execute_on(conn)).steps:
             if _CONCURRENTLY in step.sql:
                 _do(conn, step)
             else:
@@ -128,24 +130,24 @@ def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
 def _do(conn: Connection, step: _Step) -> None:
     if step.makes is not None:  # one that was not finished is there, and of no use
         how = _CONCURRENTLY if _CONCURRENTLY in step.sql else ""
-        asking(conn)(Ask(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
-    asking(conn)(Ask(step.sql, has_rows=step.sql.startswith("SELECT")))
-    asking(conn)(step.record)
+        execute_on(conn)(Statement(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
+    execute_on(conn)(Statement(step.sql, has_rows=step.sql.startswith("SELECT")))
+    execute_on(conn)(step.record)
 
 
 def _state() -> Program[_State]:
     # A session learns of tables that others made when it locks one, `pg_class` here: not when it
     # gets our lock, in a transaction that began before they were there.
-    ((has_theirs, has_ours, has_tables),) = yield Ask(
+    ((has_theirs, has_ours, has_tables),) = yield Statement(
         "SELECT to_regclass('checkpoint_migrations') IS NOT NULL, "
         "to_regclass('once_schema') IS NOT NULL, to_regclass('checkpoints') IS NOT NULL "
         "FROM pg_class LIMIT 1"
     )
     done, ours = -1, 0
     if has_theirs:
-        ((done,),) = yield Ask("SELECT COALESCE(max(v), -1) FROM checkpoint_migrations")
+        ((done,),) = yield Statement("SELECT COALESCE(max(v), -1) FROM checkpoint_migrations")
     if has_ours:
-        ((ours,),) = yield Ask("SELECT COALESCE(max(version), 0) FROM once_schema")
+        ((ours,),) = yield Statement("SELECT COALESCE(max(version), 0) FROM once_schema")
     if ours > len(MIGRATIONS):
         known = len(MIGRATIONS)
         raise NewerSchemaError(f"a newer langgraph-once made it (schema {ours}, not {known})")
@@ -155,20 +157,20 @@ def _state() -> Program[_State]:
 def _upstream(version: int) -> Iterator[_Step]:
     for number, sql in enumerate(UPSTREAM[version:], version):
         record = "INSERT INTO checkpoint_migrations (v) VALUES (?) ON CONFLICT DO NOTHING"
-        yield _Step(sql.strip().rstrip(";"), Ask(record, [number], has_rows=False))
+        yield _Step(sql.strip().rstrip(";"), Statement(record, [number], has_rows=False))
 
 
 def _ours(version: int) -> Iterator[_Step]:
     for number, (name, sql) in enumerate([*MIGRATIONS.items()][version - 1 :], version):
         record = "INSERT INTO once_schema (version, name) VALUES (?, ?)"
         index = name if _CONCURRENTLY in sql else None
-        yield _Step(sql, Ask(record, [number, name], has_rows=False), index)
+        yield _Step(sql, Statement(record, [number, name], has_rows=False), index)
 
 
 def _lock(conn: Connection, function: str) -> Any:
     """Whether it is got: of each schema there is one."""
     # Never waited for: whoever makes an index beside writers waits for those who ask something.
-    ((is_got,),) = asking(conn)(Ask(f"SELECT {function}({SET_UP_KEY})"))
+    ((is_got,),) = execute_on(conn)(Statement(f"SELECT {function}({SET_UP_KEY})"))
     return is_got
 
 
@@ -184,12 +186,12 @@ def _locked(conn: Connection) -> Iterator[None]:
 
 @contextmanager
 def _in_schema(conn: Connection, schema: str | None) -> Iterator[None]:
-    ((before,),) = asking(conn)(Ask("SELECT current_setting('search_path')"))
-    enter_schema(asking(conn), schema, is_local=False)
+    ((before,),) = execute_on(conn)(Statement("SELECT current_setting('search_path')"))
+    enter_schema(execute_on(conn), schema, is_local=False)
     try:
         yield
     finally:
-        asking(conn)(Ask("SELECT set_config('search_path', ?, false)", [before]))
+        execute_on(conn)(Statement("SELECT set_config('search_path', ?, false)", [before]))
 
 
 def _quoted(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
-from langgraph_once.checkpoint.database import Ask, Program, Row, batches
+from langgraph_once.checkpoint.database import Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
@@ -26,7 +26,7 @@ from langgraph_once.checkpoint.postgres.json_values import (
 from langgraph_once.checkpoint.postgres.moves import PostgresMoves
 from langgraph_once.checkpoint.stored import (
     CellTable,
-    Place,
+    CheckpointRef,
     Several,
     StoredCheckpoint,
     StoredWrite,
@@ -133,7 +133,7 @@ SELECT piece.* FROM (SELECT DISTINCT digest FROM tree) named CROSS JOIN LATERAL 
 ) piece
 """
 # Nothing takes so long that compiling it would pay; of what recurs the server thinks it does.
-_NO_JIT: Final = Ask("SELECT set_config('jit', 'off', true)", has_rows=False)
+_NO_JIT: Final = Statement("SELECT set_config('jit', 'off', true)", has_rows=False)
 _READ: Final = f"{_CHECKPOINTS} {_VALUES.format(data='blob.blob')} {_WRITES}"
 _NO_SENDS: Final = 4
 """The version of checkpoints from which on LangGraph keeps on them what is sent to tasks."""
@@ -173,26 +173,26 @@ class PostgresTables(PostgresMoves):
         """A condition that a column has one of these values, and what it takes."""
         return "= ANY(?)", [list(values)]
 
-    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
+    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Statement]:
         """Keep those who delete of a thread, and those who write to it, apart until the end."""
         function = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
         sql = f"SELECT {function}(hashtextextended(?, {LOCKS}))"
-        yield Ask(sql, [thread_id], has_rows=False)
+        yield Statement(sql, [thread_id], has_rows=False)
 
     def at_once(
-        self, thread_id: str, asks: Sequence[Ask], named: set[bytes], stored: set[bytes]
-    ) -> Ask | None:
+        self, thread_id: str, statements: Sequence[Statement], named: set[bytes], stored: set[bytes]
+    ) -> Statement | None:
         """Inserts, and the lock, as one to be tried: not if a piece of `stored` is not there."""
-        return at_once(thread_id, asks, named, stored)
+        return at_once(thread_id, statements, named, stored)
 
-    def find_alone(self, place: Place) -> Program[StoredCheckpoint | None]:
+    def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """`find`, tried without a transaction around it; None also where that is no gain."""
-        page, asked = _latest(place)
-        rows = yield Ask(f"{page} {_READ}", asked, is_try=True)
+        page, values = _latest(place)
+        rows = yield Statement(f"{page} {_READ}", values, is_try=True)
         found = self._checkpoints(rows)
         return found[0] if found and found[0].checkpoint["v"] >= _NO_SENDS else None
 
-    def find(self, place: Place) -> Program[StoredCheckpoint | None]:
+    def find(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
         found = yield from self._read(*_latest(place))
         return found[0] if found else None
@@ -209,16 +209,16 @@ class PostgresTables(PostgresMoves):
         return (yield from self._read(page, values))
 
     def ancestors(
-        self, place: Place, limit: int, channels: Sequence[str]
+        self, place: CheckpointRef, limit: int, channels: Sequence[str]
     ) -> Program[list[StoredCheckpoint]]:
         """A checkpoint and those before it on its path, nearest first, without their writes."""
         data = "CASE WHEN named.key = ANY(?) THEN blob.blob END"
         sql = f"{_PATH} {_CHECKPOINTS} {_VALUES.format(data=data)}"
         yield _NO_JIT
-        rows = yield Ask(sql, [*place, limit, list(channels)])
+        rows = yield Statement(sql, [*place, limit, list(channels)])
         return self._checkpoints(rows)
 
-    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
+    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Statement]:
         """Store a checkpoint; `cuts` takes what was cut of it."""
         inline: dict[str, Any] = {}
         rows = []
@@ -244,12 +244,12 @@ class PostgresTables(PostgresMoves):
         # Always said, if only that there is none: by that our rows are told from others'.
         run_id = new.run_id or ""
         row = [*new.place, new.parent_id, json_text(head), metadata_text(known), run_id]
-        put = Ask(_PUT, row, has_rows=False)
-        return [Ask(_PUT_VALUES, rows, True, False), put] if rows else [put]
+        put = Statement(_PUT, row, has_rows=False)
+        return [Statement(_PUT_VALUES, rows, True, False), put] if rows else [put]
 
     def writes(
-        self, places: Sequence[Place], channels: Sequence[str] | None = None
-    ) -> Program[dict[Place, list[StoredWrite]]]:
+        self, places: Sequence[CheckpointRef], channels: Sequence[str] | None = None
+    ) -> Program[dict[CheckpointRef, list[StoredWrite]]]:
         """What was written on some checkpoints, in the order in which it takes effect."""
         found: list[Row] = []
         for thread_id, checkpoint_ns in dict.fromkeys(place[:2] for place in places):
@@ -258,7 +258,7 @@ class PostgresTables(PostgresMoves):
             if channels is not None:
                 condition, more = self.among(channels)
                 where, values = f"{where} AND channel {condition}", values + more
-            found += yield Ask(
+            found += yield Statement(
                 "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
                 f"type, blob FROM checkpoint_writes WHERE {_HERE} AND checkpoint_id {where}",
                 [thread_id, checkpoint_ns, *values],
@@ -267,7 +267,7 @@ class PostgresTables(PostgresMoves):
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT 1 FROM checkpoints WHERE {_HERE} "
             "AND jsonb_exists(metadata, 'counters_since_delta_snapshot') LIMIT 1",
             [thread_id, checkpoint_ns],
@@ -276,13 +276,13 @@ class PostgresTables(PostgresMoves):
 
     def senders(self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]) -> Program[list[str]]:
         """The checkpoints on which others keep what was sent to their tasks."""
-        rows = yield Ask(
+        rows = yield Statement(
             f"SELECT DISTINCT parent_checkpoint_id FROM checkpoints WHERE {_HERE} "
             f"AND checkpoint_id = ANY(?) AND (checkpoint ->> 'v')::int < {_NO_SENDS} "
             "AND parent_checkpoint_id IS NOT NULL",
             [thread_id, checkpoint_ns, [*ids]],
         )
-        parents = [Place(thread_id, checkpoint_ns, parent) for (parent,) in rows]
+        parents = [CheckpointRef(thread_id, checkpoint_ns, parent) for (parent,) in rows]
         sent = (yield from self.writes(parents, [TASKS])) if parents else {}
         return [str(place.checkpoint_id) for place in sent]
 
@@ -292,7 +292,7 @@ class PostgresTables(PostgresMoves):
         yield _NO_JIT
         for some in batches(wanted.items()):
             digests, levels = map(list, zip(*some, strict=True))
-            found += yield Ask(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
+            found += yield Statement(_LOAD_PIECES, [digests, levels, thread_id, thread_id])
         return found
 
     def drop_unread(self, thread_id: str) -> Program[None]:
@@ -300,26 +300,26 @@ class PostgresTables(PostgresMoves):
         # Not in one statement: how it is planned follows from how many rows a thread has, which
         # the planner knows least of the longest. What is stored is asked first: who stores a value
         # meanwhile without our lock, as upstream's saver does, stores its checkpoint with it.
-        stored = yield Ask(
+        stored = yield Statement(
             "SELECT checkpoint_ns, channel, version FROM checkpoint_blobs WHERE thread_id = ?",
             [thread_id],
         )
-        read = yield Ask(
+        read = yield Statement(
             "SELECT DISTINCT checkpoint_ns, version.key, version.value FROM checkpoints "
             "CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions') version "
             "WHERE thread_id = ?",
             [thread_id],
         )
         for some in batches(set(stored) - set(read)):
-            yield Ask(
+            yield Statement(
                 "DELETE FROM checkpoint_blobs WHERE thread_id = ? AND (checkpoint_ns, channel, "
                 "version) IN (SELECT * FROM unnest(?::text[], ?::text[], ?::text[]))",
                 [thread_id, *map(list, zip(*some, strict=True))],
                 has_rows=False,
             )
 
-    def _read(self, page: str, asked: Sequence[Any]) -> Program[list[StoredCheckpoint]]:
-        found = self._checkpoints((yield Ask(f"{page} {_READ}", asked)))
+    def _read(self, page: str, values: Sequence[Any]) -> Program[list[StoredCheckpoint]]:
+        found = self._checkpoints((yield Statement(f"{page} {_READ}", values)))
         old = {
             stored.place: stored.place._replace(checkpoint_id=stored.parent_id)
             for stored in found
@@ -338,7 +338,7 @@ class PostgresTables(PostgresMoves):
         )
         found = []
         for row in sorted((row for row in rows if row[0] == "c"), key=lambda row: row[4]):
-            place, parent_id = Place(*row[1:4]), row[5]
+            place, parent_id = CheckpointRef(*row[1:4]), row[5]
             checkpoint = json.loads(row[6])
             metadata = opened(self.values, place, read_metadata(row[7]))
             values = checkpoint.pop("channel_values", None) or {}
@@ -366,7 +366,7 @@ class PostgresTables(PostgresMoves):
         return type(value) in _INLINE and is_kept(value)
 
 
-def _latest(place: Place) -> tuple[str, Sequence[Any]]:
+def _latest(place: CheckpointRef) -> tuple[str, Sequence[Any]]:
     """A page with the checkpoint at a place, and what it takes."""
     id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
     page = _PAGE.format(where=f"WHERE {_HERE} {id_}", order="checkpoint_id DESC", limit=1)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Final, TypeVar
 
 from langgraph_once.checkpoint.database import (
-    Ask,
     EmptyDatabaseError,
     Engine,
     Program,
     Row,
-    UnderWay,
+    RunningProgram,
+    Statement,
 )
 from langgraph_once.checkpoint.sqlite.failures import failed, is_known, kind, with_advice
 from langgraph_once.checkpoint.sqlite.tables import SCHEMA, VERSION
@@ -61,15 +61,15 @@ class SqliteEngine(Engine):
         with self._lock, self._told():
             if not self._is_set_up:
                 self._set_up(writes=writes)
-            under_way = UnderWay(program)
+            running = RunningProgram(program)
             try:
-                return self._run(under_way, writes=writes)
+                return self._run(running, writes=writes)
             except sqlite3.OperationalError as error:
                 # `migrate` dropped our tables.
-                if under_way.is_answered or not _is_of_ours(error):
+                if running.is_answered or not _is_of_ours(error):
                     raise
                 self._set_up(writes=writes)
-            return self._run(under_way, writes=writes)
+            return self._run(running, writes=writes)
 
     def close(self) -> None:
         """Close the connection, once the program under way is done."""
@@ -83,10 +83,10 @@ class SqliteEngine(Engine):
             self._set_up(writes=True)
 
     def _set_up(self, *, writes: bool) -> None:
-        if missing := self._run(UnderWay(_missing()), writes=False):
+        if missing := self._run(RunningProgram(_missing()), writes=False):
             self.conn.execute(_FORGET_VIEW)
             try:
-                self._run(UnderWay(_make()), writes=True)
+                self._run(RunningProgram(_make()), writes=True)
             except sqlite3.OperationalError as error:
                 # What upstream wrote can be read where nothing can be added, or not now.
                 is_closed = kind(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
@@ -101,12 +101,12 @@ class SqliteEngine(Engine):
                 return
         self._is_set_up = True
 
-    def _run(self, under_way: UnderWay[T], *, writes: bool) -> T:
+    def _run(self, running: RunningProgram[T], *, writes: bool) -> T:
         # Not deferred: a transaction that reads first and writes later cannot wait for another
         # writer, it fails at once.
         self.conn.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
         try:
-            result = under_way.go_on(self._ask)
+            result = running.resume(self._execute)
             self.conn.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
@@ -114,11 +114,11 @@ class SqliteEngine(Engine):
             raise
         return result
 
-    def _ask(self, asked: Ask) -> list[Row]:
-        if asked.is_many:
-            self.conn.executemany(asked.sql, asked.values)
+    def _execute(self, statement: Statement) -> list[Row]:
+        if statement.is_many:
+            self.conn.executemany(statement.sql, statement.values)
             return []
-        return self.conn.execute(asked.sql, asked.values).fetchall()
+        return self.conn.execute(statement.sql, statement.values).fetchall()
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -144,9 +144,9 @@ class _NewerSchemaError(Exception):
 
 
 def _missing() -> Program[list[str]]:
-    names = {name for (name,) in (yield Ask(_NAMES))}
+    names = {name for (name,) in (yield Statement(_NAMES))}
     if "once_schema" in names:
-        ((version,),) = yield Ask("SELECT version FROM once_schema")
+        ((version,),) = yield Statement("SELECT version FROM once_schema")
         if version > VERSION:
             raise _NewerSchemaError(f"schema {version}")
     return [name for name in SCHEMA if name not in names]
@@ -154,4 +154,4 @@ def _missing() -> Program[list[str]]:
 
 def _make() -> Program[None]:
     for name in (yield from _missing()):
-        yield Ask(SCHEMA[name])
+        yield Statement(SCHEMA[name])

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from langgraph_once.checkpoint.database import Ask, Program, Row
+from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
@@ -17,8 +17,8 @@ from langgraph_once.checkpoint.sqlite.filters import conditions, matches
 from langgraph_once.checkpoint.sqlite.json_text import json_text
 from langgraph_once.checkpoint.stored import (
     CellTable,
+    CheckpointRef,
     Naming,
-    Place,
     StoredCheckpoint,
     StoredWrite,
     bound,
@@ -140,16 +140,16 @@ class SqliteTables(Tables):
         """A condition that a column has one of these values, and what it takes."""
         return f"IN ({', '.join('?' * len(values))})", list(values)
 
-    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Ask]:
+    def lock(self, thread_id: str, *, alone: bool) -> Iterable[Statement]:
         """Nothing: who writes has the database alone."""
         return ()
 
-    def find(self, place: Place) -> Program[StoredCheckpoint | None]:
+    def find(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
         """The checkpoint at a place, with its writes."""
         id_ = "AND checkpoint_id = ?" if place.checkpoint_id else ""
         where = f"WHERE thread_id = ? AND checkpoint_ns = ? {id_} ORDER BY checkpoint_id DESC"
-        asked = place if place.checkpoint_id else place[:2]
-        found = yield Ask(f"SELECT {_COLUMNS} FROM checkpoints {where} LIMIT 1", asked)
+        values = place if place.checkpoint_id else place[:2]
+        found = yield Statement(f"SELECT {_COLUMNS} FROM checkpoints {where} LIMIT 1", values)
         return (yield from self._with_writes(found))[0] if found else None
 
     def conditions(self, query: Query) -> tuple[list[str], list[Any]]:
@@ -170,7 +170,7 @@ class SqliteTables(Tables):
         self, where: str, values: Sequence[Any], limit: int
     ) -> Program[list[StoredCheckpoint]]:
         """The newest checkpoints whose rows meet a condition."""
-        found = yield Ask(
+        found = yield Statement(
             f"SELECT {_COLUMNS} FROM checkpoints {where} ORDER BY {NEWEST_FIRST} LIMIT ?",
             [*values, limit],
         )
@@ -186,14 +186,14 @@ class SqliteTables(Tables):
         return json_text(metadata)
 
     def ancestors(
-        self, place: Place, limit: int, channels: Sequence[str]
+        self, place: CheckpointRef, limit: int, channels: Sequence[str]
     ) -> Program[list[StoredCheckpoint]]:
         """A checkpoint and those before it on its path, nearest first, without their writes."""
         here = place[:2]
-        found = yield Ask(_CHAIN, [place.checkpoint_id, *here, limit, *here])
+        found = yield Statement(_CHAIN, [place.checkpoint_id, *here, limit, *here])
         return [self._checkpoint(row, []) for row in found]
 
-    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Ask]:
+    def put(self, new: NewCheckpoint, cuts: list[CutValue]) -> list[Statement]:
         """Store a checkpoint; `cuts` takes what was cut of it."""
         head = {key: value for key, value in new.checkpoint.items() if key != "channel_values"}
         at = bound("checkpoint", new.place.thread_id, new.place[1:])
@@ -201,11 +201,11 @@ class SqliteTables(Tables):
         known = sealed(self.values, new.place, _with_snapshots(new))
         # Always said, if only that there is none: for what is not, indexes parse the metadata.
         row = [*new.place, new.parent_id, *cell, json_text(known), new.run_id or ""]
-        return [Ask(_PUT, row, has_rows=False)]
+        return [Statement(_PUT, row, has_rows=False)]
 
     def has_deltas(self, thread_id: str, checkpoint_ns: str) -> Program[bool]:
         """Whether a checkpoint counts what its delta channels have had since their snapshots."""
-        rows = yield Ask(
+        rows = yield Statement(
             "SELECT 1 FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND "
             "instr(CAST(metadata AS TEXT), '\"counters_since_delta_snapshot\"') LIMIT 1",
             [thread_id, checkpoint_ns],
@@ -216,7 +216,7 @@ class SqliteTables(Tables):
         """The checkpoints that runs made: thread, namespace, id."""
         found = yield from super().of_runs(run_ids)
         runs = set(run_ids)
-        return found + [row[:3] for row in (yield Ask(NOT_JSON)) if _run_of(row[3]) in runs]
+        return found + [row[:3] for row in (yield Statement(NOT_JSON)) if _run_of(row[3]) in runs]
 
     def drop_unread(self, thread_id: str) -> Program[None]:
         """Nothing: values are in the rows of their checkpoints."""
@@ -224,7 +224,9 @@ class SqliteTables(Tables):
 
     def has_own(self) -> Program[bool]:
         """Whether our tables are there."""
-        return bool((yield Ask("SELECT 1 FROM sqlite_master WHERE name = 'once_stream_states'")))
+        return bool(
+            (yield Statement("SELECT 1 FROM sqlite_master WHERE name = 'once_stream_states'"))
+        )
 
     def drop_own(self) -> Program[bool]:
         """Drop our tables, indexes and columns. Returns whether; not if a row of ours is left."""
@@ -242,17 +244,17 @@ class SqliteTables(Tables):
             "DROP TABLE IF EXISTS once_stream_states",
             "DROP TABLE IF EXISTS once_schema",
         ):
-            yield Ask(sql)
+            yield Statement(sql)
         return True
 
     def _with_writes(self, found: list[Row]) -> Program[list[StoredCheckpoint]]:
-        places = [Place(*row[:3]) for row in found]
+        places = [CheckpointRef(*row[:3]) for row in found]
         writes = yield from self.writes(places)
         pairs = zip(found, places, strict=True)
         return [self._checkpoint(row, writes.get(place, [])) for row, place in pairs]
 
     def _checkpoint(self, row: Row, writes: list[StoredWrite]) -> StoredCheckpoint:
-        place, parent_id, tag, data, metadata = Place(*row[:3]), *row[3:]
+        place, parent_id, tag, data, metadata = CheckpointRef(*row[:3]), *row[3:]
         at = bound("checkpoint", place.thread_id, place[1:])
         with Naming(place, "the row"):
             checkpoint, values = self.values.parts(self.values.unpacked(Cell(tag, data), at))

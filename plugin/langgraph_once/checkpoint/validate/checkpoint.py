@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from langgraph_once.checkpoint.validate.finding import Finding, Place
+from langgraph_once.checkpoint.validate.finding import Finding, Location
 from langgraph_once.checkpoint.validate.moments import check_id, check_timestamp
 from langgraph_once.checkpoint.validate.versions import compare_versions, is_version
 
@@ -41,12 +41,12 @@ def validate_checkpoint(
     Returns:
         The findings; none for what LangGraph writes.
     """
-    place = Place()
+    place = Location()
     check_checkpoint(checkpoint, parent_id, place)
     return place.findings
 
 
-def check_checkpoint(checkpoint: object, parent_id: str | None, place: Place) -> None:
+def check_checkpoint(checkpoint: object, parent_id: str | None, place: Location) -> None:
     """Find what is wrong with a checkpoint at its place."""
     if not isinstance(checkpoint, Mapping):
         place.add_type(checkpoint, "a mapping")
@@ -57,20 +57,20 @@ def check_checkpoint(checkpoint: object, parent_id: str | None, place: Place) ->
         elif key != "updated_channels":  # which early formats do not have
             place.at(key).add("is missing")
     id_ = checkpoint.get("id")
-    both = check_id(id_, Place()) and check_id(parent_id, Place())
+    both = check_id(id_, Location()) and check_id(parent_id, Location())
     if both and str(id_) <= str(parent_id):
         problem = "is not after the id of its parent, so the parent passes for the later one"
         place.at("id").add(problem)
 
 
-def _check_format(v: object, _: _Parts, place: Place) -> None:
+def _check_format(v: object, _: _Parts, place: Location) -> None:
     if not isinstance(v, int) or isinstance(v, bool):
         place.add_type(v, f"a number from 1 to {NEWEST_FORMAT}")
     elif not 1 <= v <= NEWEST_FORMAT:
         place.add(f"is no format that is known here, which are those from 1 to {NEWEST_FORMAT}")
 
 
-def _check_versions(versions: object, _: _Parts, place: Place) -> None:
+def _check_versions(versions: object, _: _Parts, place: Location) -> None:
     first: object = None
     for _channel, version, found in place.entries(versions, "the name of a channel"):
         if not is_version(version):
@@ -83,7 +83,7 @@ def _check_versions(versions: object, _: _Parts, place: Place) -> None:
             found.add("is text beside numbers, or a number beside text: they have no order")
 
 
-def _check_seen(seen: object, parts: _Parts, place: Place) -> None:
+def _check_seen(seen: object, parts: _Parts, place: Location) -> None:
     versions = _versions(parts)
     for node, channels, at_node in place.entries(seen, "the name of a node"):
         for channel, version, found in at_node.entries(channels, "the name of a channel"):
@@ -97,7 +97,7 @@ def _check_seen(seen: object, parts: _Parts, place: Place) -> None:
                     _check_seen_version(version, versions.get(channel, _NONE), found)
 
 
-def _check_seen_version(version: Any, current: Any, place: Place) -> None:
+def _check_seen_version(version: Any, current: Any, place: Location) -> None:
     if current is _NONE:
         place.add("is of a channel that has no version")
     elif not is_version(current):
@@ -108,7 +108,7 @@ def _check_seen_version(version: Any, current: Any, place: Place) -> None:
         place.add("is newer than the version of the channel")
 
 
-def _check_values(values: object, parts: _Parts, place: Place) -> None:
+def _check_values(values: object, parts: _Parts, place: Location) -> None:
     versions = _versions(parts)
     v = parts.get("v")
     format_1 = isinstance(v, int) and v == 1
@@ -122,7 +122,7 @@ def _check_values(values: object, parts: _Parts, place: Place) -> None:
             place.at(channel).add("is of a channel that has no version")
 
 
-def _check_updated(channels: object, parts: _Parts, place: Place) -> None:
+def _check_updated(channels: object, parts: _Parts, place: Location) -> None:
     versions = _versions(parts)
     if channels is None:
         return
@@ -141,7 +141,7 @@ def _have_order(a: object, b: object) -> bool:
     return isinstance(a, str) == isinstance(b, str)
 
 
-_PARTS: Final[dict[str, Callable[[Any, _Parts, Place], object]]] = {
+_PARTS: Final[dict[str, Callable[[Any, _Parts, Location], object]]] = {
     "v": _check_format,
     "id": lambda id_, _, place: check_id(id_, place),
     "ts": lambda ts, _, place: check_timestamp(ts, place),

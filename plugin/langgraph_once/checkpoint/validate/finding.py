@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.format.value_path import Step, show_path
 
-__all__ = ["Finding", "Place"]
+__all__ = ["Finding", "Location"]
 
 _NATIVE: Final = -1
 _MAX_BITS: Final = 64
@@ -31,7 +31,7 @@ class Finding:
         return f"{self.path}: {self.problem}" if self.path else self.problem
 
 
-class Place:
+class Location:
     """A place in what is checked, and the findings of all of it."""
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Place:
         self._above = ""
         self._keys: tuple[object, ...] = ()
 
-    def at(self, *keys: object) -> Place:
+    def at(self, *keys: object) -> Location:
         """Return the place that `keys` lead to from here."""
         return self._inner(self._above, (*self._keys, *keys))
 
-    def attribute(self, name: str) -> Place:
+    def attribute(self, name: str) -> Location:
         """Return the place of an attribute of what is here."""
         return self._inner(f"{self._path()}.{name}", ())
 
@@ -55,7 +55,7 @@ class Place:
         """Find that what is here is no such thing as expected."""
         self.add(f"is of type {type(value).__name__}, must be {expected}")
 
-    def entries(self, value: object, name: str) -> Iterator[tuple[str, Any, Place]]:
+    def entries(self, value: object, name: str) -> Iterator[tuple[str, Any, Location]]:
         """Yield the entries of the mapping that is here, each with its place; find what is none.
 
         Args:
@@ -72,7 +72,7 @@ class Place:
         else:
             self.add_type(value, "a mapping")
 
-    def items(self, value: object, name: str) -> Iterator[tuple[str, Place]]:
+    def items(self, value: object, name: str) -> Iterator[tuple[str, Location]]:
         """Yield the texts of the list that is here, each with its place; find what is none."""
         if isinstance(value, list | tuple):
             yield from self._texts(enumerate(value), name)
@@ -81,7 +81,7 @@ class Place:
 
     def _texts(
         self, found: Iterable[tuple[object, object]], name: str
-    ) -> Iterator[tuple[str, Place]]:
+    ) -> Iterator[tuple[str, Location]]:
         for key, text in found:
             place = self.at(key)
             if isinstance(text, str):
@@ -92,8 +92,8 @@ class Place:
     def _path(self) -> str:
         return self._above + show_path(Step(_NATIVE, _sayable(key)) for key in self._keys)
 
-    def _inner(self, above: str, keys: tuple[object, ...]) -> Place:
-        inner = Place()
+    def _inner(self, above: str, keys: tuple[object, ...]) -> Location:
+        inner = Location()
         inner.findings, inner._above, inner._keys = self.findings, above, keys
         return inner
 

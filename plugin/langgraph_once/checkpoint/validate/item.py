@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.store.base import Item, SearchItem
 
-from langgraph_once.checkpoint.validate.finding import Finding, Place
+from langgraph_once.checkpoint.validate.finding import Finding, Location
 from langgraph_once.checkpoint.validate.moments import check_time
 
 __all__ = ["validate_item"]
@@ -24,7 +24,7 @@ def validate_item(item: Item) -> list[Finding]:
     Returns:
         The findings.
     """
-    place = Place()
+    place = Location()
     if not isinstance(item, Item):
         place.add_type(item, "an Item")
         return place.findings
@@ -45,7 +45,7 @@ def validate_item(item: Item) -> list[Finding]:
     return place.findings
 
 
-def _check_namespace(namespace: object, place: Place) -> None:
+def _check_namespace(namespace: object, place: Location) -> None:
     if not isinstance(namespace, tuple):
         place.add_type(namespace, "a tuple of labels")
         return
@@ -56,7 +56,7 @@ def _check_namespace(namespace: object, place: Place) -> None:
             found.add("is empty")
 
 
-def _check_times(item: Item, place: Place) -> None:
+def _check_times(item: Item, place: Location) -> None:
     created, updated = (
         check_time(getattr(item, name, None), place.attribute(name))
         for name in ("created_at", "updated_at")
@@ -65,7 +65,7 @@ def _check_times(item: Item, place: Place) -> None:
         place.attribute("updated_at").add("is before `created_at`")
 
 
-def _check_score(score: object, place: Place) -> None:
+def _check_score(score: object, place: Location) -> None:
     if score is None:
         return
     if not isinstance(score, int | float) or isinstance(score, bool):
@@ -74,7 +74,7 @@ def _check_score(score: object, place: Place) -> None:
         place.add("is not finite")
 
 
-def _check_json(value: dict[Any, Any], place: Place) -> None:
+def _check_json(value: dict[Any, Any], place: Location) -> None:
     """Find each part that JSON cannot hold; values may be deep, or hold themselves."""
     path: list[object] = []
     holders: set[int] = set()

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Final
 from uuid import RFC_4122, UUID
 
-from langgraph_once.checkpoint.validate.finding import Place
+from langgraph_once.checkpoint.validate.finding import Location
 
 __all__ = ["check_id", "check_time", "check_timestamp"]
 
 _BY_TIME: Final = 6
 
 
-def check_id(value: object, place: Place) -> bool:
+def check_id(value: object, place: Location) -> bool:
     """Whether `value` is the id of a checkpoint; find why it is not.
 
     Savers order ids as text, so a UUID in another spelling is not right either.
@@ -35,7 +35,7 @@ def check_id(value: object, place: Place) -> bool:
     return True
 
 
-def check_timestamp(value: object, place: Place) -> None:
+def check_timestamp(value: object, place: Location) -> None:
     """Find why `value` is no time in ISO 8601 and UTC."""
     if not isinstance(value, str):
         place.add_type(value, "text: a time in ISO 8601")
@@ -48,7 +48,7 @@ def check_timestamp(value: object, place: Place) -> None:
     check_time(time, place)
 
 
-def check_time(time: object, place: Place) -> datetime | None:
+def check_time(time: object, place: Location) -> datetime | None:
     """Find why `time` is not one in UTC; return it if it can be compared with one."""
     if not isinstance(time, datetime):
         place.add_type(time, "a datetime")

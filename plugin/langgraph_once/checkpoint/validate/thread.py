@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.serde.types import RESUME
 
 from langgraph_once.checkpoint.validate.checkpoint import check_checkpoint
-from langgraph_once.checkpoint.validate.finding import Finding, Place
+from langgraph_once.checkpoint.validate.finding import Finding, Location
 from langgraph_once.checkpoint.validate.moments import check_id
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def validate_metadata(metadata: CheckpointMetadata | Mapping[str, Any]) -> list[
     Returns:
         The findings; none for what LangGraph writes.
     """
-    place = Place()
+    place = Location()
     _check_metadata(metadata, place)
     return place.findings
 
@@ -55,7 +55,7 @@ def validate_tuple(checkpoint_tuple: CheckpointTuple) -> list[Finding]:
     Returns:
         The findings, those of the checkpoint and its metadata among them.
     """
-    place = Place()
+    place = Location()
     if not isinstance(checkpoint_tuple, CheckpointTuple):
         place.add_type(checkpoint_tuple, "a CheckpointTuple")
         return place.findings
@@ -87,10 +87,10 @@ def validate_write(channel: str, index: int) -> list[Finding]:
     Returns:
         The findings.
     """
-    place = Place().attribute("idx")
+    place = Location().attribute("idx")
     special = WRITES_IDX_MAP.get(channel) if isinstance(channel, str) else None
     if not isinstance(channel, str):
-        place = Place().attribute("channel")
+        place = Location().attribute("channel")
         place.add_type(channel, "text: the name of a channel")
     elif not isinstance(index, int) or isinstance(index, bool):
         place.add_type(index, "a number")
@@ -101,7 +101,7 @@ def validate_write(channel: str, index: int) -> list[Finding]:
     return place.findings
 
 
-def _check_metadata(metadata: object, place: Place) -> None:
+def _check_metadata(metadata: object, place: Location) -> None:
     if not isinstance(metadata, Mapping):
         place.add_type(metadata, "a mapping")
         return
@@ -123,13 +123,13 @@ def _check_metadata(metadata: object, place: Place) -> None:
             _check_counters(pair, found)
 
 
-def _check_counters(pair: Any, place: Place) -> None:
+def _check_counters(pair: Any, place: Location) -> None:
     is_pair = isinstance(pair, list | tuple) and len(pair) == 2
     if not is_pair or not all(type(count) is int and count >= 0 for count in pair):
         place.add("must be two counts: of updates and of steps since the last snapshot")
 
 
-def _check_config(config: object, place: Place) -> None:
+def _check_config(config: object, place: Location) -> None:
     if not isinstance(config, Mapping):
         place.add_type(config, "a mapping")
         return
@@ -147,14 +147,14 @@ def _check_config(config: object, place: Place) -> None:
     check_id(configurable.get("checkpoint_id"), place.at("checkpoint_id"))
 
 
-def _check_agreement(config: object, checkpoint: object, place: Place) -> None:
+def _check_agreement(config: object, checkpoint: object, place: Location) -> None:
     id_ = checkpoint.get("id") if isinstance(checkpoint, Mapping) else None
     named = _configurable(config).get("checkpoint_id")
     if isinstance(id_, str) and isinstance(named, str) and id_ != named:
         place.at("configurable", "checkpoint_id").add("is not the id of the checkpoint")
 
 
-def _check_parent(parent: object, config: object, place: Place) -> None:
+def _check_parent(parent: object, config: object, place: Location) -> None:
     ours, theirs = _configurable(config), _configurable(parent)
     threads = {_thread_id(at) for at in (ours, theirs)} - {None}
     if len(threads) > 1:
@@ -164,7 +164,7 @@ def _check_parent(parent: object, config: object, place: Place) -> None:
         place.at("configurable", "checkpoint_ns").add("is not the namespace of the checkpoint")
 
 
-def _check_writes(writes: object, place: Place) -> None:
+def _check_writes(writes: object, place: Location) -> None:
     if not isinstance(writes, list | tuple):
         place.add_type(writes, "a list, or None")
         return
