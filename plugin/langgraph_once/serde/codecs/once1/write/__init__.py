@@ -3,7 +3,7 @@
 In: an object. Out: bytes, or an `EncodeError` that says which part cannot be written.
 
     encoder.py             `Encoder`, and the general way, which decides what is right
-    threads.py             1: threads of messages and plain data; odd parts as 2 writes them
+    threads.py             1: threads of messages and plain data; odd parts as 2, repeated ones as 3
     heads.py               the `HEAD` of a thread: the kinds of its messages
     attempts.py            the order of 2 and 3, and what was found out about each class
     one_pass.py            2: any value that is simple, in one pass

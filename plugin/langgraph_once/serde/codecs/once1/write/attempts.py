@@ -1,6 +1,7 @@
 """The order in which the quick ways are tried, and what they found out about each class.
 
-1  `threads`       offered to the serializer by type: messages and plain data; odd parts as 2 does
+1  `threads`       offered to the serializer by type: messages and plain data; odd parts as 2 does,
+                   repeated ones as 3 does
 2  `one_pass`      any simple value; notes the id of each part
 3  `shared_parts`  if an id occurred twice, or the value holds something unusual
 4  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors

@@ -3,11 +3,12 @@
 A thread is a list of messages. Its messages are written as the maps of their values, behind a
 `HEAD`, in one call of ormsgpack: no walk, no hook. A part of a message or of the data around it
 that is not plain (a document, a tuple, a date) is written by a `OnePassWriter`, in its place: it
-costs what it weighs. A value in which a part occurs twice is left to `shared_parts`.
+costs what it weighs. A value in which a part occurs twice is written again by `shared_parts`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -25,6 +26,7 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 from langgraph_once.serde.codecs.once1.write.heads import AS_IT_IS, Heads, NumberedKinds
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, OnePassWriter
+from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
     MANY_PARTS,
     GiveUpError,
@@ -77,9 +79,9 @@ class ThreadWriter:
                 return packb(thread.written, None, OPTIONS), True
             parts = _Parts(self._known)
             parts.takes_forms = True
-            return parts.packed(self._thread(items, thread, parts, 0))
+            return parts.packed(items, self._thread(items, thread, parts, 0))
         parts = _Parts(self._known)
-        return parts.packed(self._list(items, parts, 0))
+        return parts.packed(items, self._list(items, parts, 0))
 
     def encode_dict(self, value: dict[Any, Any]) -> tuple[bytes, bool]:
         """Return the bytes of a dictionary, as `QuickEncode`."""
@@ -91,7 +93,7 @@ class ThreadWriter:
             # The metadata of a checkpoint have one empty dictionary.
             if not is_alone or item or (kind is not dict and kind is not list):
                 parts = _Parts(self._known)
-                return parts.packed(self._map(value, parts, 0))
+                return parts.packed(value, self._map(value, parts, 0))
             is_alone = False
         return packb(value, None, OPTIONS), True
 
@@ -256,11 +258,11 @@ class _Parts:
             self._other = OnePassWriter(self._known)
         return self._other
 
-    def packed(self, written: Any) -> tuple[bytes, bool]:
-        """Return the bytes of a value, as `QuickEncode`.
+    def packed(self, value: Any, written: Any) -> tuple[bytes, bool]:
+        """Return the bytes of `value`, as `QuickEncode`; msgpack writes `written` in its place.
 
         Raises:
-            GiveUpError: A part occurs twice, or is an entry of a table.
+            GiveUpError: A part is an entry of a table.
         """
         hook = self._hook()
         data = packb(written, hook, OPTIONS)
@@ -268,9 +270,10 @@ class _Parts:
             self.ids += self._other.ids
             if self._other.pieces:
                 raise GiveUpError
-        if len({*self.ids}) != len(self.ids):
-            raise GiveUpError
-        return data, hook is None
+        if len({*self.ids}) == len(self.ids):
+            return data, hook is None
+        shared = SharedPartsWriter(self._known, Counter(self.ids), is_simple=True)
+        return shared.packed(value), False
 
     def _hook(self) -> Callable[[Any], Any] | None:
         nested = self.nested
