@@ -22,6 +22,7 @@ from langgraph_once.serde.codecs.once1 import (
 )
 from langgraph_once.serde.layers.tag import Tag
 from langgraph_once.serde.trust.allowlist import Allowlist
+from langgraph_once.serde.trust.policy import Trust
 
 __all__ = ["Writer"]
 
@@ -100,7 +101,7 @@ class Writer:
 
     def _encode_as_stock(self, obj: Any, error: EncodeError) -> bytes:
         """Write what LangGraph's own serializer would: no run fails because of ours."""
-        if self._config.enforcement == "strict" or not is_carried_by_stock(obj):
+        if self._allowlist.decide("write", Trust.LOST).refuses or not is_carried_by_stock(obj):
             raise error
         data, left_out = encode_as_stock(obj, self._writers)
         for name in left_out:

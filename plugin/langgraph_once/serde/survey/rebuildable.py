@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import SerdeError, TypeNotAllowedError
-from langgraph_once.serde.codecs.langgraph.read.constructors import from_fields
-from langgraph_once.serde.codecs.langgraph.read.without_code import (
-    NeedsListError,
-    is_of_data,
-    structural,
-)
+from langgraph_once.serde.codecs.langgraph.read.named_types import NamedTypes
+from langgraph_once.serde.codecs.langgraph.read.without_code import NeedsListError
 from langgraph_once.serde.codecs.once1 import Loader, Registry, UnwritableError
 from langgraph_once.serde.codecs.once1.format.layout import Ext
-from langgraph_once.serde.codecs.once1.registry.class_names import class_names, name_of
+from langgraph_once.serde.codecs.once1.registry.class_names import (
+    class_names,
+    name_of,
+    trust_next_time,
+)
 from langgraph_once.serde.codecs.once1.types import SAFE_CLASSES
 from langgraph_once.serde.survey.type_names import Mention
 from langgraph_once.serde.trust.allowlist import Allowlist
@@ -32,6 +32,7 @@ from langgraph_once.serde.trust.lookup import (
     names_of,
     nested_classes,
 )
+from langgraph_once.serde.trust.policy import Trust
 from langgraph_once.serde.trust.storable import find_storable
 
 __all__ = ["RANKS", "Standing", "Standings", "Word"]
@@ -39,6 +40,12 @@ __all__ = ["RANKS", "Standing", "Standings", "Word"]
 Word = Literal["always", "schema", "storable", "listed", "own", "imported", "line", "lost"]
 RANKS: Final[dict[Word, int]] = {word: rank for rank, word in enumerate(get_args(Word))}
 """How a type stands, the most certain first."""
+
+_WORDS: Final[dict[Trust, Word]] = {
+    Trust.OWN: "own",
+    Trust.IMPORTED: "imported",
+    Trust.ELSEWHERE: "line",
+}
 
 _TAG: Final = "once1"
 
@@ -78,11 +85,11 @@ class Standings:
         """
         strict = config.enforcement == "strict"
         config = replace(config, enforcement="strict" if strict else "safe")
-        self._is_strict = strict
         self._listed = frozenset(config.allowed_types)
         self._registry = Registry.from_config(config, ())
         self._allowlist = Allowlist.from_config(config).extended(schema_types)
         self._allowlist.note_start()
+        self._upstream = NamedTypes(self._allowlist, self._registry.current_name)
 
     def of_class(self, module: str, name: str) -> Standing:
         """Return how a class stands that a schema names, by its last name."""
@@ -142,39 +149,29 @@ class Standings:
     def _load_upstream(self, mention: Mention) -> str:
         """Return the full name of a class that can be rebuilt from a row of upstream."""
         module, _, name = self._registry.current_name(mention.name).partition(":")
-        target, trust = self._allowlist.resolve(module, name, tag="msgpack")
-        if trust == "imported" or (trust == "own" and not is_of_data(target)):
-            structural(int(mention.kind), target, self._called)
-        its_module, path = names_of(target)
-        return f"{its_module}:{path}" if find(module, (name,)) is None else f"{module}:{name}"
-
-    def _called(self, cls: type) -> Callable[[Any], Any] | None:
-        module, path = names_of(cls)
-        is_listed = self._allowlist.lists(module, tuple(path.split(".")))
-        return from_fields(cls) if is_listed else None
+        self._upstream.constructor(int(mention.kind), module, name, "", tag="msgpack")
+        if find(module, (name,)) is not None:
+            return f"{module}:{name}"
+        return ":".join(names_of(self._allowlist.resolve(module, name, tag="msgpack")[0]))
 
     def _word(self, name: str) -> Word:
+        trust = trust_next_time(name, self._allowlist)
+        if trust:
+            return _WORDS[trust]
         module, _, path = name.partition(":")
-        parts = tuple(path.split(".")) if "[" not in path else (path,)
-        is_safe = len(parts) == 1 and (module, path) in SAFE_MSGPACK_TYPES
-        if is_safe or (module, path) in SAFE_CLASSES:
+        if (module, path) in SAFE_MSGPACK_TYPES | SAFE_CLASSES:
             return "always"
         if name in self._listed:
             return "listed"
-        if find_storable(module, parts) is not None:
-            return "storable"
-        if self._allowlist.lists(module, parts):
-            return "schema"
-        if self._allowlist.project.reaches(module):
-            return "own"
-        return "imported" if self._allowlist.was_imported_at_start(module) else "line"
+        is_marked = find_storable(module, tuple(path.split("."))) is not None
+        return "storable" if is_marked else "schema"
 
     def _refused(self, name: str, part: str, hook: str) -> Standing:
         module = part.partition(":")[0]
         if hook:
             by_itself = hook.startswith("whatever calls")
             reason = _BY_ITSELF if by_itself else f"rebuilding it runs code: {hook}"
-        elif self._is_strict:
+        elif self._allowlist.decide("read", Trust.OWN).refuses:
             reason = 'under "strict", only what is listed is read'
         elif _is_there(module):
             reason = "its module is not imported when a server starts, nor do the graphs import it"

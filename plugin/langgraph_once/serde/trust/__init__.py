@@ -2,7 +2,8 @@
 
 In: the name of a class, from bytes. Out: the class, or a refusal that says what to set.
 
-    allowlist.py         may this class be loaded, and what happens if not?
+    policy.py            the table that decides: who may be read and written, and what may run
+    allowlist.py         how does a class stand, and what happens to it by that?
     storable.py          the mark `@storable`, by which a class lists itself
     project.py           which modules are the project's own source?
     lookup.py            what does a name lead to, without running any code?

@@ -1,4 +1,4 @@
-"""Which types a checkpoint may name, and what happens when it names another."""
+"""How the types stand that a row names, and what happens to them by that: `policy` decides it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
@@ -17,6 +17,16 @@ from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde.trust.hash_guard import Guard
 from langgraph_once.serde.trust.lookup import find, is_module_name, names_of, nested_classes
 from langgraph_once.serde.trust.module_owner import in_brackets, owner_of
+from langgraph_once.serde.trust.policy import (
+    Code,
+    Decision,
+    Enforcement,
+    Outcome,
+    Reason,
+    Trust,
+    Use,
+    decide,
+)
 from langgraph_once.serde.trust.project import Project
 from langgraph_once.serde.trust.storable import find_storable
 
@@ -25,18 +35,13 @@ if TYPE_CHECKING:
 
     from langgraph_once.config import SerdeConfig
 
-__all__ = ["Allowlist", "Trust"]
+__all__ = ["Allowlist"]
 
 _MAX_WARNED_TYPES: Final = 1000
 """Bounds the memory of a process that reads bytes made to name ever new types."""
 
 Key = tuple[str, str]
 """A type as the bytes name it: `(__module__, __name__)`."""
-
-Trust = Literal["listed", "own", "imported"]
-"""Why a type may be loaded: it is listed (or the enforcement does not ask for that), it is of the
-project's own source, or it is imported already. Of the latter two, under "safe", no code runs; of
-the project's own, defaults may be made and keys hashed."""
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +58,7 @@ class Allowlist:
         configured: What the setting holds, without the types of schemas.
     """
 
-    enforcement: Literal["safe", "strict", "warn", "open"]
+    enforcement: Enforcement
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
     project: Project = field(default_factory=Project)
     guard: Guard = field(default_factory=Guard, repr=False, compare=False)
@@ -112,30 +117,37 @@ class Allowlist:
             return find_storable(module, path) is not None
         return listed == path or len(listed) == 1
 
-    def load(self, module: str, path: tuple[str, ...], *, tag: str) -> tuple[Any, Trust]:
-        """Return the class or function that the bytes name, and why it may be loaded.
+    def decide(self, use: Use, trust: Trust, code: Code = Code.NONE) -> Decision:
+        """Return what is done with a type under this enforcement, and why."""
+        return decide(self.enforcement, use, trust, code)
 
-        Under "safe", a class that is not listed must not run any code when it is rebuilt; the
-        caller sees to that.
+    def load(self, module: str, path: tuple[str, ...], *, tag: str) -> tuple[Any, Trust]:
+        """Return the class or function that the bytes name, and how it stands.
+
+        The caller sees to it that no more of its code runs than `decide` allows.
 
         Raises:
-            TypeNotAllowedError: It may not; nothing was imported but what is the project's own.
+            TypeNotAllowedError: It may not be loaded; nothing was imported but what is the
+                project's own.
             PayloadError: It may, but it is not there.
         """
         if self.lists(module, path):
-            return self._imported(module, path, tag), "listed"
+            return self._imported(module, path, tag), Trust.LISTED
         if module not in sys.modules and not is_module_name(module):
             raise _gone(module, path, tag)
-        if self.enforcement == "safe":
-            found = find(module, path)
-            if found is None:
-                found = self.project.find(module, path)
-            if found is not None:
-                return found, "own" if self.project.owns(names_of(found)[0]) else "imported"
-            if module in sys.modules:
-                raise _gone(module, path, tag)
-        self.check(module, path, tag=tag)
-        return self._imported(module, path, tag), "listed"
+        found, trust = self._unlisted(module, path)
+        self._obey(self.decide("read", trust), module, path, tag)
+        return self._imported(module, path, tag) if found is None else found, trust
+
+    def _unlisted(self, module: str, path: tuple[str, ...]) -> tuple[Any, Trust]:
+        """Return what the name of an unlisted type leads to, None if nothing, and how it stands."""
+        found = find(module, path)
+        if found is None and self.decide("read", Trust.OWN).outcome is Outcome.YES:
+            found = self.project.find(module, path)
+        if found is not None:
+            is_own = self.project.owns(names_of(found)[0])
+            return found, Trust.OWN if is_own else Trust.IMPORTED
+        return None, Trust.LOST if module in sys.modules else Trust.ELSEWHERE
 
     def resolve(self, module: str, name: str, *, tag: str) -> tuple[type, Trust]:
         """Return what `load` returns for a type that the bytes name without its outer classes.
@@ -155,21 +167,32 @@ class Allowlist:
         return target, trust
 
     def check(self, module: str, path: tuple[str, ...], *, tag: str) -> None:
-        """Refuse, report or accept a type that the bytes name, without importing anything.
+        """Refuse, report or accept a type by its name alone, without looking for it.
 
         Raises:
             TypeNotAllowedError: It is not listed, and that is enforced.
         """
-        if self.lists(module, path):
-            return
+        trust = Trust.LISTED if self.lists(module, path) else Trust.ELSEWHERE
+        self._obey(self.decide("read", trust), module, path, tag)
+
+    def _obey(self, decision: Decision, module: str, path: tuple[str, ...], tag: str) -> None:
         name = ".".join(path)
-        if self.enforcement in ("safe", "strict"):
+        if decision.reason is Reason.LOST:
+            raise _gone(module, path, tag)
+        if decision.refuses:
             raise self.refusal(module, path, tag=tag)
-        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": name})
-        if self.enforcement == "warn" and self._is_news((module, name)):
+        self._report("Loaded", decision, module, name)
+
+    def _report(self, done: str, decision: Decision, module: str, name: str) -> None:
+        """Report that a type was read or written which is not listed."""
+        if decision.is_event:
+            emit_serde_event(
+                {"kind": "msgpack_unregistered_allowed", "module": module, "name": name}
+            )
+        if decision.outcome is Outcome.LOG and self._is_news((module, name)):
             logger.warning(
-                "Loaded %s:%s%s, which is not in `allowed_types`; strict enforcement would "
-                "refuse it",
+                "%s %s:%s%s, which is not in `allowed_types`; strict enforcement would refuse it",
+                done,
                 module,
                 name,
                 in_brackets(module),
@@ -194,21 +217,12 @@ class Allowlist:
             f"{module}:{name}", tag=tag, imported=imported, hook=hook, owner=owner
         )
 
-    def report_written(self, name: str) -> None:
-        """Report that a type was written which is not listed: `module:Qual.Name`."""
+    def report_written(self, decision: Decision, name: str) -> None:
+        """Report that a type was written, or not, by what was decided: `module:Qual.Name`."""
         module, _, path = name.partition(":")
-        emit_serde_event({"kind": "msgpack_unregistered_allowed", "module": module, "name": path})
-        if self._is_news((module, path)):
-            logger.warning(
-                "Stored %s%s, which is not in `allowed_types`; strict enforcement would refuse it",
-                name,
-                in_brackets(module),
-            )
-
-    def report_unwritten(self, name: str) -> None:
-        """Report that a type was not written, since reading would refuse it."""
-        module, _, path = name.partition(":")
-        emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
+        if decision.refuses:
+            emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
+        self._report("Stored", decision, module, path)
 
     def report_unsure(self, name: str, reason: str) -> None:
         """Warn, once for each type, that a new process may not read what was written.
@@ -226,9 +240,13 @@ class Allowlist:
         if not self._at_start:
             self._at_start.update(sys.modules)
 
-    def was_imported_at_start(self, module: str) -> bool:
-        """Whether a module was imported before the first write, as it will be next time."""
-        return module in self._at_start
+    def next_time(self, module: str, path: tuple[str, ...]) -> Trust:
+        """Return how a type will stand in a new process, which imports what this one did first."""
+        if self.lists(module, path):
+            return Trust.LISTED
+        if not (module in self._at_start or self.project.reaches(module)):
+            return Trust.ELSEWHERE
+        return Trust.OWN if self.project.owns(module) else Trust.IMPORTED
 
     def check_method(self, module: str, name: str, method: str, *, tag: str) -> None:
         """Refuse a call of a method that upstream does not list as safe."""

@@ -28,6 +28,7 @@ from langgraph_once.serde.bounds.patterns import compiled, take_units
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
 from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
+from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +134,7 @@ def _check_envelope(value: dict[str, Any], inside: bool, decoder: MsgpackDecoder
     if not isinstance(identity, list) or not all(isinstance(part, str) for part in identity or [0]):
         raise PayloadError("a JSON constructor that names no type", tag=tag)
     *module, name = identity
-    refuses = decoder.allowlist.enforcement == "strict" and not decoder.opaque
+    refuses = decoder.allowlist.decide("read", Trust.OWN).refuses and not decoder.opaque
     is_parsed = _parser(".".join(module), name, value.get("method")) is not None
     if value["lc"] == 2 and refuses and not is_parsed:
         decoder.allowlist.check(".".join(module), (name,), tag=tag)

@@ -26,9 +26,10 @@ from langgraph_once.serde.codecs.langgraph.read.without_code import (
 )
 from langgraph_once.serde.trust.hash_guard import Danger, GuardedError
 from langgraph_once.serde.trust.lookup import names_of
+from langgraph_once.serde.trust.policy import Code, Trust
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.trust.allowlist import Allowlist, Trust
+    from langgraph_once.serde.trust.allowlist import Allowlist
 
 __all__ = ["NamedTypes"]
 
@@ -74,15 +75,17 @@ class NamedTypes:
         if code == EXT_METHOD_SINGLE_ARG:
             allowlist.check_method(module, name, method, tag=tag)
         target, trust = allowlist.resolve(module, name, tag=tag)
-        is_listed = allowlist.lists(module, tuple(name.split(".")))
         if code == EXT_METHOD_SINGLE_ARG:
             target = getattr(target, method)
-        if trust != "listed":
+        if allowlist.decide("read", trust, Code.HOOK).refuses:
             return self._without_code(code, target, trust, tag), True
-        if not is_listed and not is_of_data(target):
+        decision = allowlist.decide("read", trust, Code.CALL)
+        if decision.refuses and is_of_data(target):
+            decision = allowlist.decide("read", trust, Code.DATA)
+        if decision.refuses:
             raise allowlist.refusal(module, (name,), tag=tag, hook="its constructor")
-        # Of a type that is not listed, each occurrence is reported.
-        return self._cautious(code, CONSTRUCTORS[code](target), name, tag), is_listed
+        made = self._cautious(code, CONSTRUCTORS[code](target), name, tag)
+        return made, not decision.is_event
 
     def _without_code(self, code: int, cls: type, trust: Trust, tag: str) -> Constructor:
         """Return what makes instances of an unlisted class.
@@ -100,7 +103,8 @@ class NamedTypes:
 
         called(cls)
         by_code = None
-        if trust == "own" and is_of_data(cls):
+        # The class is asked last: a metaclass may have an `__eq__`.
+        if not self._allowlist.decide("read", trust, Code.DATA).refuses and is_of_data(cls):
             by_code = self._cautious(code, CONSTRUCTORS[code](cls), cls.__name__, tag)
         try:
             make = structural(code, cls, called)

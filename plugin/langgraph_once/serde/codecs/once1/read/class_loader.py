@@ -12,22 +12,19 @@ from langgraph_once.serde.bounds.budget import Budget
 from langgraph_once.serde.codecs.once1.registry.class_names import (
     MAX_NAME_CHARS,
     class_names,
-    is_allowed,
     is_function,
     load,
 )
-from langgraph_once.serde.codecs.once1.registry.class_trust import (
-    family_without_code,
-    refusing_hook,
-    weakest,
-)
+from langgraph_once.serde.codecs.once1.registry.class_trust import code_of
 from langgraph_once.serde.codecs.once1.registry.parametrised import is_parametrised, parse
 from langgraph_once.serde.codecs.once1.registry.registry import Registry
 from langgraph_once.serde.codecs.once1.registry.upgrades import version_of
 from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, Family
+from langgraph_once.serde.codecs.once1.types.catalogue import CODE_FREE_FAMILIES
 from langgraph_once.serde.codecs.once1.types.python.enums import EnumFamily
-from langgraph_once.serde.trust.allowlist import Allowlist, Trust
+from langgraph_once.serde.trust.allowlist import Allowlist
 from langgraph_once.serde.trust.class_code import hash_hook, hook_of, making_hook
+from langgraph_once.serde.trust.policy import Code, Trust
 
 __all__ = ["Loader"]
 
@@ -47,7 +44,7 @@ class _Named(threading.local):
 
 
 class Loader:
-    """Finds what the bytes name. Remembers only what the allowlist lists. Thread-safe."""
+    """Finds what the bytes name. Remembers what need not be reported each time. Thread-safe."""
 
     def __init__(
         self,
@@ -124,38 +121,39 @@ class Loader:
                 f"no family {name!r:.80} is registered; add it to `adapters`", tag=tag
             )
         cls, trust = self._class(class_name, tag=tag)
-        hook = refusing_hook(family, cls, trust)  # asked first: nothing of the class may run
-        if not self._hashes and trust == "imported":
-            hook = hook or hash_hook(cls) or ""
-        if hook:
-            raise self._refusal(class_name, hook, tag=tag)
+        if self._refuses(trust, Code.HOOK):  # asked first: nothing of the class may run
+            code, hook = code_of(family, cls)
+            if not code and not self._hashes and (hashed := hash_hook(cls)):
+                code, hook = Code.DATA, hashed
+            self._check(class_name, trust, code, hook, tag=tag)
         if not family.matches(cls):
             raise PayloadError(f"{class_name} is not a class of the family {name!r}", tag=tag)
-        if trust == "imported":
+        decision = self.allowlist.decide("read", trust, Code.DATA)
+        if decision.refuses:
             self.allowlist.guard.note(cls)
-        found = family_without_code(family, trust) or family, cls, version_of(cls)
-        if trust != "listed" or self._is_listed(class_name):
+            family = CODE_FREE_FAMILIES[family.name]
+        found = family, cls, version_of(cls)
+        if not decision.is_event:
             if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
             self._known[name, class_name] = found
         return found
 
     def remember(self, member: Enum, class_name: str, content: bytes) -> None:
-        """Note what `content` stands for, if the allowlist lists the class."""
+        """Note what `content` stands for, if the class is remembered."""
         if self.is_known(EnumFamily.name, class_name):
             if len(self.members) >= _MAX_KNOWN:
                 self.members.clear()
             self.members[content] = member
 
     def is_known(self, name: str, class_name: str) -> bool:
-        """Whether `family` remembers these: the allowlist lists the class."""
+        """Whether `family` remembers these."""
         return (name, class_name) in self._known
 
     def loaded_class(self, name: Any, *, tag: str) -> type:
         """Return the class that stands for itself in the bytes; errors are those of `family`."""
         found, trust = self._class(name, tag=tag)
-        if trust != "listed":
-            raise self._refusal(name, "whatever calls the class", tag=tag)
+        self._check(name, trust, Code.HOOK, "whatever calls the class", tag=tag)
         return found
 
     def loaded_function(self, name: Any, *, tag: str) -> Any:
@@ -163,8 +161,7 @@ class Loader:
         found, trust = self._loaded(name, tag=tag)
         if not is_function(found):
             raise PayloadError(f"{name} is not a function", tag=tag)
-        if trust != "listed":
-            raise self._refusal(name, "whatever calls the function", tag=tag)
+        self._check(name, trust, Code.HOOK, "whatever calls the function", tag=tag)
         return found
 
     def _class(self, name: Any, *, tag: str) -> tuple[type, Trust]:
@@ -192,7 +189,7 @@ class Loader:
         try:
             # All are found, and so allowed, before any is made of them.
             loaded = {part: self._loaded(part, tag=tag) for part in class_names(name)}
-            trust = weakest(trust for _, trust in loaded.values())
+            trust = max(trust for _, trust in loaded.values())
             self._check_making(loaded, tag=tag)
             made = parse(name).make(lambda part: loaded[part][0])
         except SerdeError:
@@ -208,17 +205,21 @@ class Loader:
         return made, trust
 
     def _check_making(self, loaded: dict[str, tuple[Any, Trust]], *, tag: str) -> None:
-        """Refuse to make a class of parts that are only imported, and run code when it is made."""
+        """Refuse to make a class of parts that run code when it is made, unless it may run."""
         for name, (part, trust) in loaded.items():
-            hook = None
-            if trust == "imported" and isinstance(part, type):
+            if isinstance(part, type) and self._refuses(trust, Code.DATA):
                 hook = hook_of(part) or making_hook(part)
-            if hook:
-                raise self._refusal(name, hook, tag=tag)
+                if hook:
+                    self._check(name, trust, Code.DATA, hook, tag=tag)
 
-    def _refusal(self, name: str, hook: str, *, tag: str) -> SerdeError:
-        module, _, path = name.partition("(")[0].partition(":")
-        return self.allowlist.refusal(module, tuple(path.split(".")), tag=tag, hook=hook)
+    def _check(self, name: str, trust: Trust, code: Code, hook: str, *, tag: str) -> None:
+        """Refuse to run this of the code of a class or function, unless it may run."""
+        if self._refuses(trust, code):
+            module, _, path = name.partition("(")[0].partition(":")
+            raise self.allowlist.refusal(module, tuple(path.split(".")), tag=tag, hook=hook)
+
+    def _refuses(self, trust: Trust, code: Code) -> bool:
+        return self.allowlist.decide("read", trust, code).refuses
 
     def _check_parts(self, name: str, parts: int, *, tag: str) -> None:
         named = self._named
@@ -239,11 +240,6 @@ class Loader:
         for memory in self.memories:
             memory.clear()
         self._parametrised.clear()
-
-    def _is_listed(self, name: str) -> bool:
-        """Whether loading `name` goes unreported, so that it may be remembered."""
-        names = map(self.registry.current_name, class_names(name))
-        return all(is_allowed(part, self.allowlist) for part in names)
 
 
 def _no_upstream(_code: int, _data: bytes, tag: str, _budget: Budget) -> Any:

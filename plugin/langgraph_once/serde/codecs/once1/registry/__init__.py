@@ -6,6 +6,6 @@ In: a class, or a name from the bytes. Out: its `Writer`, its name, or whether i
     nearest_base.py   of several adapters for base classes, the nearest to a class
     class_names.py    `module:Qual.Name`: the name of a class, and the class of a name
     parametrised.py   the names of generic classes with parameters
-    class_trust.py    may its code run when it is read? And what does a writer warn of?
+    class_trust.py    which code runs when it is read? And what does a writer warn of?
     upgrades.py       rows of classes that have changed since
 """

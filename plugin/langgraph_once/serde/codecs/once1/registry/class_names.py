@@ -15,18 +15,19 @@ from langgraph_once.serde.codecs.once1.registry.parametrised import (
 from langgraph_once.serde.codecs.once1.types import SAFE_CLASSES
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
 from langgraph_once.serde.trust.lookup import find
+from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.trust.allowlist import Allowlist, Trust
+    from langgraph_once.serde.trust.allowlist import Allowlist
 
 __all__ = [
     "MAX_NAME_CHARS",
     "class_names",
-    "is_allowed",
     "is_function",
     "leads_to",
     "load",
     "name_of",
+    "trust_next_time",
 ]
 
 MAX_NAME_CHARS: Final = 500
@@ -78,7 +79,7 @@ def class_names(name: str) -> tuple[str, ...]:
 
 
 def load(name: str, allowlist: Allowlist, *, tag: str) -> tuple[Any, Trust]:
-    """Return the class or function that the bytes name, and why it may be loaded.
+    """Return the class or function that the bytes name, and how it stands.
 
     Raises:
         TypeNotAllowedError: It may not; nothing was imported but what is the project's own.
@@ -96,13 +97,15 @@ def load(name: str, allowlist: Allowlist, *, tag: str) -> tuple[Any, Trust]:
             found = getattr(found, part)
     except Exception as error:
         raise PayloadError(f"{name} was not found", tag=tag) from error
-    return found, "listed"
+    return found, Trust.LISTED
 
 
-def is_allowed(name: str, allowlist: Allowlist) -> bool:
-    """Whether `load` would load the class called `name` under strict enforcement."""
+def trust_next_time(name: str, allowlist: Allowlist) -> Trust:
+    """Return how the class called `name` will stand in a new process."""
     module, _, path = name.partition(":")
-    return (module, path) in SAFE_CLASSES or allowlist.lists(module, _parts(path))
+    if (module, path) in SAFE_CLASSES:
+        return Trust.LISTED
+    return allowlist.next_time(module, _parts(path))
 
 
 def _found(name: str) -> Any:

@@ -1,0 +1,171 @@
+"""May a type be read that a row names, and what of its code may run? May it be written?
+
+One table answers, read from top to bottom; nothing else decides. Its facts are found elsewhere:
+how a type stands by `Allowlist`, what rebuilding it runs by `class_code` and the codecs. The table
+in `docs/security.md` is printed from this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, IntEnum
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+__all__ = [
+    "Code",
+    "Decision",
+    "Enforcement",
+    "Outcome",
+    "Reason",
+    "Trust",
+    "Use",
+    "decide",
+    "lines",
+]
+
+Enforcement = Literal["safe", "strict", "warn", "open"]
+Use = Literal["read", "write"]
+
+
+class Trust(IntEnum):
+    """How a type stands, the most certain first; what is made of several stands as the last.
+
+    To read it, that is now; to write it, in a new process that has imported what this one had
+    imported when it first wrote.
+    """
+
+    LISTED = 0
+    """In `allowed_types`, marked `@storable`, in the schema of a graph, or built in."""
+    OWN = 1
+    """Of the project's own source, and imported, or of a module that its graphs import."""
+    IMPORTED = 2
+    """Imported already."""
+    ELSEWHERE = 3
+    """Of a module that is not imported."""
+    LOST = 4
+    """Its name leads to nothing, or to something else."""
+
+
+class Code(IntEnum):
+    """What of a type's code runs when it is rebuilt; each includes those before it."""
+
+    NONE = 0
+    DATA = 1
+    """What classes of data run: defaults and hashes; in LangGraph's rows, constructors too."""
+    HOOK = 2
+    """What any instance runs, as `__del__` or a metaclass, or whoever calls a class by itself."""
+    CALL = 3
+    """The constructor of a class that is no data, with arguments of the row."""
+
+
+class Outcome(Enum):
+    """What is done. An event is one of `register_serde_event_listener`."""
+
+    YES = "yes"
+    EVENT = "yes, event"
+    LOG = "yes, event, log"
+    WARN = "yes, log"
+    NO = "no"
+
+
+class Reason(Enum):
+    """Why it is told, or not done."""
+
+    NONE = ""
+    UNLISTED = "not listed"
+    CODE = "runs code"
+    ELSEWHERE = "not imported"
+    LOST = "not found"
+
+
+class Decision(NamedTuple):
+    """What is done, and why."""
+
+    outcome: Outcome
+    reason: Reason
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it is not done."""
+        return self.outcome is Outcome.NO
+
+    @property
+    def is_event(self) -> bool:
+        """Whether each use is an event, so that none may be left out."""
+        return self.outcome in (Outcome.EVENT, Outcome.LOG)
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.outcome.value, self.reason.value)))
+
+
+_Cells = tuple[Decision, Decision, Decision, Decision]
+
+YES: Final = Decision(Outcome.YES, Reason.NONE)
+EVENT: Final = Decision(Outcome.EVENT, Reason.UNLISTED)
+LOG: Final = Decision(Outcome.LOG, Reason.UNLISTED)
+WARN: Final = Decision(Outcome.WARN, Reason.CODE)
+LATE: Final = Decision(Outcome.WARN, Reason.ELSEWHERE)
+ASTRAY: Final = Decision(Outcome.WARN, Reason.LOST)
+CODE: Final = Decision(Outcome.NO, Reason.CODE)
+UNLISTED: Final = Decision(Outcome.NO, Reason.UNLISTED)
+ABSENT: Final = Decision(Outcome.NO, Reason.ELSEWHERE)
+LOST: Final = Decision(Outcome.NO, Reason.LOST)
+
+
+def _any(decision: Decision) -> _Cells:
+    return decision, decision, decision, decision
+
+
+_TABLE: Final[dict[Enforcement, dict[Trust, tuple[_Cells, _Cells]]]] = {
+    # To read it, then to write it, by what runs: `Code.NONE`, `DATA`, `HOOK`, `CALL`.
+    "safe": {
+        Trust.LISTED: (_any(YES), _any(YES)),
+        Trust.OWN: ((YES, YES, CODE, CODE), (YES, YES, WARN, WARN)),
+        Trust.IMPORTED: ((YES, CODE, CODE, CODE), (YES, WARN, WARN, WARN)),
+        Trust.ELSEWHERE: (_any(ABSENT), (LATE, WARN, WARN, WARN)),
+        Trust.LOST: (_any(LOST), _any(ASTRAY)),
+    },
+    # What is not listed is not even looked for, so that reading cannot tell that it is lost.
+    "strict": {
+        Trust.LISTED: (_any(YES), _any(YES)),
+        Trust.OWN: (_any(UNLISTED), _any(UNLISTED)),
+        Trust.IMPORTED: (_any(UNLISTED), _any(UNLISTED)),
+        Trust.ELSEWHERE: (_any(UNLISTED), _any(UNLISTED)),
+        Trust.LOST: (_any(UNLISTED), _any(LOST)),
+    },
+    # Reading imports what a row names, and finds out only then whether it is lost.
+    "warn": {
+        Trust.LISTED: (_any(YES), _any(YES)),
+        Trust.OWN: ((LOG, LOG, LOG, CODE), _any(LOG)),
+        Trust.IMPORTED: ((LOG, LOG, LOG, CODE), _any(LOG)),
+        Trust.ELSEWHERE: ((LOG, LOG, LOG, CODE), _any(LOG)),
+        Trust.LOST: ((LOG, LOG, LOG, CODE), _any(LOG)),
+    },
+    "open": {
+        Trust.LISTED: (_any(YES), _any(YES)),
+        Trust.OWN: ((EVENT, EVENT, EVENT, CODE), _any(YES)),
+        Trust.IMPORTED: ((EVENT, EVENT, EVENT, CODE), _any(YES)),
+        Trust.ELSEWHERE: ((EVENT, EVENT, EVENT, CODE), _any(YES)),
+        Trust.LOST: ((EVENT, EVENT, EVENT, CODE), _any(YES)),
+    },
+}
+
+
+def decide(enforcement: Enforcement, use: Use, trust: Trust, code: Code = Code.NONE) -> Decision:
+    """Return what is done with a type, and why."""
+    return _TABLE[enforcement][trust][use == "write"][code]
+
+
+def lines() -> Iterator[str]:
+    """Yield the lines of the table in Markdown; types that stand alike share one."""
+    names = [code.name.lower() for code in Code]
+    heads = [*(f"read: {name}" for name in names), *(f"write: {name}" for name in names[:-1])]
+    yield f"| `enforcement` | type | {' | '.join(heads)} |"
+    yield "|---" * (2 + len(heads)) + "|"
+    for enforcement, rows in _TABLE.items():
+        for cells, alike in groupby(rows, key=rows.__getitem__):
+            types = ", ".join(trust.name.lower() for trust in alike)
+            reading, writing = cells
+            said = map(str, (*reading, *writing[:-1]))  # nothing is written as a call
+            yield f"| `{enforcement}` | {types} | {' | '.join(said)} |"
