@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -20,6 +20,7 @@ from langgraph_once.errors import StorageError
 __all__ = [
     "EmptyDatabaseError",
     "Engine",
+    "Insert",
     "Program",
     "Row",
     "RunningProgram",
@@ -43,6 +44,39 @@ class EmptyDatabaseError(StorageError):
         super().__init__(f"cannot read the checkpoint database {name!r}: {problem}", path=name)
 
 
+class Insert(NamedTuple):
+    """An insert as a value, so that several can be made one statement."""
+
+    table: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...] = ()
+    """Columns by which a row takes the place of the one that is there; without, that one stays."""
+    json_columns: frozenset[str] = frozenset()
+    """Those of the type JSONB."""
+
+    @property
+    def into(self) -> str:
+        """How it begins."""
+        return f"INSERT INTO {self.table} ({', '.join(self.columns)})"
+
+    @property
+    def marks(self) -> list[str]:
+        """Where values go."""
+        return [f"?{'::jsonb' * (name in self.json_columns)}" for name in self.columns]
+
+    @property
+    def then(self) -> str:
+        """How it ends: what happens if there is such a row."""
+        if not self.key:
+            return "ON CONFLICT DO NOTHING"
+        news = [f"{name} = excluded.{name}" for name in self.columns if name not in self.key]
+        return f"ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET {', '.join(news)}"
+
+    def of(self, rows: Sequence[Row]) -> Statement:
+        """The statement that inserts rows."""
+        return Statement(_insert_sql(self), rows, is_many=True, has_rows=False, insert=self)
+
+
 class Statement(NamedTuple):
     """A statement, for all of its rows."""
 
@@ -53,8 +87,15 @@ class Statement(NamedTuple):
     has_rows: bool = True
     """Whether it gives rows. What gives none may be sent together with what follows."""
     is_try: bool = False
-    """Whether it runs as a transaction of its own, if it can be. One that gives no rows then
-    gives one if it was done. Only what comes first in a program can be tried."""
+    """Whether it runs as a transaction of its own, if it can; then it gives rows if it was done.
+    Only what comes first in a program can be tried."""
+    insert: Insert | None = None
+    """What it says, if it inserts `values`, which are rows then."""
+
+
+@lru_cache(maxsize=64)
+def _insert_sql(insert: Insert) -> str:
+    return f"{insert.into} VALUES ({', '.join(insert.marks)}) {insert.then}"
 
 
 Program: TypeAlias = Generator[Statement, list[Row], T]

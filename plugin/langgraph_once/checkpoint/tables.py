@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint
 
 from langgraph_once.checkpoint.all_rows import OWN, AllRows
-from langgraph_once.checkpoint.database import Program, Row, Statement, batches
+from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.pieces.collect import Assembly
 from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
 from langgraph_once.checkpoint.pieces.values import Cell
@@ -22,6 +22,10 @@ NEWEST_FIRST: Final = "checkpoint_id DESC, thread_id DESC, checkpoint_ns DESC"
 _PATH: Final = 64
 """How many ancestors are read at once."""
 _HERE = "thread_id = ? AND checkpoint_ns = ?"
+_PUT_PIECES: Final = Insert("once_pieces", ("thread_id", "digest", "type", "data"))
+_PUT_LEDGER: Final = Insert(
+    "once_stream_states", (*CheckpointRef._fields, "type", "data"), CheckpointRef._fields
+)
 
 
 class Query(NamedTuple):
@@ -154,15 +158,10 @@ class Tables(AllRows):
         self, place: CheckpointRef, writes: Sequence[Row], run_id: str | None, *, replaces: bool
     ) -> Statement:
         """Store writes: task, index, path, channel, tag, bytes. One that is there stays, or not."""
-        key = "thread_id, checkpoint_ns, checkpoint_id, task_id, idx"
-        rest = ("task_path", "channel", "type", self.value_column, "once_run_id")
-        news = ", ".join(f"{name} = excluded.{name}" for name in rest)
-        then = f"({key}) DO UPDATE SET {news}" if replaces else "DO NOTHING"
-        sql = (
-            f"INSERT INTO {self.writes_table} ({key}, {', '.join(rest)}) VALUES "
-            f"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {then}"
-        )
-        return Statement(sql, [(*place, *write, run_id) for write in writes], True, False)
+        key = (*CheckpointRef._fields, "task_id", "idx")
+        columns = (*key, "task_path", "channel", "type", self.value_column, "once_run_id")
+        insert = Insert(self.writes_table, columns, key if replaces else ())
+        return insert.of([(*place, *write, run_id) for write in writes])
 
     def writes(
         self, places: Sequence[CheckpointRef], channels: Sequence[str] | None = None
@@ -263,11 +262,7 @@ class Tables(AllRows):
 
     def add_pieces(self, thread_id: str, pieces: Iterable[tuple[bytes, Cell]]) -> Statement:
         """Store pieces; those that are stored already stay."""
-        sql = (
-            "INSERT INTO once_pieces (thread_id, digest, type, data) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING"
-        )
-        return Statement(sql, [(thread_id, digest, *cell) for digest, cell in pieces], True, False)
+        return _PUT_PIECES.of([(thread_id, digest, *cell) for digest, cell in pieces])
 
     def keep_pieces(self, thread_id: str, digests: set[bytes]) -> Program[int]:
         """Delete all other pieces of a thread. Returns how many."""
@@ -287,12 +282,7 @@ class Tables(AllRows):
 
     def save_stream_state(self, place: CheckpointRef, cell: Cell) -> Statement:
         """Store the ledger of a checkpoint, in place of the one that it has."""
-        sql = (
-            "INSERT INTO once_stream_states (thread_id, checkpoint_ns, checkpoint_id, type, data) "
-            "VALUES (?, ?, ?, ?, ?) ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) "
-            "DO UPDATE SET type = excluded.type, data = excluded.data"
-        )
-        return Statement(sql, [*place, *cell], has_rows=False)
+        return _PUT_LEDGER.of([(*place, *cell)])
 
     def drop_orphans(self, thread_id: str, settled_before: str) -> Iterable[Statement]:
         """Delete writes and ledgers of checkpoints that were never stored, or are not any more.

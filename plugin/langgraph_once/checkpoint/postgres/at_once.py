@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint.database import Insert, Statement
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 
 __all__ = ["LOCKS", "at_once"]
@@ -39,55 +38,47 @@ CROSS JOIN generate_series(1, {_MOST_STORED * DIGEST_BYTES}, {DIGEST_BYTES}) at 
     AND p.digest = substring(names FROM at FOR {DIGEST_BYTES}) FOR KEY SHARE
 ) piece WHERE at <= length(names)
 """
-_THREAD: Final = "(SELECT thread_id FROM locked)"
-_THREAD_IF: Final = """
-(SELECT CASE lacking WHEN 0 THEN thread_id ELSE (1 / (lacking - lacking))::text END
-FROM locked CROSS JOIN checked)
-"""
-_INSERT: Final = re.compile(r"(.*\sVALUES) \((.*?)\)(.*)", re.DOTALL)
 
 
 def at_once(
     thread_id: str, statements: Iterable[Statement], named: set[bytes], stored: set[bytes]
 ) -> Statement | None:
-    """Statements as one; none where they cannot be.
+    """Statements as one, which gives a row if it was done; none where they cannot be one.
 
     Args:
         thread_id: The thread, which it locks.
-        statements: Those that insert rows begin with the id of the thread.
+        statements: Those that insert; their rows begin with the id of the thread.
         named: Pieces that the rows name.
-        stored: These, and what is below them. If one of all of them is not stored, it fails: it
-            divides by zero.
+        stored: These, and what is below them. If one of all of them is not stored, nothing is done.
     """
     values: list[Any] = [thread_id]
     if stored:
         values += len(stored), [*(stored - named)], b"".join(named)
-    sizes = []
+    inserts = []
     for statement in statements:
-        rows = statement.values if statement.is_many else [statement.values]
+        insert, rows = statement.insert, statement.values
         # Of two rows with one key the last must win, which one statement refuses to say.
-        most = 1 if "DO UPDATE" in statement.sql else _MOST_ROWS
-        if not (statement.sql.lstrip().startswith("INSERT") and 1 <= len(rows) <= most):
+        if insert is None or not 1 <= len(rows) <= (1 if insert.key else _MOST_ROWS):
             return None
-        sizes.append((statement.sql, len(rows)))
+        inserts.append((insert, len(rows)))
         values += [value for row in rows for value in row[1:]]
-    if not sizes or len(named) > _MOST_STORED:
+    if not inserts or len(named) > _MOST_STORED:
         return None
-    return Statement(_sql(tuple(sizes), bool(stored)), values, has_rows=False, is_try=True)
+    return Statement(_sql(tuple(inserts), bool(stored)), values, has_rows=False, is_try=True)
 
 
 @lru_cache(maxsize=512)
-def _sql(sizes: tuple[tuple[str, int], ...], checks: bool) -> str:
-    """All inserts in one, each after the lock is got: it is what gives the id of the thread."""
+def _sql(inserts: tuple[tuple[Insert, int], ...], checks: bool) -> str:
+    """All inserts in one, each of rows that are there once the lock is got and nothing lacks."""
     parts = [f"locked AS MATERIALIZED ({_LOCKED})"]
+    may = "SELECT thread_id FROM locked"
     if checks:
         parts.append(f"checked AS MATERIALIZED ({_CHECKED})")
-    inserts = []
-    for sql, count in sizes:
-        match: Any = _INSERT.fullmatch(sql.strip())
-        insert, row, then = match.groups()
-        row = row.replace("?", _THREAD_IF if checks else _THREAD, 1)
-        inserts.append(f"{insert} {', '.join([f'({row})'] * count)}{then}")
-    *others, last = inserts
-    parts += [f"stored_{number} AS ({each})" for number, each in enumerate(others)]
-    return f"WITH {', '.join(parts)} {last}"
+        may += " CROSS JOIN checked WHERE lacking = 0"
+    parts.append(f"allowed AS MATERIALIZED ({may})")
+    for number, (insert, count) in enumerate(inserts):
+        row = f"({', '.join(insert.marks[1:])})"
+        rows = f"(VALUES {', '.join([row] * count)}) news"
+        select = f"SELECT allowed.thread_id, news.* FROM allowed CROSS JOIN {rows}"
+        parts.append(f"stored_{number} AS ({insert.into} {select} {insert.then})")
+    return f"WITH {', '.join(parts)} SELECT 1 FROM allowed"

@@ -43,8 +43,6 @@ _BEGIN_READING: Final = Statement(f"BEGIN {_READING}", has_rows=False)
 _BEGIN: Final = Statement("BEGIN", has_rows=False)
 _COMMIT: Final = Statement("COMMIT", has_rows=False)
 _IS_GONE: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
-_NOT_SO: Final = (psycopg.errors.DivisionByZero, psycopg.errors.InsufficientPrivilege)
-"""Of what is tried: a piece is not there, or the role may not lock it, which takes `UPDATE`."""
 _MOST_DROPS: Final = 3
 _CANNOT_WRITE: Final = (
     psycopg.errors.InsufficientPrivilege,
@@ -159,10 +157,9 @@ class PostgresEngine(Engine):
             nonlocal has_begun
             if statement.is_try and needs_none and not has_begun:
                 try:
-                    rows = execute(statement._replace(is_try=False))
-                except _NOT_SO:
-                    return []
-                return rows if statement.has_rows else [()]
+                    return execute(statement._replace(is_try=False, has_rows=True))
+                except psycopg.errors.InsufficientPrivilege:
+                    return []  # the role may not lock pieces, which takes `UPDATE`
             if not has_begun:
                 has_begun = True
                 begun.enter_context(_pipeline(conn))

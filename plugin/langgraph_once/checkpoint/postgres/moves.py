@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from langgraph_once.checkpoint.all_rows import OWN, Inline
-from langgraph_once.checkpoint.database import Program, Statement
+from langgraph_once.checkpoint.database import Insert, Program, Statement
 from langgraph_once.checkpoint.metadata import SEALED
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.postgres.filters import contains
@@ -21,7 +21,7 @@ from langgraph_once.checkpoint.stored import CellAt, CellTable, CheckpointRef
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import StorageError
 
-__all__ = ["SET_UP_KEY", "PostgresMoves"]
+__all__ = ["PUT_VALUES", "SET_UP_KEY", "PostgresMoves"]
 
 SET_UP_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 2750093644287551393)"
 """Of the lock under which our tables are made and dropped: of each schema there is one."""
@@ -40,10 +40,10 @@ _TAKE_OUT: Final = """
 UPDATE checkpoints SET checkpoint = jsonb_set(checkpoint, '{channel_values}', ?::jsonb)
 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 """
-_PUT_VALUE: Final = """
-INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-"""
+PUT_VALUES: Final = Insert(
+    "checkpoint_blobs", ("thread_id", "checkpoint_ns", "channel", "version", "type", "blob")
+)
+"""Puts values into cells."""
 _METADATA: Final = """
 SELECT checkpoint_ns, checkpoint_id, metadata::text FROM checkpoints
 WHERE thread_id = ? AND jsonb_exists(metadata, '__once_json') FOR UPDATE
@@ -141,7 +141,7 @@ class PostgresMoves(Tables):
             [*found.place[:2], name, found.to_cells[name], *cell] for name, cell in cells.items()
         ]
         if rows:
-            yield Statement(_PUT_VALUE, rows, True, False)
+            yield PUT_VALUES.of(rows)
         marks = json.dumps(dict.fromkeys(sorted(found.marks), True))
         yield Statement(_TAKE_OUT, [marks, *found.place], has_rows=False)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 
-from langgraph_once.checkpoint.database import Program, Row, Statement, batches
+from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
 from langgraph_once.checkpoint.pieces.manifest import CutValue
@@ -23,7 +23,7 @@ from langgraph_once.checkpoint.postgres.json_values import (
     metadata_text,
     read_metadata,
 )
-from langgraph_once.checkpoint.postgres.moves import PostgresMoves
+from langgraph_once.checkpoint.postgres.moves import PUT_VALUES, PostgresMoves
 from langgraph_once.checkpoint.stored import (
     CellTable,
     CheckpointRef,
@@ -96,16 +96,12 @@ FROM page CROSS JOIN LATERAL (
     AND w.checkpoint_ns = page.checkpoint_ns AND w.checkpoint_id = page.checkpoint_id OFFSET 0
 ) written
 """
-_PUT_VALUES: Final = """
-INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-"""
-_PUT: Final = f"""
-INSERT INTO checkpoints ({_COLUMNS}, once_run_id) VALUES (?, ?, ?, ?, ?::jsonb, ?::jsonb, ?)
-ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
-    parent_checkpoint_id = excluded.parent_checkpoint_id, checkpoint = excluded.checkpoint,
-    metadata = excluded.metadata, once_run_id = excluded.once_run_id
-"""
+_PUT: Final = Insert(
+    "checkpoints",
+    (*_COLUMNS.split(", "), "once_run_id"),
+    CheckpointRef._fields,
+    frozenset({"checkpoint", "metadata"}),
+)
 # Copies are of no run: a rollback of the source leaves them.
 _COPY_CHECKPOINTS: Final = f"""
 INSERT INTO checkpoints ({_COLUMNS}, type, once_run_id)
@@ -244,8 +240,7 @@ class PostgresTables(PostgresMoves):
         # Always said, if only that there is none: by that our rows are told from others'.
         run_id = new.run_id or ""
         row = [*new.place, new.parent_id, json_text(head), metadata_text(known), run_id]
-        put = Statement(_PUT, row, has_rows=False)
-        return [Statement(_PUT_VALUES, rows, True, False), put] if rows else [put]
+        return [*([PUT_VALUES.of(rows)] if rows else []), _PUT.of([row])]
 
     def writes(
         self, places: Sequence[CheckpointRef], channels: Sequence[str] | None = None
