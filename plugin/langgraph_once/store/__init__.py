@@ -5,9 +5,9 @@ In: the operations of a `BaseStore`. Out: rows of upstream's tables.
 opening.py    from a path or a URL to a store
 store.py      what LangGraph calls
 matching.py   which values a filter means, where the database cannot read them
-sqlite.py, postgres.py  upstream's stores, opened
+sqlite.py, postgres.py  upstream's stores, opened; upstream.py: what both lack
 rewriting.py  all rows of a database, encrypted or made plain
-sealing.py    a value to a row and back; json_form.py: as which JSON
+sealing.py    a value to a row and back
 """
 
 from langgraph_once.store.opening import check_index, check_place, default_database, open_store

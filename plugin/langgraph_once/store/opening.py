@@ -10,7 +10,6 @@ from langgraph_once.checkpoint.by_url import check_database, is_postgres, sqlite
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.store.json_form import json_of
 from langgraph_once.store.sealing import Sealing
 from langgraph_once.store.store import OnceStore
 
@@ -61,7 +60,7 @@ async def open_store(
         if ttl:
             await rows.start_ttl_sweeper()
             stack.push_async_callback(rows.stop_ttl_sweeper)
-        yield OnceStore(rows, Sealing(serde, json_of(database)), name)
+        yield OnceStore(rows, Sealing(serde, database), name)
 
 
 def default_database(threads: str) -> str:

@@ -15,7 +15,6 @@ from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
 from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened
 from langgraph_once.errors import OnceError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.store.json_form import json_of
 from langgraph_once.store.sealing import Sealing
 
 __all__ = ["Rewritten", "rewrite"]
@@ -68,7 +67,7 @@ def rewrite(
         StorageError: The database cannot be opened, read or written.
     """
     done, after = Rewritten(), ("", "")
-    old, new = (Sealing(serde, json_of(database)) for serde in (reading, writing))
+    old, new = (Sealing(serde, database) for serde in (reading, writing))
     is_postgresql = is_postgres(database)
     select = _SELECT.format(text="::text" if is_postgresql else "")
     update = _UPDATE.format(json="::jsonb" if is_postgresql else "")

@@ -11,9 +11,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
+
+from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers.encryption import BoundTo
@@ -41,12 +44,13 @@ class Sealing:
 
     Args:
         serde: Compresses and encrypts, and has the keys.
-        dumps: How the database's own store writes JSON, so that it takes the same values.
+        database: A path or a URL. As upstream's store for it takes JSON, this takes it: PostgreSQL
+            has no NaN.
     """
 
-    def __init__(self, serde: OnceSerializer, dumps: Callable[[Any], bytes]) -> None:
+    def __init__(self, serde: OnceSerializer, database: str) -> None:
         self._serde = serde
-        self._dumps = dumps
+        self._dumps = _without_nan if is_postgres(database) else orjson.dumps
         self.is_on = bool(serde.config.encryption_keys)
         self._allows_plain = serde.config.allows_plain
 
@@ -96,6 +100,10 @@ class Sealing:
     def is_sealed(row: Mapping[str, Any]) -> bool:
         """Whether a row is of ours, encrypted."""
         return row.keys() == {_TAG, _DATA} and all(isinstance(row[key], str) for key in row)
+
+
+def _without_nan(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False).encode()
 
 
 def _place(namespace: Namespace, key: str) -> BoundTo:

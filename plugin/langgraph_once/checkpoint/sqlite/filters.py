@@ -1,8 +1,9 @@
-"""Which checkpoints `list` lists: by their rows, and by metadata that were decrypted."""
+"""Metadata as SQLite has them, and which checkpoints `list` lists by them."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,11 +11,11 @@ from typing import Any, Final
 from langgraph.checkpoint.sqlite.utils import search_where
 
 from langgraph_once.checkpoint.metadata import SEALED
-from langgraph_once.checkpoint.sqlite.json_text import json_text
 from langgraph_once.checkpoint.tables import Query
 
-__all__ = ["conditions", "matches"]
+__all__ = ["conditions", "json_text", "matches"]
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _WHERE: Final = "WHERE "
 _TEXT: Final = "CAST(metadata AS TEXT)"
 _NO_NAN: Final = "replace(replace(metadata, 'NaN', 'null'), 'Infinity', '9e999')"
@@ -62,3 +63,11 @@ def matches(metadata: Mapping[str, Any], wanted: dict[str, Any]) -> bool:
 
 def _of_json(condition: str) -> str:
     return condition.replace(_TEXT, _JSON)
+
+
+def json_text(metadata: Mapping[str, Any]) -> bytes:
+    """What Python takes for JSON. Lone surrogates, which upstream drops, are escaped."""
+    try:
+        return _ENCODER.encode(metadata).encode()
+    except UnicodeEncodeError:
+        return json.dumps(metadata).encode()

@@ -13,8 +13,7 @@ from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
-from langgraph_once.checkpoint.sqlite.filters import conditions, matches
-from langgraph_once.checkpoint.sqlite.json_text import json_text
+from langgraph_once.checkpoint.sqlite.filters import conditions, json_text, matches
 from langgraph_once.checkpoint.stored import (
     CellTable,
     CheckpointRef,

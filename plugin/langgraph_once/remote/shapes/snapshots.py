@@ -91,10 +91,14 @@ class Pages:
         return {"limit": self.size, "before": self._before}
 
     def read(self, page: Sequence[Mapping[str, Any]]) -> Iterator[StateSnapshot]:
-        """The states of a page."""
-        yield from map(snapshot, page)
-        self._left = 0 if len(page) < self.size else self._left - len(page)
-        self._before = before_of(page[-1]["checkpoint"]) if page else None
+        """The states of a page; not those that a server gives beyond what was asked for."""
+        some = page[: self.size]
+        yield from map(snapshot, some)
+        last = before_of(some[-1]["checkpoint"]) if some else None
+        # A server that gives the same page again would be asked without end.
+        is_end = len(some) < self.size or last == self._before
+        self._left = 0 if is_end else self._left - len(some)
+        self._before = last
 
 
 def before_of(checkpoint: Mapping[str, Any] | None) -> dict[str, Any] | None:

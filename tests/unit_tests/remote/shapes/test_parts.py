@@ -143,6 +143,12 @@ STATE: Any = {
 }
 
 
+def page_to(checkpoint_id: str, count: int) -> list[dict[str, Any]]:
+    """A page whose last state is of this checkpoint."""
+    last = {**STATE, "checkpoint": {**STATE["checkpoint"], "checkpoint_id": checkpoint_id}}
+    return [STATE] * (count - 1) + [last]
+
+
 class TestStates:
     def test_a_snapshot(self) -> None:
         state = snapshot(STATE)
@@ -161,12 +167,25 @@ class TestStates:
     def test_pages(self) -> None:
         pages = Pages(250, {"checkpoint_id": "z"})
         asked = []
-        for count in (100, 100, 50):
+        for last, count in (("y", 100), ("x", 100), ("w", 50)):
             before = pages.asked["before"]
             assert before["checkpoint_id"] == before["configurable"]["checkpoint_id"]
             asked.append((pages.asked["limit"], before["checkpoint_id"]))
-            assert len(list(pages.read([STATE] * count))) == count
-        assert asked == [(100, "z"), (100, "c"), (50, "c")]
+            assert len(list(pages.read(page_to(last, count)))) == count
+        assert asked == [(100, "z"), (100, "y"), (50, "x")]
+        assert pages.size == 0
+
+    def test_no_more_states_than_asked_for_come_of_a_server_that_gives_more(self) -> None:
+        pages = Pages(150, None)
+        assert len(list(pages.read(page_to("y", 120)))) == 100
+        assert len(list(pages.read(page_to("x", 120)))) == 50
+        assert pages.size == 0
+
+    def test_a_server_that_gives_one_page_again_is_not_asked_without_end(self) -> None:
+        pages = Pages(None, None)
+        list(pages.read(page_to("y", 100)))
+        assert pages.size == 100
+        list(pages.read(page_to("y", 100)))
         assert pages.size == 0
 
     def test_a_short_page_is_the_last(self) -> None:
