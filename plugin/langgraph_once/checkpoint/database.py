@@ -72,7 +72,7 @@ class Insert(NamedTuple):
         news = [f"{name} = excluded.{name}" for name in self.columns if name not in self.key]
         return f"ON CONFLICT ({', '.join(self.key)}) DO UPDATE SET {', '.join(news)}"
 
-    def of(self, rows: Sequence[Row]) -> Statement:
+    def of(self, rows: Sequence[Sequence[Any]]) -> Statement:
         """The statement that inserts rows."""
         return Statement(_insert_sql(self), rows, is_many=True, has_rows=False, insert=self)
 
