@@ -12,7 +12,7 @@ from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde.bounds.patterns import PatternTooLargeError
 from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
-from langgraph_once.serde.codecs.langgraph.write import encode_msgpack, names_pattern
+from langgraph_once.serde.codecs.langgraph.write import PATTERN, encode_msgpack
 from langgraph_once.serde.codecs.once1 import (
     Encoder,
     QuickEncode,
@@ -118,7 +118,7 @@ class Writer:
         try:
             if check is not None:
                 has_met = re.Pattern in self._writers.met
-                patterns = has_met if tag.codec == "once1" else names_pattern(data)
+                patterns = has_met if tag.codec == "once1" else PATTERN in data
                 check(data, tag.text, patterns=patterns)
         except SerdeError as error:
             if tag.codec == "once1" and isinstance(obj, BaseException):
@@ -132,7 +132,7 @@ class Writer:
 
 def _quick_msgpack(obj: Any) -> tuple[bytes, bool]:
     data = encode_msgpack(obj)
-    return data, not names_pattern(data)
+    return data, PATTERN not in data
 
 
 def _name(obj: object) -> str:

@@ -26,6 +26,7 @@ from tests.unit_tests.serde.bounds.attacks_small import (
     upstream_pattern,
 )
 from tests.unit_tests.serde.cpu import within
+from tests.unit_tests.serde.strictly import strict_config
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -90,6 +91,7 @@ def test_a_higher_limit_reads_what_was_refused() -> None:
 
 
 TEXT = "a|" * 450_000
+SETS = "[a-\uffff]" * 8_000
 
 
 def beside_zeros(part: bytes) -> bytes:
@@ -112,6 +114,26 @@ def test_a_small_row_has_no_long_pattern_compiled(tag: str, row: bytes) -> None:
     with pytest.raises(SizeLimitError, match="max_decoded_objects"):
         SERDE.loads_typed((tag, row))
     assert within(time.process_time() - started, 0.5)
+
+
+@pytest.mark.parametrize("name", [b"\xd9\x07", b"\xda\0\x07", b"\xdb\0\0\0\x07"])
+def test_patterns_are_found_whatever_header_their_name_has(name: bytes) -> None:
+    usual = upstream_pattern(TEXT)
+    row = usual.replace(b"\xa7compile", name + b"compile")
+    size = len(row) - len(usual) + int.from_bytes(usual[1:5])
+    row = zstd.compress(beside_zeros(row[:1] + size.to_bytes(4) + row[5:]), 1)
+    with pytest.raises(SizeLimitError, match="a compressed row"):
+        SERDE.loads_typed(("msgpack.zstd", row))
+
+
+@pytest.mark.parametrize(("code", "content"), [(0, SETS), (2, {"pattern": SETS})])
+def test_only_as_langgraph_writes_it_is_a_pattern_compiled(code: int, content: Any) -> None:
+    row = ext(code, ormsgpack.packb(["re", "compile", content]))
+    started = time.process_time()
+    assert isinstance(SERDE.loads_typed(("msgpack", row)), Opaque)
+    assert within(time.process_time() - started, 0.5)
+    with pytest.raises(PayloadError, match="re:compile"):
+        OnceSerializer(strict_config()).loads_typed(("msgpack", row))
 
 
 @pytest.mark.parametrize("codec", ["once1", "msgpack"])

@@ -4,6 +4,5 @@ In: an object, or a row tagged `msgpack` or `json`. Out: such a row, or the obje
 
     write.py         objects to `msgpack`, with the functions of LangGraph
     read/            rows of `msgpack` and `json` to objects
-    numpy_arrays.py  arrays in `msgpack`: `[dtype, shape, order, buffer]`
     scan.py          how long, how deep, which keys: asked of the bytes, before reading
 """

@@ -20,10 +20,11 @@ from ormsgpack import Ext, packb, unpackb
 from langgraph_once.serde.bounds.patterns import PatternTooLargeError, pattern_units
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 
-__all__ = ["encode_msgpack", "names_pattern"]
+__all__ = ["PATTERN", "encode_msgpack"]
 
 _OPAQUE: Final = packb(Opaque.__module__) + packb(Opaque.__name__)
-_RE_COMPILE: Final = b"\x93" + packb("re") + packb("compile")
+PATTERN: Final = b"\x93" + packb("re") + packb("compile")
+"""What the content of each regular expression begins with."""
 
 
 def encode_msgpack(value: Any) -> bytes:
@@ -38,7 +39,7 @@ def encode_msgpack(value: Any) -> bytes:
         # Not in any case: at each level it takes one more of the frames that Python has.
         data = _encode(value)
     at = -1
-    while (at := data.find(_RE_COMPILE, at + 1)) >= 0:
+    while (at := data.find(PATTERN, at + 1)) >= 0:
         try:
             pattern, flags = unpackb(data[at:])[2]
             pattern_units(pattern, flags)
@@ -47,11 +48,6 @@ def encode_msgpack(value: Any) -> bytes:
         except Exception:  # noqa: S112  (it only looks like a pattern)
             continue
     return data
-
-
-def names_pattern(data: bytes) -> bool:
-    """Whether there may be a regular expression in what was written."""
-    return _RE_COMPILE in data
 
 
 def _default(obj: Any) -> Any:

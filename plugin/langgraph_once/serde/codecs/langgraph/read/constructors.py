@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import importlib
 from collections import deque
 from collections.abc import Callable
 from enum import Flag
@@ -22,7 +22,14 @@ from langgraph_once.serde.bounds.enum_flags import flag_of
 from langgraph_once.serde.bounds.patterns import compiled
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
 
-__all__ = ["CONSTRUCTORS", "SAFE_CONSTRUCTORS", "from_fields", "from_members", "listed"]
+__all__ = [
+    "CONSTRUCTORS",
+    "SAFE_CONSTRUCTORS",
+    "from_fields",
+    "from_members",
+    "listed",
+    "numpy_array",
+]
 
 
 Target = Callable[..., Any]
@@ -40,8 +47,6 @@ def _from_positional(target: Target) -> Target:
     if _is_set(target):
         made = from_members(target)
         return lambda argument: made(*listed(argument))
-    if target is re.compile:
-        target = compiled
     return _send if target is Send else lambda argument: target(*listed(argument))
 
 
@@ -105,6 +110,18 @@ def _from_secret(kind: type) -> Callable[[Target], Target]:
     return make
 
 
+def numpy_array(content: Any) -> Any:
+    """Return the array that `[dtype, shape, order, buffer]` describes."""
+    np = importlib.import_module("numpy")  # only a process that keeps arrays has it
+    dtype, shape, order, buffer = listed(content)
+    return np.frombuffer(buffer, dtype=np.dtype(dtype)).reshape(shape, order=order)
+
+
+def _from_pattern(_target: Target) -> Target:
+    # LangGraph writes pattern and flags; what else it would call compiles with no bound.
+    return lambda argument: compiled(*listed(argument))
+
+
 def listed(argument: Any) -> list[Any]:
     if type(argument) is not list:
         raise TypeError(f"expected an array, found {type(argument).__name__}")
@@ -122,10 +139,12 @@ CONSTRUCTORS: Final[dict[int, Callable[[Target], Target]]] = {
 """For each kind of extension: from the type that it names to a function of its argument."""
 
 SAFE_CONSTRUCTORS: Final[dict[tuple[str, str], Callable[[Target], Target]]] = {
+    ("re", "compile"): _from_pattern,
     ("pydantic.types", "SecretStr"): _from_secret(str),
     ("pydantic.types", "SecretBytes"): _from_secret(bytes),
     ("pydantic.v1.types", "SecretStr"): _from_secret(str),
     ("pydantic.v1.types", "SecretBytes"): _from_secret(bytes),
     ("langgraph.store.base", "SearchItem"): _from_keywords,
 }
-"""Types that upstream writes, does not call safe, and reads by default: these only hold values."""
+"""Patterns, and types that upstream writes, does not call safe, and reads by default: these only
+hold values."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,32 +19,30 @@ from langgraph.checkpoint.serde.jsonplus import (
     EXT_CONSTRUCTOR_KW_ARGS,
     EXT_CONSTRUCTOR_POS_ARGS,
     EXT_CONSTRUCTOR_SINGLE_ARG,
+    EXT_METHOD_SINGLE_ARG,
+    EXT_PYDANTIC_V2,
 )
 
 from langgraph_once.errors import PayloadError, SerdeError
 from langgraph_once.serde.bounds.budget import Budget
-from langgraph_once.serde.bounds.patterns import compiled, take_units
-from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
-from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
-from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
 from langgraph_once.serde.trust.policy import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
+    from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import Builder, MsgpackDecoder
 
 __all__ = ["check_weight", "decode_json"]
 
 _NETWORKS: Final = ("IPv4Network", "IPv6Network")
 _LANGCHAIN: Final = Reviver(allowed_objects="core")
 
-_METHODS: Final[dict[tuple[str, str, str], Callable[[str], Any]]] = {
-    ("builtins", "bytes", "fromhex"): bytes.fromhex,
-    ("builtins", "bytearray", "fromhex"): bytearray.fromhex,
-    ("datetime", "date", "fromisoformat"): date.fromisoformat,
-    ("datetime", "datetime", "fromisoformat"): datetime.fromisoformat,
-    ("datetime", "time", "fromisoformat"): time.fromisoformat,
+_METHODS: Final[dict[tuple[int, str, str, str], Callable[[Any], Any]]] = {
+    (EXT_METHOD_SINGLE_ARG, "builtins", "bytes", "fromhex"): bytes.fromhex,
+    (EXT_METHOD_SINGLE_ARG, "builtins", "bytearray", "fromhex"): bytearray.fromhex,
+    (EXT_METHOD_SINGLE_ARG, "datetime", "date", "fromisoformat"): date.fromisoformat,
+    (EXT_METHOD_SINGLE_ARG, "datetime", "datetime", "fromisoformat"): datetime.fromisoformat,
+    (EXT_METHOD_SINGLE_ARG, "datetime", "time", "fromisoformat"): time.fromisoformat,
 }
 """The methods that the writers used, all of them parsers of text."""
 
@@ -81,10 +78,11 @@ def decode_json(data: bytes, decoder: MsgpackDecoder, *, tag: str) -> Any:
             network to a constructor, which may try to iterate over its up to 2**128 addresses.
     """
     check_weight(data, tag, limit=decoder.max_objects)
-    budget = Budget(decoder.max_objects, tag, size=0)  # as of small rows: few rows are JSON
+    # As of small rows: few rows are JSON.
+    build = decoder.builder(Budget(decoder.max_objects, tag, size=0), _METHODS)
     try:
         _check(json.loads(data), decoder, tag)
-        return json.loads(data, object_hook=lambda value: _revive(value, decoder, budget))
+        return json.loads(data, object_hook=lambda value: _revive(value, build))
     except SerdeError:
         raise
     except (ValueError, RecursionError) as error:
@@ -135,9 +133,9 @@ def _check_envelope(value: dict[str, Any], inside: bool, decoder: MsgpackDecoder
         raise PayloadError("a JSON constructor that names no type", tag=tag)
     *module, name = identity
     refuses = decoder.allowlist.decide("read", Trust.OWN).refuses and not decoder.opaque
-    is_parsed = _parser(".".join(module), name, value.get("method")) is not None
-    if value["lc"] == 2 and refuses and not is_parsed:
-        decoder.allowlist.check(".".join(module), (name,), tag=tag)
+    called = EXT_METHOD_SINGLE_ARG, ".".join(module), name, str(value.get("method"))
+    if value["lc"] == 2 and refuses and called not in _METHODS:
+        decoder.allowlist.check(called[1], (name,), tag=tag)
     kwargs = value.get("kwargs")
     if isinstance(kwargs, dict) and kwargs.get("validate_template") and _WIDE.search(str(kwargs)):
         raise PayloadError("a template that may become very long when it is tried out", tag=tag)
@@ -145,73 +143,24 @@ def _check_envelope(value: dict[str, Any], inside: bool, decoder: MsgpackDecoder
         raise PayloadError(f"{name} as an argument of a JSON constructor", tag=tag)
 
 
-def _revive(value: dict[str, Any], decoder: MsgpackDecoder, budget: Budget) -> Any:
+def _revive(value: dict[str, Any], build: Builder) -> Any:
     if value.get("lc") != 2 or not _is_envelope(value):
         return _LANGCHAIN(value)
-    *path, name = value["id"]
-    module, method = ".".join(path), value.get("method")
-    args, kwargs = value.get("args") or [], value.get("kwargs") or {}
-    try:
-        parse = _parser(module, name, method)
-        if parse is not None:
-            (text,) = args
-            return parse(text)
-        if method not in _PLAIN_METHODS:
-            raise ValueError(f"unknown method {method!r}")
-        if decoder.allowlist.lists(module, (name,)):
-            target, _ = decoder.allowlist.resolve(module, name, tag=budget.tag)
-            return _construct(target, args, kwargs, budget)
-    except Exception as error:
-        if isinstance(error, SerdeError) and not isinstance(error, PayloadError):
-            raise
-        if not decoder.opaque:
-            raise PayloadError(
-                f"{module}:{name} could not be rebuilt ({type(error).__name__})", tag=budget.tag
-            ) from error
-        code, content = _extension(module, name, args, kwargs)
-        return upstream_opaque(f"{module}:{name}", code, encode_msgpack(content), content[-1])
-    code, content = _extension(module, name, args, kwargs)
-    return decoder.built(code, content, encode_msgpack(content), budget)
+    *module, name = value["id"]
+    method, args, kwargs = value.get("method"), value.get("args") or [], value.get("kwargs") or {}
+    code, *rest = _extension(method, args, kwargs)
+    return build(code, [".".join(module), name, *rest])
 
 
-def _extension(
-    module: str, name: str, args: list[Any], kwargs: dict[str, Any]
-) -> tuple[int, list[Any]]:
-    """Return the code and the content of the extension of codec `msgpack` that says the same."""
-    if args and kwargs:
-        raise ValueError("a constructor with arguments of both kinds")
+def _extension(method: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the code of the extension of codec `msgpack` that says the same, and its argument."""
+    if isinstance(method, str):
+        (text,) = args
+        return EXT_METHOD_SINGLE_ARG, text, method
+    if method not in _PLAIN_METHODS or (args and kwargs):
+        raise ValueError("a constructor that nobody wrote")
     if len(args) == 1:
-        return EXT_CONSTRUCTOR_SINGLE_ARG, [module, name, args[0]]
+        return EXT_CONSTRUCTOR_SINGLE_ARG, args[0]
     if args:
-        return EXT_CONSTRUCTOR_POS_ARGS, [module, name, args]
-    return EXT_CONSTRUCTOR_KW_ARGS, [module, name, kwargs]
-
-
-def _parser(module: str, name: str, method: Any) -> Callable[[str], Any] | None:
-    return _METHODS.get((module, name, method)) if isinstance(method, str) else None
-
-
-def _construct(
-    target: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], budget: Budget
-) -> Any:
-    if isinstance(target, type) and issubclass(target, (set, frozenset, deque)):
-        (items,) = args or [[]]
-        if not isinstance(items, list):
-            raise TypeError("a collection is written as a list of its items")
-        # An element of a set was hashable: where a list comes back, a tuple went in.
-        if issubclass(target, deque):
-            return target(items)
-        members = [*map(as_tuple, items)]
-        if share_hashes(members):
-            raise ValueError("too many members share a hash")
-        return target(members)
-    if target is re.compile:
-        take_units([*args, *kwargs.values()], budget)
-        return compiled(*args, **kwargs)
-    try:
-        return target(*args, **kwargs)
-    except Exception:
-        unchecked = getattr(target, "model_construct", None) or getattr(target, "construct", None)
-        if unchecked is None or args:
-            raise
-        return unchecked(**kwargs)
+        return EXT_CONSTRUCTOR_POS_ARGS, args
+    return EXT_PYDANTIC_V2 if method else EXT_CONSTRUCTOR_KW_ARGS, kwargs

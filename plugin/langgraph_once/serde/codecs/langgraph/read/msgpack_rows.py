@@ -7,7 +7,9 @@ first error is kept aside and raised at the end.
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -28,8 +30,7 @@ from langgraph_once.errors import (
 from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import hold, is_network, release
 from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
-from langgraph_once.serde.codecs.langgraph.numpy_arrays import array, array_parts
-from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS
+from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS, numpy_array
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import has_large_maps, takes_long
 from langgraph_once.serde.codecs.langgraph.read.messages import rebuild_message
 from langgraph_once.serde.codecs.langgraph.read.named_types import NamedTypes
@@ -41,15 +42,21 @@ from langgraph_once.serde.codecs.langgraph.scan import (
     may_nest,
     most_open_bytes,
 )
+from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
     from langgraph_once.serde.trust.allowlist import Allowlist
 
-__all__ = ["MsgpackDecoder"]
+__all__ = ["Builder", "MsgpackDecoder"]
+
+Constructor = Callable[[Any], Any]
+Key = tuple[int, str, str, str]
+"""An extension's code, and the module, the type and the method that it names."""
+Builder = Callable[[int, list[Any]], Any]
+"""From an extension's code and content to the value that it stands for."""
 
 _TOP: Final = 256  # no extension has this code: they are signed bytes
 _MAX_NAME_CHARS: Final = 300
@@ -61,8 +68,9 @@ _START: Final = b"\x92"
 _MARK: Final = secrets.token_bytes(12)
 _END: Final = packb(_MARK)
 
-_COMPILE: Final = ["re", "compile"]
-_PATTERN: Final = b"".join(map(packb, _COMPILE))
+_COMPILE: Final = b"compile"
+_PATTERN: Final = re.compile(rb"re(?:\xa7|\xd9\x07|\xda\0\x07|\xdb\0{3}\x07)" + _COMPILE)
+"""What a regular expression is told by, whichever header the name has."""
 
 _OPEN_BYTES_FACTOR: Final = 16
 """Each level of nesting copies what it holds: deeper blobs may hold this many copies at once."""
@@ -140,9 +148,16 @@ class MsgpackDecoder:
                 pass
         return self._decode_carefully(data, tag)
 
-    def built(self, code: int, content: list[Any], data: bytes, budget: Budget) -> Any:
-        """Return the value of an extension whose content was read already; as `decode`."""
-        return _Reader(self, budget.tag, budget).build_named(code, content, data)
+    def builder(self, budget: Budget, known: Mapping[Key, Constructor]) -> Builder:
+        """Return what builds extensions whose contents were read already; errors as of `decode`.
+
+        Args:
+            budget: What building them may take.
+            known: What makes values, besides what the allowlist allows.
+        """
+        reader = _Reader(self, budget.tag, budget)
+        reader.constructors = known
+        return reader.build_named
 
     @property
     def unchecked_bytes(self) -> int:
@@ -159,7 +174,8 @@ class MsgpackDecoder:
             raise Budget(self.max_objects, tag).exceeded()
         most = max_open_bytes(len(data), self.min_open_bytes)
         allowed = allowed_for(len(data), self.max_objects)
-        is_costly = patterns and data.count(_PATTERN) * MAX_PATTERN_UNITS > allowed
+        count = len(_PATTERN.findall(data)) if patterns and _COMPILE in data else 0
+        is_costly = count * MAX_PATTERN_UNITS > allowed
         if is_costly or most_open_bytes(data, most) > most:
             self.decode(data, tag)
 
@@ -197,7 +213,7 @@ class _Reader:
 
     # Small blobs change none of these, and what a reader costs, each of them pays.
     error: BaseException | None = None
-    constructors: Mapping[tuple[int, str, str, str], Callable[[Any], Any]] = MappingProxyType({})
+    constructors: Mapping[Key, Constructor] = MappingProxyType({})
     networks: list[IPv4Network | IPv6Network] | None = None
     levels_left = _MAX_LEVELS
     max_open_bytes = 0
@@ -235,7 +251,7 @@ class _Reader:
                 content, mark = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
                 if type(mark) is not bytes or mark != _MARK:
                     raise PayloadError("bytes after the end of the msgpack", tag=self.tag)
-            elif code != EXT_NUMPY_ARRAY or (content := array_parts(data)) is None:
+            else:
                 content = unpackb(data, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
             if levels is not None:
                 self.leave(levels, data)
@@ -310,8 +326,6 @@ class _Reader:
             return self.build_unnamed(code, content, data)
         if type(content) is not list or len(content) not in (3, 4):
             raise PayloadError("a msgpack extension that names no type", tag=self.tag)
-        if content[:2] == _COMPILE:
-            take_units(content[2], self.budget)
         built = self.build_named(code, content, data)
         if is_network(built):
             hold(built)
@@ -319,9 +333,11 @@ class _Reader:
             self.networks.append(built)
         return built
 
-    def build_named(self, code: int, content: list[Any], data: bytes) -> Any:
+    def build_named(self, code: int, content: list[Any], data: bytes = b"") -> Any:
         """Return the value of an extension that names a type, or what stands for it."""
         module, name, argument, method = content if len(content) == 4 else (*content, "")
+        if module == "re":
+            take_units(argument, self.budget)
         key = (code, module, name, method)
         try:
             return (self.constructors.get(key) or self.constructor(key))(argument)
@@ -329,10 +345,11 @@ class _Reader:
             self.check_names(module, name, method)
             told = self.told(error, module, name)
             if self.decoder.opaque and isinstance(told, PayloadError | TypeNotAllowedError):
+                data = data or encode_msgpack(content)
                 return upstream_opaque(f"{module}:{name}", code, data, argument)
             raise told from (None if told is error else error)
 
-    def constructor(self, key: tuple[int, str, str, str]) -> Callable[[Any], Any]:
+    def constructor(self, key: Key) -> Constructor:
         """Return what makes values of a type that was not met before."""
         self.check_names(*key[1:])
         if sum(map(len, key[1:])) > _MAX_NAME_CHARS:
@@ -362,7 +379,7 @@ class _Reader:
         if code != EXT_NUMPY_ARRAY:
             raise PayloadError(f"unknown msgpack extension {code}", tag=self.tag)
         try:
-            return array(content)
+            return numpy_array(content)
         except Exception as error:
             if self.decoder.opaque:
                 return upstream_opaque("numpy:ndarray", code, data, None)
