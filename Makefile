@@ -23,7 +23,9 @@ help: ## List the targets
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "langgraph-once needs Python 3.11 or newer; choose one with make PYTHON=python3.x")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
+	@# Pip compiles on one processor, and the tests of pandas and numpy, too.
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --no-deps -r requirements.lock
+	-@$(BIN)/python -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -8,14 +8,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, ClassVar, Protocol, Self
 
 import httpx
 
-__all__ = ["DevServer", "ServerFailedError"]
+__all__ = ["DevServer", "ServerFailedError", "ServerProcess", "started"]
 
 QUIET = {
     "LANGGRAPH_CLI_NO_ANALYTICS": "1",
@@ -29,6 +29,33 @@ class ServerFailedError(RuntimeError):
     """The server ended, or did not answer in time; the message ends with its last lines."""
 
 
+class ServerProcess(Protocol):
+    """What is needed of a `subprocess.Popen`."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int) -> None: ...
+
+
+def started(
+    command: Sequence[str], cwd: Path, env: Mapping[str, str], log: IO[bytes]
+) -> ServerProcess:
+    """Start a command that writes to `log`."""
+    return subprocess.Popen(  # noqa: S603  # our own interpreter
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # Ctrl-C reaches us, and we stop it
+    )
+
+
 class DevServer:
     """`langgraph dev` on a free port; a context manager that stops it however the block ends.
 
@@ -39,7 +66,12 @@ class DevServer:
         options: More options of `langgraph dev`.
         python: Interpreter whose environment has the server installed.
         start_timeout_s: How long to wait until it answers.
+
+    Attributes:
+        starts: How its process is started. The tests have a quicker way.
     """
+
+    starts: ClassVar[Callable[..., ServerProcess]] = staticmethod(started)
 
     def __init__(
         self,
@@ -57,7 +89,7 @@ class DevServer:
         self._options = options
         self._python = python
         self._start_timeout_s = start_timeout_s
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ServerProcess | None = None
         self._log: IO[bytes] | None = None
         self.port = free_port()
 
@@ -84,15 +116,8 @@ class DevServer:
         """
         self._log = self._log_path.open("ab")
         command = [self._python, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter
-            [*command, "--port", str(self.port), "--config", str(self._config), *self._options],
-            cwd=self.cwd,
-            env=self._env,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches us, and we stop it
-        )
+        options = "--port", str(self.port), "--config", str(self._config), *self._options
+        self._process = self.starts([*command, *options], self.cwd, self._env, self._log)
         try:
             self._wait_until_it_answers(self._process)
         except BaseException:
@@ -134,7 +159,7 @@ class DevServer:
     ) -> None:
         self.stop()
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _running(self) -> ServerProcess:
         if self._process is None:
             message = "the server is not running; call start() first"
             raise ServerFailedError(message)
@@ -149,7 +174,7 @@ class DevServer:
         if self._log is not None:
             self._log.close()
 
-    def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_until_it_answers(self, process: ServerProcess) -> None:
         deadline = time.monotonic() + self._start_timeout_s
         while time.monotonic() < deadline:
             if process.poll() is not None:

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from demo.dev_server import DevServer
 from tests.examples import FACTOR
+from tests.forked import fork_server
 from tests.postgres_server import postgres_server
 
 # How long an example takes tells how busy the machine is; what must be quick is timed by `bench`.
@@ -27,6 +29,8 @@ settings.load_profile("langgraph-once")
 # From a folder they are read when they are wanted.
 if (certificates := ssl.get_default_verify_paths().capath) is not None:
     os.environ.setdefault("SSL_CERT_DIR", certificates)
+
+DevServer.starts = staticmethod(fork_server)
 
 WAITING = {"clients", "integration_tests", "page", "platform", "samples", "typing"}
 """The folders of tests that wait: for servers, browsers, processes, type checkers."""
