@@ -10,7 +10,7 @@ from tests.corpus.play import BEGUN, Event, Source, play
 from tests.corpus.scenario import Scenario
 from tests.corpus.variants import Variant
 
-__all__ = ["FEW", "ONE_EACH", "VARIANTS", "judged", "streamed"]
+__all__ = ["FEW", "OTHERS", "VARIANTS", "judged", "streamed"]
 
 MODES = (("messages",), ("messages", "values"), ("messages", "updates"), ("values",))
 
@@ -20,9 +20,8 @@ VARIANTS = [
     for api in ("sync", "async")
     for subgraphs in (False, True)
 ]
-ONE_EACH = [VARIANTS[at] for at in (0, 3, 5, 6, 8, 11, 13)]
-FEW = ONE_EACH[1::2]
-"""One of each set of modes but the states alone, which are the same."""
+FEW, OTHERS = ([VARIANTS[at] for at in some] for some in ((3, 6, 11), (0, 5, 8, 13)))
+"""One of each set of modes, but for the states alone in the first, where they are the same."""
 
 SOURCES: tuple[Source, ...] = ("stock", "plain")
 

@@ -44,7 +44,10 @@ def test_a_stock_reader_is_nowhere_worse_off(scenario: Scenario) -> None:
 
 
 def _worse(scenario: Scenario, variant: Variant) -> list[str]:
-    stock = score(scenario, variant, "stock")
+    events: list[Event] = []
+    stock = score(scenario, variant, "stock", events.append)
+    _tells_nothing_of_ours(events)
+    _add_up(events)
     if all(now.outcome is Outcome.RIGHT for now in stock):
         return []
     plain = score(scenario, variant, "plain")
@@ -55,20 +58,11 @@ def _worse(scenario: Scenario, variant: Variant) -> list[str]:
     ]
 
 
-@every_scenario
-def test_what_a_stock_reader_is_sent_can_be_added_up_and_tells_nothing_of_ours(
-    scenario: Scenario,
-) -> None:
-    variant = VARIANTS[0]
-    if not applies(scenario, variant, "stock"):
-        return
-    events: list[Event] = []
-    score(scenario, variant, "stock", events.append)
+def _tells_nothing_of_ours(events: list[Event]) -> None:
     messages = [event.data for event in events if event.mode == "messages"]
     removed = {message.id for message, _ in messages if isinstance(message, RemoveMessage)}
     assert removed <= {REMOVE_ALL_MESSAGES}  # which plain LangGraph sends, once
     assert not any(ANNOTATION_KEY in metadata for _, metadata in messages)
-    _add_up(events)
 
 
 def _add_up(events: list[Event]) -> None:
