@@ -59,6 +59,7 @@ class Recipients(Recipient):
 
     def feed(self, part: Part) -> Iterable[Part]:
         """The part, if it was asked for."""
+        self.note_gap(part)
         if part.mode == GAP_MODE:
             logger.warning("something may be missing from a remote run: %s", part.data)
             return (part,) if GAP_MODE in self._wanted.modes else ()

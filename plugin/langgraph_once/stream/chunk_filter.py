@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -13,7 +14,6 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, aclosing, closing
-from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
@@ -38,7 +38,6 @@ __all__ = [
     "afiltered",
     "chunk_filter",
     "dedup",
-    "expanding",
     "filtered",
     "itself",
 ]
@@ -51,28 +50,78 @@ Expand: TypeAlias = Callable[[Part], Iterable[Part]]
 """What is made of a part before it is held against the ledger; nothing, where only we read it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkFilter:
-    """Turns each chunk of a stream into the chunks that the consumer lacks."""
+class ChunkFilter(ABC):
+    """Turns each chunk of a stream into the chunks that the consumer lacks.
 
-    new: Callable[[Any], Iterable[Any]]
-    """Does so."""
+    Args:
+        dedup: Decides what it lacks.
+        write: Writes a part as a chunk.
+        expand: What is made of a part, by its mode.
 
-    passes: Callable[[Any], bool] = lambda _: False
-    """Whether a chunk is a token that simply goes on, which is noted then: a way around the parts
-    for nearly all chunks of a stream."""
+    Attributes:
+        passes: Whether a chunk is a token that simply goes on, which is noted then: a way around
+            the parts for nearly all chunks of a stream.
+        write_token: Writes one that passes; None where it is in the right shape already.
+    """
 
-    write: Callable[[Any], Any] | None = None
-    """Writes one that passes; None where it is in the right shape already."""
+    def __init__(
+        self, dedup: Deduplicator, write: Callable[[Part], Any], expand: Mapping[str, Expand]
+    ) -> None:
+        self._dedup = dedup
+        self._write = write
+        self._expand: Expand = lambda part: expand.get(part.mode, alone)(part)
+        self._rest: Iterator[Part] = iter(())
+        self.passes: Callable[[Any], bool] = lambda _: False
+        self.write_token: Callable[[Any], Any] | None = None
 
-    undelivered: Callable[[], Iterable[Any]]
-    """What is to be said before the first chunk."""
+    @abstractmethod
+    def new(self, chunk: Any) -> Iterable[Any]:
+        """What the consumer lacks of a chunk."""
 
-    keep_undelivered: Callable[[Iterable[Part]], None]
-    """Notes what upstream would have sent to a consumer that has left."""
+    def undelivered(self) -> Iterable[Any]:
+        """What is to be said before the first chunk."""
+        return map(self._write, self._dedup.undelivered())
 
-    close: Callable[[], Iterable[Any]]
-    """What remains to be said at the end of a stream that did not fail."""
+    def keep_undelivered(self, left: Iterable[Part]) -> None:
+        """Note what upstream would have sent to a consumer that has left."""
+        expanded = chain.from_iterable(map(self._expand, left))
+        self._dedup.keep_undelivered(self._rest, expanded)
+
+    def close(self) -> Iterable[Any]:
+        """What remains to be said at the end of a stream that did not fail."""
+        return map(self._write, self._dedup.close())
+
+
+class _PlainFilter(ChunkFilter):
+    """The filter of a v1 or v2 stream.
+
+    Args:
+        read: Reads a chunk.
+        bare: As `_bared`.
+        same_shape: Whether chunks come in the shape that is written.
+    """
+
+    def __init__(
+        self, *of_all: Any, read: Callable[[Any], Part], bare: Any, same_shape: bool
+    ) -> None:
+        super().__init__(*of_all)
+        self._read = read
+        self._bare = bare
+        self._same_shape = same_shape
+
+    def new(self, chunk: Any) -> Iterable[Any]:
+        """What the consumer lacks of a chunk."""
+        try:
+            part = self._read(chunk)
+        except StreamError:
+            if self._dedup.config.malformed == "raise":
+                raise
+            self._dedup.stats.malformed += 1
+            return (chunk if self._bare is None else self._bare(chunk),)
+        self._rest = chain.from_iterable(map(self._dedup.feed, self._expand(part)))
+        return (
+            chunk if self._same_shape and kept is part else self._write(kept) for kept in self._rest
+        )
 
 
 def dedup(
@@ -142,8 +191,7 @@ def chunk_filter(
             it is a part already.
     """
     heard = stream_mode if heard is None else heard
-    bared = _bared(stream_mode, heard, subgraphs, version)
-    same_shape = read is None and bared is None
+    bare = _bared(stream_mode, heard, subgraphs, version)
     write = writer(stream_mode, subgraphs=subgraphs, version=version)
     dedup = Deduplicator(
         config,
@@ -153,39 +201,15 @@ def chunk_filter(
         is_message_key=is_message_key,
         for_stock=for_stock,
     )
-    passes, write_token = token_reader(dedup.passes, heard, subgraphs, version), bared
+    same_shape = read is None and bare is None
+    read_chunk = read or reader(heard, subgraphs=subgraphs, version=version)
+    new = _PlainFilter(dedup, write, expand, read=read_chunk, bare=bare, same_shape=same_shape)
     if read is itself:
-        passes, write_token = _part_passes(dedup.passes), write
-    read = read or reader(heard, subgraphs=subgraphs, version=version)
-    expanded = expanding(expand)
-    feed = dedup.feed
-    if expand:  # else `feed` stays one call
-        feed = lambda part: chain.from_iterable(map(dedup.feed, expanded(part)))  # noqa: E731
-
-    rest: Iterator[Part] = iter(())
-
-    def new(chunk: Any) -> Iterable[Any]:
-        nonlocal rest
-        try:
-            part = read(chunk)
-        except StreamError:
-            if dedup.config.malformed == "raise":
-                raise
-            dedup.stats.malformed += 1
-            return (chunk if bared is None else bared(chunk),)
-        rest = feed(part)
-        return (chunk if same_shape and kept is part else write(kept) for kept in rest)
-
-    return ChunkFilter(
-        new=new,
-        passes=passes,
-        write=write_token,
-        undelivered=lambda: map(write, dedup.undelivered()),
-        keep_undelivered=lambda left: dedup.keep_undelivered(
-            rest, chain.from_iterable(map(expanded, left))
-        ),
-        close=lambda: map(write, dedup.close()),
-    )
+        new.passes, new.write_token = _part_passes(dedup.passes), write
+    else:
+        new.passes = token_reader(dedup.passes, heard, subgraphs, version)
+        new.write_token = bare
+    return new
 
 
 def filtered(
@@ -199,7 +223,7 @@ def filtered(
         around_first: Entered while the first of them is made: what it sets in the context, the
             stream that they come from finds as it begins.
     """
-    passes, make, write = new.passes, new.new, new.write
+    passes, make, write = new.passes, new.new, new.write_token
     with ExitStack() as stack:
         stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
@@ -220,7 +244,7 @@ async def afiltered(
     chunks: AsyncIterable[Any], new: ChunkFilter, around_first: AbstractContextManager[None]
 ) -> AsyncGenerator[Any]:
     """`filtered`, async."""
-    passes, make, write = new.passes, new.new, new.write
+    passes, make, write = new.passes, new.new, new.write_token
     async with AsyncExitStack() as stack:
         stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
@@ -239,11 +263,6 @@ async def afiltered(
                     yield kept
         for kept in new.close():
             yield kept
-
-
-def expanding(expand: Mapping[str, Expand]) -> Expand:
-    """What is made of a part of any mode: itself, where nothing is said of its mode."""
-    return lambda part: expand.get(part.mode, alone)(part)
 
 
 def itself(part: Part) -> Part:

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from langgraph_once import OnceRemoteGraph
+from langgraph_once import DedupConfig, OnceRemoteGraph
 from langgraph_once.remote.graph import _v3_input
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import BEGUN, QUICK, SUCCESS, custom
@@ -18,7 +18,9 @@ from tests.unit_tests.remote.raw_server import THREAD, RawServer, answer, events
 
 SAID: Any = {"type": "ai", "content": "Hi", "id": "a"}
 SAID |= {"additional_kwargs": {}, "response_metadata": {}}
+CHUNK: Any = SAID | {"type": "AIMessageChunk", "chunk_position": "last"}
 META = {"langgraph_node": "n", "langgraph_step": 1, "langgraph_checkpoint_ns": "n:1"}
+MODEL = {"ls_model_type": "chat"}
 TELLS = stream(events([BEGUN, ("messages", [SAID, META], "2-0")]))
 CUT = stream(events([BEGUN, *custom(1)]), whole=False)
 LATER = stream(events(custom(7)))
@@ -28,8 +30,8 @@ LATER = stream(events(custom(7)))
 def chunks(request: pytest.FixtureRequest) -> Any:
     """All chunks of a run in the thread."""
 
-    def chunks(server: RawServer, **options: Any) -> list[Any]:
-        graph = OnceRemoteGraph("g", url=server.url, remote=QUICK)
+    def chunks(server: RawServer, dedup: Any = None, **options: Any) -> list[Any]:
+        graph = OnceRemoteGraph("g", url=server.url, remote=QUICK, dedup=dedup)
         asked: Any = ({}, {"configurable": {"thread_id": THREAD}})
         if not request.param:
             return list(graph.stream(*asked, **options))
@@ -66,6 +68,20 @@ def test_only_chunks_that_name_their_mode_tell_of_a_gap(
         found = chunks(server, stream_mode="custom", version=version)
     assert [c["type"] for c in found if isinstance(c, dict) and c.get("type") == "gap"] == modes
     assert len(found) == 2 + len(modes)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_what_a_state_names_anew_behind_a_gap_does_not_come_again(
+    chunks: Any, version: Any
+) -> None:
+    """The server ended before its first checkpoint, and the node ran once more."""
+    said = [BEGUN, ("messages", [CHUNK, META | MODEL], "2-0")]
+    state = {"messages": [SAID | {"id": "again"}]}
+    later = stream(events([("values", state, "9-0")]))
+    with RawServer(stream(events(said), whole=False), later, later, SUCCESS, answer([])) as server:
+        asked: Any = {"stream_mode": ["messages", "values"], "subgraphs": True, "version": version}
+        last = chunks(server, dedup=DedupConfig(state="auto"), **asked)[-1]
+    assert (last["data"] if version == "v2" else last[-1]) == {"messages": []}
 
 
 def test_an_input_of_v3_goes_as_json_and_a_command_as_it_is() -> None:

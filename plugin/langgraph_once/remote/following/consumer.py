@@ -25,10 +25,17 @@ class Recipient:
 
     def __init__(self, ledger: Ledger | None = None) -> None:
         self.ledger = ledger
+        self._has_gap = False
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What it lacks of a part."""
         return (part,)
+
+    def note_gap(self, part: Part) -> None:
+        """Note a gap; and what a state behind one has under other ids than the recipient."""
+        self._has_gap |= part.mode == GAP_MODE
+        if self._has_gap and part.mode == "values" and self.ledger is not None:
+            alias_messages_after_gap(self.ledger, part.data)
 
     def close(self) -> Iterable[Part]:
         """What is still to be sent when the run has ended well."""
@@ -73,21 +80,15 @@ class Consumer(Recipient):
         goes_on: bool = False,
     ) -> None:
         super().__init__(new_ledger(config) if ledger is None else ledger)
-        if goes_on:
-            self.ledger.epoch -= 1  # the deduplicator begins another one
         self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
         self._only = only
         self._begun = _reopened(self.ledger) if goes_on else set()
-        self._has_gap = False
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
-        if part.mode == GAP_MODE:
-            self._has_gap = True
-        elif self._only is not None and part.mode not in self._only:
+        self.note_gap(part)
+        if self._only is not None and part.mode not in (*self._only, GAP_MODE):
             return ()
-        elif self._has_gap and part.mode == "values":
-            alias_messages_after_gap(self.ledger, part.data)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
             # A ledger ends its open messages as a stream begins. The flag lets a chunk go on
             # with one that has ended.
@@ -110,13 +111,15 @@ def new_ledger(config: DedupConfig | None) -> Ledger:
 
 
 def _reopened(ledger: Ledger) -> set[str]:
-    """Note the messages of the last epoch again, under their tasks.
+    """Take back that a stream has begun, and note the messages of its last epoch again, under
+    their tasks.
 
     A ledger forgets as a stream begins which tasks run, and copies are found by their tasks.
 
     Returns:
-        The ids of the messages.
+        The ids of the messages, of those too that are hidden.
     """
+    ledger.epoch -= 1
     last = [entry for entry in ledger.known() if entry.epoch == ledger.epoch]
     for entry in last:
         ids = entry.ids
@@ -125,4 +128,5 @@ def _reopened(ledger: Ledger) -> set[str]:
         ledger.add(entry)
         for copy_id in ids[1:]:
             ledger.alias(entry, copy_id)
-    return {entry.id for entry in last}
+    hidden = _reopened(ledger.hidden) if ledger.hidden is not None else set[str]()
+    return hidden.union(entry.id for entry in last)

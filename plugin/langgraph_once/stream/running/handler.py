@@ -66,8 +66,6 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self.run.put = self.stream
         self._models: dict[UUID, ModelRun] = {}
         self._last: tuple[UUID | None, ModelRun | None] = None, None
-        self._given_ids: set[str] = set()
-        self._removed: set[str] = set()
         self._concurrent = ConcurrentWrites()
         self._writing = threading.Lock()
 
@@ -191,7 +189,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         else:
             self._take_back_inner(task.ns)
         task.given.add(inputs)
-        self._given_ids |= task.given.named.keys()
+        for outer in self._tasks.outer(task.ns):
+            outer.given.inside |= task.given.named.keys()
 
     def _end(self, meta: Meta, task: Task, response: Any, source: Source, *, is_over: bool) -> None:
         """Send the messages that a node returned, or raised with a command.
@@ -266,7 +265,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             self._send_whole(written._replace(source="history"))
 
     def _send_removal(self, meta: Meta, task: Task, message_id: str, source: Source) -> None:
-        self._removed.add(message_id)
+        self.seen.add(message_id)
         gone = RemoveMessage(id=message_id)
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
@@ -297,12 +296,12 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         A graph inside this task may have named it; the task was given it as a string then.
         """
         message_id = str(message.id)
-        if message_id in self.seen or message_id in self._removed:
+        if message_id in self.seen:
             return False
         content = content_of(message)
         if self._was_given_around(task, content, under=message_id):
             return True
-        return message_id in self._given_ids and task.given.claims(content)
+        return message_id in task.given.inside and task.given.claims(content)
 
     def _was_given_around(self, task: Task, content: Content, *, under: str | None = None) -> bool:
         """Whether a graph around this task was run with a message. Later ones the ledger knows."""
@@ -344,7 +343,6 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         run: ModelRun | None = None,
     ) -> dict[str, Any]:
         note = Annotation(v=SCHEMA_VERSION, source=source, attempt=task.attempt)
-        self._tasks.at_step(task, metadata.get("langgraph_step"))
         if len(task.steps) > 1:
             note["steps"] = task.steps
         if run is not None:

@@ -48,10 +48,12 @@ class GivenToTask:
 
     Attributes:
         named: For each id the message, its content as it was, and the key it was under.
+        inside: The ids of what the tasks inside it were given.
     """
 
     def __init__(self) -> None:
         self.named: dict[str, tuple[BaseMessage, object, str]] = {}
+        self.inside: set[str] = set()
         self._value: Any = None
         self._unnamed: dict[int, tuple[BaseMessage, object]] = {}
         self._unclaimed: list[Content] | None = None

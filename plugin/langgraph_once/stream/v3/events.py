@@ -19,7 +19,7 @@ from langchain_core.messages import (
 )
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, expanding
+from langgraph_once.stream.chunk_filter import ChunkFilter, Expand
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.forms.exact import exact
 from langgraph_once.stream.dedup.operations import Because, Kind, Operation
@@ -71,30 +71,21 @@ def event_filter(
         config = replace(config, reexecution="retract")
     dedup = Deduplicator(config, ledger=ledger, takes_back=not for_stock)
     form = ProtocolForm(ledger) if for_stock else ExactEvents()
-    events = _Events(dedup, expanding(expand), form.sent, tells_edits=tells_edits)
-    return ChunkFilter(
-        new=events.new,
-        undelivered=events.undelivered,
-        keep_undelivered=events.keep_undelivered,
-        close=events.close,
-    )
+    return _EventFilter(dedup, expand, form.sent, tells_edits=tells_edits)
 
 
-class _Events:
+class _EventFilter(ChunkFilter):
     """The chunks of one v3 run, each after the other."""
 
     def __init__(
-        self, dedup: Deduplicator, expand: Expand, form: Form, *, tells_edits: bool
+        self, dedup: Deduplicator, expand: Mapping[str, Expand], form: Form, *, tells_edits: bool
     ) -> None:
-        self._dedup = dedup
+        super().__init__(dedup, writer([], version="v2"), expand)
         self._tells_edits = tells_edits
         self._form = form
-        self._expand = expand
         self._reader = EventReader()
         self._told: set[str] = set()
         self._earlier: Mapping[str, Content] = {}
-        self._write = writer([], version="v2")
-        self._rest: Iterator[Part] = iter(())
 
     def new(self, chunk: Any) -> Iterator[Any]:
         """What the consumer lacks of a chunk."""
@@ -113,10 +104,6 @@ class _Events:
         """Note what the consumer has left too early to get."""
         said = (self._reader.read(each) for part in left for each in self._expand(part))
         self._dedup.keep_undelivered(self._rest, (part for part in said if part is not None))
-
-    def close(self) -> Iterator[Any]:
-        """What remains to be said: what waited for an id in vain."""
-        return map(self._write, self._dedup.close())
 
     def _named(self, part: Part) -> Iterator[Part]:
         """A part, after the messages that it shows the ids of."""

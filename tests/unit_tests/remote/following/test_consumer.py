@@ -19,6 +19,9 @@ def chunk(message_id: str, text: str, **facts: Any) -> Part:
     return Part((), "messages", AIMessageChunk(content=text, id=message_id, **facts), META)
 
 
+WHOLE = chunk("a", "One.", chunk_position="last")
+
+
 def fed(consumer: Consumer, *parts: Part) -> list[Part]:
     return [new for part in parts for new in consumer.feed(part)]
 
@@ -26,7 +29,7 @@ def fed(consumer: Consumer, *parts: Part) -> list[Part]:
 def went_on() -> Consumer:
     """One that goes on, in another process, amid the second message of a task."""
     first = Consumer(AUTO, None, MODES)
-    fed(first, chunk("a", "One.", chunk_position="last"), chunk("b", "Ha"))
+    fed(first, WHOLE, chunk("b", "Ha"))
     return Consumer(AUTO, Ledger.from_bytes(first.ledger.to_bytes()), MODES, goes_on=True)
 
 
@@ -57,6 +60,20 @@ def test_copies_are_known_in_messages_and_in_updates() -> None:
     assert fed(went_on(), chunk("b", " ha."), update)[1].data == {"node": {"messages": []}}
     assert fed(consumer, *(Part((), "messages", copy, plain) for copy in copies)) == []
     assert fed(consumer, update)[0].data == {"node": {"messages": []}}
+
+
+def test_what_is_hidden_stays_hidden_when_a_node_returns_a_copy() -> None:
+    """A ledger that takes the task for another attempt forgets what that said before."""
+    config = DedupConfig(hide={"tags": ["secret"]})
+    hidden = {**META, "tags": ["secret"]}
+    said = [part._replace(meta=hidden) for part in (WHOLE, chunk("b", "Ha"), chunk("b", " ha"))]
+    first = Consumer(config, None, MODES)
+    assert fed(first, *said[:2]) == []
+    kept = Ledger.from_bytes(first.ledger.to_bytes())
+    second = Consumer(config, kept, MODES, goes_on=True)
+    copies = [AIMessage(text, id=text) for text in ("One.", "Ha ha")]
+    plain: Any = {"langgraph_checkpoint_ns": "node:1"}
+    assert fed(second, said[2], *(Part((), "messages", copy, plain) for copy in copies)) == []
 
 
 def test_a_run_that_runs_again_takes_back_what_it_said() -> None:

@@ -11,7 +11,8 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.types import RetryPolicy
 
 from langgraph_once import once
-from langgraph_once.stream.running.attempts import Task, Tasks
+from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.running.attempts import ModelRun, Task, Tasks
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED, chain, model, says
 
@@ -29,6 +30,17 @@ def test_what_is_said_inside_tells_the_steps_around_it() -> None:
     chunks: Any = graph.stream(ASKED, stream_mode="messages", subgraphs=True)
     steps = {m.text: meta["once"].get("steps") for _, (m, meta) in chunks if m.text}
     assert steps == {"One.": None, "Two.": [2, 1], "Three.": [2, 2]}
+
+
+def test_what_a_failed_attempt_said_is_no_original() -> None:
+    """It is taken back, so that its id is none for a message of the state."""
+    task, said = Task("n:1"), AIMessage("One.")
+    task.models.append(ModelRun("r", task, ((), {}), id="first", said=content_of(said)))
+    task.start()
+    assert task.copied(said, space="same") == "first"
+    task.end()
+    task.start()
+    assert task.copied(said, space="same") is None
 
 
 def test_another_attempt_runs_in_the_same_step() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import operator
 from typing import Annotated, Any, TypedDict
 
@@ -12,6 +13,9 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
 from langgraph_once import DedupConfig
+from langgraph_once.stream.part.content import content_of
+from langgraph_once.stream.running.handler import OnceMessagesHandler
+from langgraph_once.stream.running.inputs import GivenToTask
 from tests.corpus.models import answers
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import folded
@@ -99,6 +103,27 @@ class TestWithoutIds:
 
         assert said(graph_of(Replaced, node, node, node), GIVEN) == []
 
+    def test_behind_what_is_another_nothing_is_handed_on(self) -> None:
+        """The same answer to another question may be a new one."""
+
+        def node(_: Any) -> Any:
+            return {"messages": [HumanMessage("Is it now?"), AIMessage(YES)]}
+
+        assert said(graph_of(Replaced, node), GIVEN) == ["Is it now?", YES]
+
+    def test_what_has_an_id_and_comes_under_another_is_told(self) -> None:
+        """The list drops the one under the old id."""
+
+        def node(state: Any) -> Any:
+            return {"messages": [m.model_copy(update={"id": None}) for m in state["messages"]]}
+
+        assert said(graph_of(Replaced, node), NAMED) == ["Is it?", YES]
+
+    def test_no_graph_names_what_has_an_id(self) -> None:
+        given = GivenToTask()
+        given.add(NAMED)
+        assert not given.claims(content_of(AIMessage(YES)))
+
     def test_it_is_told_to_who_wants_the_history(self) -> None:
         def node(state: Any) -> Any:
             return {"messages": state["messages"]}
@@ -141,3 +166,18 @@ class TestPastANode:
     def test_the_same_text_under_another_id_is_news(self) -> None:
         graph = graph_of(Talk, returns(AIMessage(YES, id="b")), sees=Topic)
         assert said(graph, NAMED) == [YES]
+
+
+def test_what_a_task_was_given_is_forgotten_with_it() -> None:
+    """A thread may have any number of messages, and a stream any number of steps."""
+    sizes: list[int] = []
+
+    def count(_: Any) -> Any:
+        gc.collect()
+        *_, handler = (e for e in gc.get_objects() if issubclass(type(e), OnceMessagesHandler))
+        sizes.append(sum(len(each) for each in vars(handler).values() if isinstance(each, set)))
+        return {}
+
+    many = [HumanMessage("Well?", id=f"q{at}") for at in range(50)]
+    said(graph_of(Talk, count, lambda _: {}, count), {"messages": many, "topic": ""})
+    assert sizes == [0, 0]
