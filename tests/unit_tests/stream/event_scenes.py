@@ -198,6 +198,10 @@ REPEATED: dict[str, tuple[Callable[[], Graph], list[str]]] = {
         lambda: alone(talks(answers(HELLO, breaks={0: 3, 1: 0}))),
         [HELLO],
     ),
+    "dies, says no word, dies again": (
+        lambda: alone(talks(answers(HELLO, breaks={0: 2, 1: 0, 2: 3}))),
+        [HELLO],
+    ),
     "answers, then its node fails": (lambda: alone(talks(answers(HELLO), fails=1)), [HELLO]),
     "answers, then its node fails, without async": (
         lambda: alone(talks(answers(HELLO), fails=2, is_async=False)),

@@ -329,6 +329,11 @@ class TestStates:
         part = Part((), "values", {"final": AIMessage("Hello", id="m")})
         assert fed(states, *tokens("Hello"), part)[1] is part.data
 
+    def test_a_state_that_has_it_in_a_list_too_tells_it_there(self, states: Deduplicator) -> None:
+        hello = AIMessage("Hello", id="m")
+        part = Part((), "values", {"final": hello, "messages": [hello]})
+        assert fed(states, part)[0] is part.data
+
     def test_what_the_platform_put_there_stays(self, states: Deduplicator) -> None:
         hello = AIMessage("Hello", id="m")
         part = Part((), "updates", {"__interrupt__": ({"review": [hello]},)})

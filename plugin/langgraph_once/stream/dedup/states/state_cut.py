@@ -166,7 +166,7 @@ class StateCut:
 
     def _is_raw(self, value: Any, place: Place) -> bool:
         """Whether a value of an update stands for a message that the reducer is to make."""
-        if self._is_snapshot or not place or not is_message_like(value):
+        if self._is_snapshot or not is_message_like(value):
             return False
         key = next((key for key in reversed(place) if not key.isdecimal()), "")
         return len(place) > 1 and self.is_message_key(self._ns, key)
