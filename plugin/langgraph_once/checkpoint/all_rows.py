@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
-from langgraph_once.checkpoint.database import Program, Statement
+from langgraph_once.checkpoint.database import Program, Statement, batches
 from langgraph_once.checkpoint.pieces.values import Cell, Values
-from langgraph_once.checkpoint.stored import CellAt, CellTable, CheckpointRef
+from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable, CheckpointRef
 from langgraph_once.serde.layers.encryption import BoundTo
 
 __all__ = ["OWN", "STOCK_TAGS", "AllRows", "Inline"]
@@ -20,6 +20,8 @@ OWN: Final = (
     ("once_stream_states", "checkpoint_ns, checkpoint_id, type, data"),
 )
 """Our tables, and their columns besides the thread."""
+_MOST_METADATA: Final = 200
+"""Of how many checkpoints metadata are read at once."""
 
 
 class Inline(NamedTuple):
@@ -100,6 +102,28 @@ class AllRows(ABC):
             False,
         )
 
+    def change_metadata(
+        self,
+        thread_id: str,
+        change: Callable[[CheckpointRef, dict[str, Any]], Mapping[str, Any] | None],
+        *,
+        is_dry: bool = False,
+    ) -> Program[int]:
+        """Put others in the place of metadata, but where `change` gives None. Returns of how many.
+
+        If it `is_dry`, nothing is locked or written.
+        """
+        count = 0
+        for places in batches((yield from self.places(thread_id)), _MOST_METADATA):
+            rows = yield from self.metadata(places, locks=not is_dry)
+            news = {
+                place: new for place, known in rows if (new := change(place, known)) is not None
+            }
+            count += len(news)
+            if news and not is_dry:
+                yield self.put_metadata(news)
+        return count
+
     def places(self, thread_id: str) -> Program[list[CheckpointRef]]:
         """Where the checkpoints of a thread are."""
         found = yield from self.ids(thread_id)
@@ -127,15 +151,23 @@ class AllRows(ABC):
         rows = yield Statement(" UNION ".join(f"SELECT thread_id FROM {name}" for name in names))
         return sorted(row[0] for row in rows)
 
-    def cells_at(self, table: CellTable, thread_id: str) -> Program[list[CellAt]]:
-        """Where a thread has cells."""
-        key = ", ".join(table.key)
-        rows = yield Statement(
-            f"SELECT type, {table.channel}, {key} FROM {table.name} WHERE thread_id = ? "
-            f"ORDER BY {key}",
-            [thread_id],
-        )
-        return [CellAt(tag, channel, tuple(key)) for tag, channel, *key in rows]
+    def cell_batches(
+        self, thread_id: str, size: int, without: Container[str], *, ledgers: bool = True
+    ) -> Program[list[CellBatch]]:
+        """Where a thread has cells; those with some tags are left out."""
+        found = []
+        for table in self.cell_tables:
+            if table.holds == "ledger" and not ledgers:
+                continue
+            columns = ", ".join(table.key)
+            rows = yield Statement(
+                f"SELECT type, {table.channel}, {columns} FROM {table.name} WHERE thread_id = ? "
+                f"ORDER BY {columns}",
+                [thread_id],
+            )
+            at = (CellAt(tag, name, tuple(key)) for tag, name, *key in rows if tag not in without)
+            found += [CellBatch(table, some) for some in batches(at, size)]
+        return found
 
     def manifest_cells(self, thread_id: str) -> Program[list[tuple[Cell, BoundTo]]]:
         """What of a thread may refer to pieces, and what it is bound to."""

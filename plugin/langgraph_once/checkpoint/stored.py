@@ -14,6 +14,7 @@ from langgraph_once.serde.layers.encryption import BoundTo
 
 __all__ = [
     "CellAt",
+    "CellBatch",
     "CellTable",
     "CheckpointRef",
     "Naming",
@@ -64,6 +65,13 @@ class CellAt(NamedTuple):
     channel: str | None
     """None for a checkpoint that holds all, and for a ledger."""
     key: tuple[Any, ...]
+
+
+class CellBatch(NamedTuple):
+    """Cells of one table, as many as are read at once."""
+
+    table: CellTable
+    at: list[CellAt]
 
 
 class CheckpointRef(NamedTuple):

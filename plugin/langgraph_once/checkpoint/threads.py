@@ -189,28 +189,23 @@ class Threads:
 
     def _bind_anew(self, source: str, target: str) -> Program[None]:
         """Bind copied cells, which are still bound to the rows of the source, to their own."""
-        for table in self.tables.cell_tables:
-            at = yield from self.tables.cells_at(table, target)
-            sealed = [one for one in at if may_be_bound(one.tag)]
-            for some in batches(sealed, _MOST_CELLS):
-                news = {}
-                cells = yield from self.tables.cells(table, target, some)
-                for one in some:
-                    old, new = table.bound_to(source, one), table.bound_to(target, one)
-                    with Naming(CheckpointRef(source, *one.key[:2]), table.holds, one.key):
-                        cell = self.values.moved(cells[one.key], old, new)
-                    if cell is not None:
-                        news[one.key] = cell
-                if news:
-                    yield self.tables.replace(table, target, news)
-        for places in batches((yield from self.tables.places(target)), _MOST_METADATA):
-            changed = {}
-            for place, known in (yield from self.tables.metadata(places)):
-                of_source = place._replace(thread_id=source)
-                if (metadata := moved(self.values, of_source, place, known)) is not None:
-                    changed[place] = metadata
-            if changed:
-                yield self.tables.put_metadata(changed)
+        for table, some in (yield from self.tables.cell_batches(target, _MOST_CELLS, ("empty",))):
+            sealed = [one for one in some if may_be_bound(one.tag)]
+            news = {}
+            cells = (yield from self.tables.cells(table, target, sealed)) if sealed else {}
+            for one in sealed:
+                old, new = table.bound_to(source, one), table.bound_to(target, one)
+                with Naming(CheckpointRef(source, *one.key[:2]), table.holds, one.key):
+                    cell = self.values.moved(cells[one.key], old, new)
+                if cell is not None:
+                    news[one.key] = cell
+            if news:
+                yield self.tables.replace(table, target, news)
+
+        def bind(place: CheckpointRef, known: dict[str, Any]) -> Mapping[str, Any] | None:
+            return moved(self.values, place._replace(thread_id=source), place, known)
+
+        yield from self.tables.change_metadata(target, bind)
 
     def prune(
         self, thread_ids: Sequence[str], strategy: str, count: int, older_than: datetime | None

@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
-from langgraph_once.checkpoint.moving.cells import all_threads
+from langgraph_once.checkpoint.moving.cells import Source
 from langgraph_once.checkpoint.sqlite.saver import open_sqlite_to_read
 from langgraph_once.errors import StorageError
 
@@ -198,7 +198,7 @@ async def test_a_damaged_database(
         open_sqlite_to_read(path, serde=serde) as reader,
         pytest.raises(StorageError, match="restore a backup"),
     ):
-        list(all_threads(reader, reader.threads))
+        Source(reader).thread_ids()
 
 
 def _damage(path: Path, size: int) -> None:

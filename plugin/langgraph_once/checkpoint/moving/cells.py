@@ -1,30 +1,20 @@
-"""All cells of a thread, some at a time: what it takes to read them, and to name them in errors."""
+"""All cells of a database, some at a time: what is read of them, and what is wrong with one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
-from langgraph_once.checkpoint.database import Program, batches
+from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.values import Unpacked, Values
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CellAt, CellTable
+from langgraph_once.checkpoint.stored import CellAt, CellBatch, CellTable
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import OnceError
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = [
-    "AT_ONCE",
-    "Progress",
-    "ReadCell",
-    "Trouble",
-    "all_threads",
-    "open_cells",
-    "stored_cells",
-    "told",
-    "why",
-]
+__all__ = ["AT_ONCE", "Progress", "ReadCell", "Source", "Trouble", "told", "why"]
 
 T = TypeVar("T")
 
@@ -65,18 +55,6 @@ class ReadCell(NamedTuple):
     values: Values
     assembly: Assembly
 
-    def parts(self) -> tuple[dict[str, Any] | None, dict[str | None, Any]]:
-        """The checkpoint, if it is one, and the values by channel, each still to be decoded.
-
-        Raises:
-            SerdeError: It cannot be opened.
-        """
-        opened = self.values.unpacked(self.cell, self.bound_to)
-        if self.table.holds != "checkpoint":
-            return None, {self.at.channel: opened}
-        checkpoint, parts = self.values.parts(opened)
-        return checkpoint, dict(parts.items())
-
     def encoded(self) -> Iterator[tuple[str | None, str, bytes]]:
         """What codecs wrote: the channel, or None for a checkpoint; the tag; the bytes.
 
@@ -89,30 +67,118 @@ class ReadCell(NamedTuple):
                 tag, data = part.manifest.codec, self.assembly.joined(part.manifest)
             yield channel or self.at.channel, tag, data
 
-    def decoded(self, value: Any) -> Any:
-        """One of these values.
+    def decoded(self) -> DecodedCell:
+        """What it says; what cannot be decoded of it is named."""
+        checkpoint, values, broken = None, {}, {}
+        try:
+            opened = self.values.unpacked(self.cell, self.bound_to)
+            parts: dict[Any, Any] = {self.at.channel: opened}
+            if self.table.holds == "checkpoint":
+                checkpoint, parts = self.values.parts(opened)
+        except Exception as error:
+            return DecodedCell(None, {}, {self.at.channel: error})
+        for channel, part in parts.items():
+            try:
+                is_cell = isinstance(part, Unpacked)
+                values[channel] = self.values.value(part, self.assembly) if is_cell else part
+            except Exception as error:
+                broken[channel] = error
+        return DecodedCell(checkpoint, values, broken)
 
-        Raises:
-            SerdeError: It cannot be decoded.
-        """
-        return self.values.value(value, self.assembly) if isinstance(value, Unpacked) else value
+
+class DecodedCell(NamedTuple):
+    """What a cell says."""
+
+    checkpoint: dict[str, Any] | None
+    """Without its channels; None if it is none."""
+    values: dict[Any, Any]
+    """By channel."""
+    broken: dict[str | None, Exception]
+    """Why others cannot be decoded."""
 
 
-def all_threads(
-    saver: OnceSaver, threads: Threads, progress: Progress | None = None
-) -> Iterator[str]:
-    """The threads of a database, sorted by their ids.
+class Source:
+    """A database that is read whole.
 
     Args:
         saver: The database.
-        threads: Its programs.
-        progress: Is told how far it is.
+        values: How cells are read; as the saver does if None.
+
+    Attributes:
+        has_own: Whether our tables are there.
 
     Raises:
-        StorageError: They cannot be listed.
+        StorageError: It cannot be read.
     """
-    ids = saver.engine.run(threads.tables.thread_ids(), writes=False)
-    return told(ids, len(ids), progress)
+
+    def __init__(self, saver: OnceSaver, values: Values | None = None) -> None:
+        self._engine = saver.engine
+        self.threads = saver.threads if values is None else Threads(saver.tables_with(values))
+        self.tables = self.threads.tables
+        self.has_own = self.run(self.tables.has_own())
+
+    def run(self, program: Program[T]) -> T:
+        """Run a program that only reads.
+
+        Raises:
+            StorageError: The database cannot do it.
+        """
+        return self._engine.run(program, writes=False)
+
+    def thread_ids(self) -> list[str]:
+        """The threads, sorted."""
+        return self.run(self.tables.thread_ids())
+
+    def batches(
+        self,
+        thread_id: str,
+        *,
+        ledgers: bool = True,
+        without: Container[str] = ("empty",),
+    ) -> Program[list[CellBatch]]:
+        """Where the cells of a thread are, those with some tags left out; `open` reads a batch."""
+        return self.tables.cell_batches(
+            thread_id, AT_ONCE, without, ledgers=ledgers and self.has_own
+        )
+
+    def cells(self, thread_id: str) -> Iterator[ReadCell]:
+        """All values and writes of a thread; what is stored or deleted meanwhile may be among them.
+
+        Raises:
+            StorageError: They cannot be read.
+        """
+        for batch in self.run(self.batches(thread_id, ledgers=False)):
+            yield from self.run(self.open(thread_id, batch))
+
+    def open(
+        self, thread_id: str, batch: CellBatch, *, locks: bool = False
+    ) -> Program[list[ReadCell]]:
+        """Read cells, and the pieces of their values."""
+        table, values = batch.table, self.threads.values
+        found = yield from self.tables.cells(table, thread_id, batch.at, locks=locks)
+        assembly = values.assembly()
+        # Nobody deleted these meanwhile.
+        there = [
+            ReadCell(table, at, found[at.key], table.bound_to(thread_id, at), values, assembly)
+            for at in batch.at
+            if at.key in found
+        ]
+        manifests = []
+        for one in there:
+            try:
+                manifests += values.manifests(one.cell, one.bound_to)
+            except Exception:  # noqa: S112 - it is told when it is decoded
+                continue
+        if manifests:
+            yield from self.tables.collect(thread_id, manifests, assembly)
+        return there
+
+    def trouble(
+        self, thread_id: str, read: ReadCell, channel: str | None, error: Exception
+    ) -> Program[Trouble]:
+        """What is wrong with a cell, and on which checkpoint."""
+        id_ = yield from self.tables.checkpoint_of(read.table, thread_id, read.at)
+        return Trouble(thread_id, read.at.key[0], id_, channel, why(error))
 
 
 def told(each: Iterable[T], total: int, progress: Progress | None) -> Iterator[T]:
@@ -121,48 +187,6 @@ def told(each: Iterable[T], total: int, progress: Progress | None) -> Iterator[T
         yield one
         if progress is not None:
             progress(count, total)
-
-
-def stored_cells(saver: OnceSaver, threads: Threads, thread_id: str) -> Iterator[ReadCell]:
-    """All values and writes of a thread; what is stored or deleted meanwhile may be among them.
-
-    Raises:
-        StorageError: They cannot be read.
-    """
-    for table in threads.tables.cell_tables:
-        if table.holds != "ledger":
-            at = saver.engine.run(threads.tables.cells_at(table, thread_id), writes=False)
-            for some in batches([one for one in at if one.tag != "empty"], AT_ONCE):
-                program = open_cells(threads, table, thread_id, some)
-                yield from saver.engine.run(program, writes=False)
-
-
-def open_cells(
-    threads: Threads,
-    table: CellTable,
-    thread_id: str,
-    at: Sequence[CellAt],
-    *,
-    locks: bool = False,
-) -> Program[list[ReadCell]]:
-    """Read cells, and the pieces of their values."""
-    values = threads.values
-    found = yield from threads.tables.cells(table, thread_id, at, locks=locks)
-    assembly = values.assembly()
-    manifests = []
-    places = {each.key: table.bound_to(thread_id, each) for each in at}
-    for key, cell in found.items():
-        try:
-            manifests += values.manifests(cell, places[key])
-        except Exception:  # noqa: S112 - it is told when it is decoded
-            continue
-    if manifests:
-        yield from threads.tables.collect(thread_id, manifests, assembly)
-    return [
-        ReadCell(table, each, found[each.key], places[each.key], values, assembly)
-        for each in at
-        if each.key in found  # nobody deleted it meanwhile
-    ]
 
 
 def why(error: Exception) -> str:

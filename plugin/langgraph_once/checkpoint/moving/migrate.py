@@ -6,21 +6,22 @@ whoever is killed goes on where he was. What cannot be rewritten leaves its thre
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.all_rows import STOCK_TAGS, Inline
-from langgraph_once.checkpoint.database import Engine, Program, batches, run_all
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
+from langgraph_once.checkpoint.all_rows import STOCK_TAGS
+from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
 from langgraph_once.checkpoint.metadata import resealed
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
     Progress,
     ReadCell,
+    Source,
     Trouble,
-    all_threads,
-    open_cells,
+    told,
     why,
 )
 from langgraph_once.checkpoint.pieces.collect import Cell
@@ -28,7 +29,7 @@ from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import sweep
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.checkpoint.stored import CellAt, CellTable, bound
+from langgraph_once.checkpoint.stored import CellBatch, CheckpointRef, bound
 from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
@@ -49,7 +50,39 @@ class Way(NamedTuple):
     is_leaving: bool
     """Whether upstream's serializer is to read them."""
 
-    def checked(self, cell: Cell) -> Cell:
+    def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
+        """The cell to be stored in place of one; None if that is as it should be."""
+        if self.is_leaving:
+            opened = self.source.unpacked(read.cell, read.bound_to)
+            if opened.tag in STOCK_TAGS:  # under layers of ours, or of upstream's
+                return Cell(opened.tag, opened.data)
+        elif self.target.is_as_now(
+            read.cell, read.bound_to, is_checkpoint=read.table.holds == "checkpoint"
+        ):
+            return None
+        checkpoint, values, broken = read.decoded()
+        for error in broken.values():
+            raise error
+        if checkpoint is None:
+            return self._cell(values[read.at.channel], cuts, read)
+        return self._checked(self.target.channels(checkpoint, values, cuts, read.bound_to))
+
+    def culprit(self, read: ReadCell, error: Exception) -> tuple[str | None, Exception]:
+        """The channel for which a cell cannot be rewritten, and why."""
+        _, values, broken = read.decoded()
+        for broken_one in broken.items():
+            return broken_one
+        for channel, value in values.items():
+            try:
+                self._cell(value, [], read)
+            except Exception as reason:
+                return channel, reason
+        return read.at.channel, error
+
+    def _cell(self, value: Any, cuts: list[CutValue], read: ReadCell) -> Cell:
+        return self._checked(self.target.cell(value, cuts, read.bound_to))
+
+    def _checked(self, cell: Cell) -> Cell:
         """A cell, if it says all that was to be written."""
         if self.is_leaving and _OPAQUE in cell.data:
             raise EncodeError(
@@ -78,9 +111,7 @@ class Migration:
 
 
 class _StuckError(Exception):
-    def __init__(self, trouble: Trouble) -> None:
-        super().__init__(str(trouble))
-        self.trouble = trouble
+    """Its argument says why a thread is left as it is."""
 
 
 def reading(serde: OnceSerializer) -> OnceSerializer:
@@ -135,57 +166,44 @@ def migrate(
         StorageError: The database cannot do it; what was done stays.
     """
     done = Migration()
-    engine = saver.engine
-    reader = Threads(saver.tables_with(way.source))
+    source = Source(saver, way.source)
     writer = Threads(saver.tables_with(way.target))
-    has_own = engine.run(reader.tables.has_own(), writes=False)
-    for thread_id in all_threads(saver, reader, progress):
-        thread = _Thread(thread_id, way, reader, writer, is_dry=is_dry, has_own=has_own)
+    ids = source.thread_ids()
+    for thread_id in told(ids, len(ids), progress):
+        thread = _Thread(thread_id, way, source, writer, is_dry=is_dry)
         try:
-            engine.run(thread.rewrite(), writes=not is_dry)
+            saver.engine.run(thread.rewrite(), writes=not is_dry)
         except _StuckError as error:
-            done.troubles.append(error.trouble)
+            done.troubles.append(*error.args)
         else:
             thread.add_to(done)
     if way.is_leaving and not is_dry:
-        _end(engine, reader, done, keeps_tables=keeps_tables)
+        done.is_any_left = source.run(source.tables.is_any_ours())
+        if not (done.is_any_left or keeps_tables):
+            patient = Retrying(
+                retry=retry_if_exception_type(StorageError),  # a server has one of the tables
+                stop=stop_after_delay(_PATIENCE_S),
+                wait=wait_fixed(_PAUSE_S),
+                reraise=True,
+            )
+            drop = source.tables.drop_own
+            done.has_dropped = patient(lambda: saver.engine.run(drop(), writes=True))
+            done.is_any_left = not done.has_dropped
     return done
-
-
-def _end(engine: Engine, reader: Threads, done: Migration, *, keeps_tables: bool) -> None:
-    done.is_any_left = engine.run(reader.tables.is_any_ours(), writes=False)
-    if not (done.is_any_left or keeps_tables):
-        give_up = time.monotonic() + _PATIENCE_S
-        while True:
-            try:
-                done.has_dropped = engine.run(reader.tables.drop_own(), writes=True)
-                break
-            except StorageError:  # a server has one of the tables
-                if time.monotonic() > give_up:
-                    raise
-                time.sleep(_PAUSE_S)
-        done.is_any_left = not done.has_dropped
 
 
 class _Thread:
     """Rewrites a thread."""
 
     def __init__(
-        self,
-        thread_id: str,
-        way: Way,
-        reader: Threads,
-        writer: Threads,
-        *,
-        is_dry: bool,
-        has_own: bool,
+        self, thread_id: str, way: Way, source: Source, writer: Threads, *, is_dry: bool
     ) -> None:
         self._id = thread_id
         self._way = way
-        self._reader = reader
+        self._source = source
+        self._tables = source.tables
         self._writer = writer
         self._is_dry = is_dry
-        self._has_own = has_own
         self._rows = self._before = self._after = 0
         self._dry_pieces: dict[bytes, int] = {}
 
@@ -198,19 +216,18 @@ class _Thread:
 
     def rewrite(self) -> Program[None]:
         """Rewrite all that is not as it should be."""
-        tables = self._reader.tables
+        tables, is_leaving = self._tables, self._way.is_leaving
         if not self._is_dry:
             yield from run_all(tables.lock(self._id, alone=True))
-        pieces = (yield from tables.piece_bytes(self._id)) if self._has_own else 0
-        for table in tables.cell_tables:
-            is_ours = table is tables.cell_tables[-1]
-            if is_ours and (self._way.is_leaving or not self._has_own):
-                continue
-            at = yield from tables.cells_at(table, self._id)
-            for some in batches([one for one in at if self._may_need(one)], AT_ONCE):
-                yield from self._rewrite(table, some)
-        yield from self._reseal_metadata()
-        if self._way.is_leaving:
+        pieces = (yield from tables.piece_bytes(self._id)) if self._source.has_own else 0
+        passed = STOCK_TAGS if is_leaving else ("empty",)
+        found = self._source.batches(self._id, ledgers=not is_leaving, without=passed)
+        for batch in (yield from found):
+            yield from self._rewrite(batch)
+        self._rows += yield from tables.change_metadata(
+            self._id, self._resealed, is_dry=self._is_dry
+        )
+        if is_leaving:
             self._rows += 0 if self._is_dry else (yield from tables.restore_metadata(self._id))
         else:
             yield from self._seal()
@@ -218,67 +235,51 @@ class _Thread:
             return
         self._before += pieces
         if not self._is_dry:
-            yield from sweep(self._reader.tables, self._id)
+            yield from sweep(tables, self._id)
             self._after += yield from tables.piece_bytes(self._id)
 
-    def _may_need(self, at: CellAt) -> bool:
-        return at.tag not in STOCK_TAGS if self._way.is_leaving else at.tag != "empty"
-
-    def _rewrite(self, table: CellTable, some: list[CellAt]) -> Program[None]:
+    def _rewrite(self, batch: CellBatch) -> Program[None]:
         news: dict[tuple[Any, ...], Cell] = {}
         cuts: list[CutValue] = []
-        read = yield from open_cells(self._reader, table, self._id, some, locks=not self._is_dry)
-        for one in read:
+        for read in (yield from self._source.open(self._id, batch, locks=not self._is_dry)):
             try:
-                new = _rewritten(one, self._way, cuts)
-            except _ChannelError as error:
-                id_ = yield from self._reader.tables.checkpoint_of(table, self._id, one.at)
-                trouble = Trouble(self._id, one.at.key[0], id_, error.channel, why(error.reason))
-                raise _StuckError(trouble) from error.reason
+                new = self._way.rewritten(read, cuts)
+            except Exception as error:
+                channel, reason = self._way.culprit(read, error)
+                trouble = yield from self._source.trouble(self._id, read, channel, reason)
+                raise _StuckError(trouble) from reason
             if new is not None:
-                news[one.at.key] = new
-                self._count(one.cell, new)
-        statement = self._reader.tables.replace(table, self._id, news)
+                news[read.at.key] = new
+                self._rows += 1
+                self._before += len(read.cell.data)
+                self._after += len(new.data)
+        statement = self._tables.replace(batch.table, self._id, news)
         yield from self._store(cuts, [statement] if news else [])
 
-    def _reseal_metadata(self) -> Program[None]:
-        tables = self._reader.tables
-        for places in batches((yield from tables.places(self._id)), AT_ONCE * AT_ONCE):
-            news = {}
-            rows = yield from tables.metadata(places, locks=not self._is_dry)
-            for place, found in rows:
-                try:
-                    new = resealed(self._way.source, self._way.target, place, found)
-                except SerdeError as error:
-                    trouble = Trouble(*place, None, f"metadata: {why(error)}")
-                    raise _StuckError(trouble) from error
-                if new is not None:
-                    news[place] = new
-            self._rows += len(news)
-            if news and not self._is_dry:
-                yield tables.put_metadata(news)
+    def _resealed(self, place: CheckpointRef, found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        try:
+            return resealed(self._way.source, self._way.target, place, found)
+        except SerdeError as error:
+            trouble = Trouble(*place, None, f"metadata: {why(error)}")
+            raise _StuckError(trouble) from error
 
     def _seal(self) -> Program[None]:
         """Encrypt what stands beside cells, and pieces, as now."""
-        if self._way.target.encrypts:
-            for inline in (yield from self._reader.tables.inline(self._id)):
-                yield from self._take_out(inline)
-        if self._has_own:
+        target = self._way.target
+        for inline in (yield from self._tables.inline(self._id)) if target.encrypts else ():
+            cuts: list[CutValue] = []
+            cells = {}
+            for name, version in inline.to_cells.items():
+                at = bound("value", self._id, (inline.place.checkpoint_ns, version, name), name)
+                cells[name] = target.cell(inline.values[name], cuts, at)
+            self._rows += 1
+            yield from self._store(cuts, self._tables.take_out(inline, cells))
+        if self._source.has_own:
             yield from self._seal_pieces()
-
-    def _take_out(self, inline: Inline) -> Program[None]:
-        cuts: list[CutValue] = []
-        values = inline.values
-        cells = {}
-        for name, version in inline.to_cells.items():
-            at = bound("value", self._id, (inline.place.checkpoint_ns, version, name), name)
-            cells[name] = self._way.target.cell(values[name], cuts, at)
-        self._rows += 1
-        yield from self._store(cuts, self._reader.tables.take_out(inline, cells))
 
     def _seal_pieces(self) -> Program[None]:
         """Those that keep their names under a new way to encrypt."""
-        tables, values = self._reader.tables, self._way.target
+        tables, values = self._tables, self._way.target
         names = yield from tables.piece_names(self._id)
         for some in batches(names, AT_ONCE * AT_ONCE):
             news = {}
@@ -294,56 +295,13 @@ class _Thread:
             if news and not self._is_dry:
                 yield tables.replace_pieces(self._id, news)
 
-    def _store(self, cuts: list[CutValue], statements: Iterable[Any]) -> Program[None]:
+    def _store(self, cuts: list[CutValue], statements: Iterable[Statement]) -> Program[None]:
         if self._is_dry:
             for cut in cuts:
                 for name, data in cut.pieces.items():
                     self._dry_pieces[name] = len(self._way.target.piece(data).data)
         else:
             yield from self._writer.store(self._id, cuts, statements)
-
-    def _count(self, old: Cell, new: Cell) -> None:
-        self._rows += 1
-        self._before += len(old.data)
-        self._after += len(new.data)
-
-
-class _ChannelError(Exception):
-    def __init__(self, channel: str | None, reason: Exception) -> None:
-        super().__init__(channel)
-        self.channel = channel
-        self.reason = reason
-
-
-def _rewritten(read: ReadCell, way: Way, cuts: list[CutValue]) -> Cell | None:
-    """The cell to be stored in place of one; None if that is as it should be."""
-    channel = read.at.channel
-    try:
-        if way.is_leaving:
-            opened = way.source.unpacked(read.cell, read.bound_to)
-            if opened.tag in STOCK_TAGS:  # under layers of ours, or of upstream's
-                return Cell(opened.tag, opened.data)
-        else:
-            is_checkpoint = read.table.holds == "checkpoint"
-            if way.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint):
-                return None
-        checkpoint, parts = read.parts()
-        values: dict[Any, Any] = {}
-        for channel, part in parts.items():
-            values[channel] = read.decoded(part)
-        if checkpoint is None:
-            return way.checked(way.target.cell(values[channel], cuts, read.bound_to))
-        channel = None
-        try:
-            return way.checked(way.target.channels(checkpoint, values, cuts, read.bound_to))
-        except SerdeError:
-            for name, value in values.items():
-                channel = name  # if it is this one
-                way.checked(way.target.cell(value, [], ()))
-            channel = None
-            raise
-    except Exception as error:
-        raise _ChannelError(channel, error) from error
 
 
 def _with(serde: OnceSerializer, **changes: Any) -> OnceSerializer:

@@ -11,12 +11,11 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Program, run_all
 from langgraph_once.checkpoint.found import Found
-from langgraph_once.checkpoint.moving.cells import Progress, Trouble, all_threads, why
+from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, told, why
 from langgraph_once.checkpoint.pieces.manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
-from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import SerdeError, StorageError
 
 __all__ = ["Transfer", "transfer"]
@@ -50,15 +49,18 @@ def transfer(source: OnceSaver, target: OnceSaver, *, progress: Progress | None 
         StorageError: A database cannot do it; what was copied stays.
     """
     done = Transfer()
-    for thread_id in all_threads(source, source.threads, progress):
-        copy = _Copy(source, target, thread_id)
+    reader, writer = Source(source), Source(target)
+    ids = reader.thread_ids()
+    for thread_id in told(ids, len(ids), progress):
+        copy = _Copy(reader, writer, thread_id)
         try:
             missing = copy.missing()
             if missing:
                 target.engine.run(copy.put(missing), writes=True)
         except (SerdeError, StorageError, TypeError, ValueError) as error:
-            target.engine.run(target.threads.tables.has_own(), writes=False)  # does it answer?
-            done.troubles.append(Trouble(thread_id, None, None, None, _reason(error)))
+            writer.run(writer.tables.has_own())  # does it answer?
+            reason = "; ".join((why(error), *getattr(error, "__notes__", ())))
+            done.troubles.append(Trouble(thread_id, None, None, None, reason))
         else:
             done.threads += bool(missing)
             done.skipped += not missing
@@ -66,58 +68,49 @@ def transfer(source: OnceSaver, target: OnceSaver, *, progress: Progress | None 
     return done
 
 
-class _GoneOnError(ValueError):
-    pass
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, _GoneOnError):
-        return str(error)
-    notes = getattr(error, "__notes__", ())
-    return "; ".join((why(error), *notes))
-
-
 class _Copy:
     """Copies a thread."""
 
-    def __init__(self, source: OnceSaver, target: OnceSaver, thread_id: str) -> None:
+    def __init__(self, source: Source, target: Source, thread_id: str) -> None:
         self._source = source
-        self._reader = source.threads
-        self._writer = target.threads
         self._target = target
+        self._writer = target.threads
         self._id = thread_id
         self._stored: set[tuple[str, str, str]] = set()
-        self._has_own = self._ask(self._reader.tables.has_own())
 
     def missing(self) -> set[CheckpointRef]:
         """The checkpoints that the target lacks, or that have more there than here.
 
         Raises:
-            ValueError: It has others: both went on.
+            StorageError: It has others: both went on.
         """
-        here = self._ask(_contents(self._reader, self._id, has_own=self._has_own))
-        there = self._target.engine.run(_contents(self._writer, self._id), writes=False)
+        here = self._source.run(_contents(self._source, self._id))
+        there = self._target.run(_contents(self._target, self._id))
         if there.keys() - here.keys():
-            raise _GoneOnError(
+            raise StorageError(
                 "the other database has checkpoints of it that are not here; delete the thread in "
-                "one of the two"
+                "one of the two",
+                path="",
             )
-        return {place for place, rows in here.items() if not rows <= there.get(place, set())}
+        return {
+            place for place, rows in here.items() if place not in there or not rows <= there[place]
+        }
 
     def put(self, missing: set[CheckpointRef]) -> Program[None]:
         """Store checkpoints of the source, with all that is on them."""
-        tables = self._writer.tables
-        yield from run_all(tables.lock(self._id, alone=True))
-        runs = self._ask(self._reader.tables.runs(self._id)) if self._has_own else {}
+        source, threads = self._source, self._source.threads
+        yield from run_all(self._writer.tables.lock(self._id, alone=True))
+        runs = source.run(source.tables.runs(self._id)) if source.has_own else {}
         config: Any = {"configurable": {"thread_id": self._id}}
-        for page in self._reader.pages(Query(config), size=_PAGE):
-            found: Found = self._ask(page)
+        for page in threads.pages(Query(config), size=_PAGE):
+            found = source.run(page)
             for stored in found.checkpoints:
                 if stored.place in missing:
                     yield from self._put(found, stored, runs)
-        for place in sorted(missing):
-            if self._has_own and (ledger := self._ledger(place)) is not None:
-                yield from self._writer.save_stream_state(place, ledger)
+        for place in sorted(missing) if source.has_own else ():
+            ledger = source.run(threads.load_stream_state(place))
+            if ledger is not None:
+                yield from self._writer.save_stream_state(place, ledger.ledger())
 
     def _put(
         self, found: Found, stored: StoredCheckpoint, runs: dict[tuple[Any, ...], str]
@@ -139,41 +132,25 @@ class _Copy:
         new = NewCheckpoint(place, stored.parent_id, checkpoint, stored.metadata, news, run_id)
         cuts: list[CutValue] = []
         statements = self._writer.tables.put(new, cuts)
-        by_run: dict[str | None, list[Any]] = {}
         for write in stored.writes:
             path, task_id, position, channel, value = write
+            key = (*place[1:], task_id, position)
             decoded = found.decoded(value, place, "write", write[:4])
-            bound_to = bound("write", self._id, (*place[1:], task_id, position), channel)
+            bound_to = bound("write", self._id, key, channel)
             cell = self._writer.values.cell(decoded, cuts, bound_to)
             row = (task_id, position, path, channel, *cell)
-            by_run.setdefault(runs.get((*place[1:], task_id, position)), []).append(row)
-        statements += [
-            self._writer.tables.put_writes(place, rows, run_id, replaces=True)
-            for run_id, rows in by_run.items()
-        ]
+            put_writes = self._writer.tables.put_writes
+            statements.append(put_writes(place, [row], runs.get(key), replaces=True))
         yield from self._writer.store(self._id, cuts, statements)
 
-    def _ledger(self, place: CheckpointRef) -> bytes | None:
-        found: Found | None = self._ask(self._reader.load_stream_state(place))
-        return None if found is None else found.ledger()
 
-    def _ask(self, program: Program[Any]) -> Any:
-        return self._source.engine.run(program, writes=False)
-
-
-def _contents(
-    threads: Threads, thread_id: str, *, has_own: bool = True
-) -> Program[dict[CheckpointRef, set[tuple[Any, ...]]]]:
+def _contents(source: Source, thread_id: str) -> Program[dict[CheckpointRef, set[tuple[Any, ...]]]]:
     """The checkpoints of a thread, each with the keys of what is on it."""
-    found: dict[CheckpointRef, set[tuple[Any, ...]]] = {}
-    for checkpoint_ns, ids in (yield from threads.tables.ids(thread_id)).items():
-        found.update(
-            {CheckpointRef(thread_id, checkpoint_ns, id_): {("checkpoint",)} for id_ in ids}
-        )
-    for table in threads.tables.cell_tables:
-        if table.holds == "write" or (table.holds == "ledger" and has_own):
-            for at in (yield from threads.tables.cells_at(table, thread_id)):
-                place = CheckpointRef(thread_id, *at.key[:2])
-                if place in found:
-                    found[place].add((table.holds, *at.key[2:]))
+    places = yield from source.tables.places(thread_id)
+    found: dict[CheckpointRef, set[tuple[Any, ...]]] = {place: set() for place in places}
+    for table, some in (yield from source.batches(thread_id)):
+        for at in some:
+            place = CheckpointRef(thread_id, *at.key[:2])
+            if table.holds in ("write", "ledger") and place in found:
+                found[place].add((table.holds, *at.key[2:]))
     return found

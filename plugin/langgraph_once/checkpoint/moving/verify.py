@@ -14,22 +14,13 @@ from langgraph.checkpoint.base import CheckpointTuple
 
 from langgraph_once.checkpoint.database import Program, batches
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
-from langgraph_once.checkpoint.moving.cells import (
-    AT_ONCE,
-    Progress,
-    ReadCell,
-    Trouble,
-    open_cells,
-    told,
-    why,
-)
+from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, told, why
 from langgraph_once.checkpoint.moving.migrate import reading
 from langgraph_once.checkpoint.pieces.collect import Cell
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import settled_before
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
-from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.checkpoint.validate import validate_tuple, validate_write
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
@@ -76,28 +67,17 @@ class Verifier:
     """
 
     def __init__(self, saver: OnceSaver, serde: OnceSerializer) -> None:
-        self._engine = saver.engine
-        self._threads = Threads(saver.tables_with(Values(reading(serde))))
-        self._has_own = self._engine.run(self._threads.tables.has_own(), writes=False)
-
-    def thread_ids(self) -> list[str]:
-        """The threads of the database, sorted.
-
-        Raises:
-            StorageError: They cannot be listed.
-        """
-        return self._engine.run(self._threads.tables.thread_ids(), writes=False)
+        self.source = Source(saver, Values(reading(serde)))
 
     def thread(self, thread_id: str) -> Verdict:
         """What is found in a thread; that it cannot be read is a finding, too."""
-        verdict = Verdict(threads=1)
-        check = _Check(self._threads, thread_id, verdict, has_own=self._has_own)
+        check = _Check(self.source, thread_id)
         try:
             for part in (check.checkpoints, check.cells, check.pieces):
-                self._engine.run(part(), writes=False)
+                self.source.run(part())
         except StorageError as error:
-            verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
-        return verdict
+            check.verdict.troubles.append(Trouble(thread_id, None, None, None, str(error)))
+        return check.verdict
 
 
 def verify(
@@ -119,7 +99,7 @@ def verify(
         StorageError: The threads cannot even be listed.
     """
     verifier = Verifier(saver, serde)
-    ids = verifier.thread_ids()
+    ids = verifier.source.thread_ids()
     verdict = Verdict()
     for found in told(spread(verifier.thread, ids), len(ids), progress):
         verdict.add(found)
@@ -143,14 +123,11 @@ def repair(saver: OnceSaver, thread_ids: Iterable[str]) -> None:
 class _Check:
     """Looks for what is wrong with a thread."""
 
-    def __init__(
-        self, threads: Threads, thread_id: str, verdict: Verdict, *, has_own: bool
-    ) -> None:
-        self._threads = threads
-        self._tables = threads.tables
+    def __init__(self, source: Source, thread_id: str) -> None:
+        self._source = source
+        self._tables = source.tables
         self._id = thread_id
-        self._verdict = verdict
-        self._has_own = has_own
+        self.verdict = Verdict(threads=1)
 
     def checkpoints(self) -> Program[None]:
         """Those that are stored: what they say of themselves, and the writes on them."""
@@ -158,12 +135,12 @@ class _Check:
         for checkpoint_ns, ids in known.items():
             paths = _Paths()
             for id_ in ids[::-1]:  # parents come first
-                self._verdict.checkpoints += 1
+                self.verdict.checkpoints += 1
                 yield from self._checkpoint(CheckpointRef(self._id, checkpoint_ns, id_), paths)
         for *place, channel in (
             yield from self._tables.orphaned_writes(self._id, settled_before())
         ):
-            self._verdict.orphaned.add(self._id)
+            self.verdict.orphaned.add(self._id)
             self._add(*place, channel, "it was written on a checkpoint that is not there")
 
     def _checkpoint(self, place: CheckpointRef, paths: _Paths) -> Program[None]:
@@ -179,49 +156,42 @@ class _Check:
         if stored is not None:
             for problem in _problems(stored):
                 self._add(*place[1:], None, problem)
+            gap = "it is rebuilt from checkpoints before it, of which one is not there"
             for channel in paths.broken(stored):
-                self._add(
-                    *place[1:],
-                    channel,
-                    "it is rebuilt from checkpoints before it, of which one is not there",
-                )
+                self._add(*place[1:], channel, gap)
 
     def _metadata(self, place: CheckpointRef) -> Program[None]:
         for _, found in (yield from self._tables.metadata([place])):
             try:
-                opened(self._threads.values, place, found)
+                opened(self._tables.values, place, found)
             except SerdeError as error:
                 self._add(*place[1:], None, f"metadata: {why(error)}")
 
     def cells(self) -> Program[None]:
         """All that stands in rows: it is decoded."""
-        for table in self._tables.cell_tables:
-            if table is self._tables.cell_tables[-1] and not self._has_own:
-                continue
-            at = yield from self._tables.cells_at(table, self._id)
-            for some in batches([one for one in at if one.tag != "empty"], AT_ONCE):
-                for read in (yield from open_cells(self._threads, table, self._id, some)):
-                    self._verdict.cells += 1
-                    for channel, problem in _undecodable(read):
-                        id_ = yield from self._tables.checkpoint_of(table, self._id, read.at)
-                        self._add(read.at.key[0], id_, channel, problem)
+        for batch in (yield from self._source.batches(self._id)):
+            for read in (yield from self._source.open(self._id, batch)):
+                self.verdict.cells += 1
+                for channel, error in read.decoded().broken.items():
+                    trouble = yield from self._source.trouble(self._id, read, channel, error)
+                    self.verdict.troubles.append(trouble)
 
     def pieces(self) -> Program[None]:
         """All pieces, also those that nothing refers to: a new value may."""
-        if not self._has_own:
+        if not self._source.has_own:
             return
-        assembly = self._threads.values.assembly()
+        assembly = self._tables.values.assembly()
         for some in batches((yield from self._tables.piece_names(self._id))):
             wanted = dict.fromkeys(some, 0)
             for digest, tag, data in (yield from self._tables.load_pieces(self._id, wanted)):
-                self._verdict.pieces += 1
+                self.verdict.pieces += 1
                 try:
                     assembly.check(digest, Cell(tag, data))
                 except Exception as error:
                     self._add(None, None, None, f"piece {digest.hex()}: {why(error)}")
 
     def _add(self, *found: Any) -> None:
-        self._verdict.troubles.append(Trouble(self._id, *found))
+        self.verdict.troubles.append(Trouble(self._id, *found))
 
 
 class _Paths:
@@ -258,16 +228,3 @@ def _problems(stored: StoredCheckpoint) -> Iterator[str]:
     for write in stored.writes:
         for finding in validate_write(write.channel, write.position):
             yield f"write of task {write.task_id}: {finding}"
-
-
-def _undecodable(read: ReadCell) -> Iterator[tuple[str | None, str]]:
-    try:
-        _, parts = read.parts()
-    except Exception as error:
-        yield read.at.channel, why(error)
-        return
-    for channel, part in parts.items():
-        try:
-            read.decoded(part)
-        except Exception as error:
-            yield channel, why(error)

@@ -10,7 +10,7 @@ from typing import Final
 
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.database import EmptyDatabaseError
-from langgraph_once.checkpoint.moving.cells import ReadCell, all_threads, stored_cells
+from langgraph_once.checkpoint.moving.cells import ReadCell, Source
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import SerdeError
 from langgraph_once.manifest import Manifest
@@ -172,8 +172,9 @@ class _Database:
         Raises:
             StorageError: It cannot be read.
         """
-        for thread_id in all_threads(saver, saver.threads):
-            for cell in stored_cells(saver, saver.threads, thread_id):
+        source = Source(saver)
+        for thread_id in source.thread_ids():
+            for cell in source.cells(thread_id):
                 self._report.values += 1
                 self._read(thread_id, cell)
 
