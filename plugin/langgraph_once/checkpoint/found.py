@@ -72,21 +72,17 @@ class Found:
         return (self._tuple(stored, is_lazy=is_lazy) for stored in self.checkpoints)
 
     def _tuple(self, stored: StoredCheckpoint, *, is_lazy: bool) -> CheckpointTuple:
-        place, parent_id = stored.place, stored.parent_id
+        place = stored.place
 
         def channel(name: str) -> Any:
             return self.decoded(stored.values[name], place, f"channel {name!r}")
 
         values = LazyValues(stored.values, channel)
-        checkpoint: Any = {**stored.checkpoint}
-        checkpoint["channel_values"] = values if is_lazy else values.copy()
         writes = [
             (write.task_id, write.channel, self.decoded(write.value, place, "write", write[:4]))
             for write in stored.writes
         ]
-        parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
-        metadata: Any = stored.metadata
-        return CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
+        return stored.as_tuple(values if is_lazy else values.copy(), writes)
 
 
 class History:

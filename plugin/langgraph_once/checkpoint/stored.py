@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import writes_sort_key
+from langgraph.checkpoint.base import CheckpointTuple, writes_sort_key
 
 from langgraph_once.checkpoint.pieces.values import Unpacked
 from langgraph_once.errors import SerdeError
@@ -148,6 +148,14 @@ class StoredCheckpoint(NamedTuple):
     """By channel: `Unpacked`, `Several` of them, or the value itself."""
     metadata: dict[str, Any]
     writes: list[StoredWrite]
+
+    def as_tuple(self, values: Any, writes: list[tuple[str, str, Any]]) -> CheckpointTuple:
+        """The checkpoint as LangGraph has it, with these values and writes."""
+        place, parent_id = self.place, self.parent_id
+        parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
+        checkpoint: Any = {**self.checkpoint, "channel_values": values}
+        metadata: Any = self.metadata
+        return CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
 
     def unpacked(self) -> Iterator[Unpacked]:
         """All values that are still to be decoded."""

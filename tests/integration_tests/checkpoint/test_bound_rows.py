@@ -44,15 +44,9 @@ def cells(saver: Any) -> list[Stored]:
     def read() -> Program[list[Stored]]:
         found = []
         for thread_id in (yield from tables.thread_ids()):
-            for table in tables.cell_tables:
-                at = [
-                    one
-                    for one in (yield from tables.cells_at(table, thread_id))
-                    if one.tag != "empty"
-                ]
-                if at:
-                    cells = yield from tables.cells(table, thread_id, at)
-                    found += [Stored(table, thread_id, one, cells[one.key]) for one in at]
+            for table, at in (yield from tables.cell_batches(thread_id, 500, ("empty",))):
+                cells = yield from tables.cells(table, thread_id, at)
+                found += [Stored(table, thread_id, one, cells[one.key]) for one in at]
         return found
 
     found: list[Stored] = saver.engine.run(read(), writes=False)

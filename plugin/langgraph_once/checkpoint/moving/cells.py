@@ -108,7 +108,7 @@ class Source:
         has_own: Whether our tables are there.
 
     Raises:
-        StorageError: It cannot be read.
+        StorageError: It cannot be read, here or by a method.
     """
 
     def __init__(self, saver: OnceSaver, values: Values | None = None) -> None:
@@ -118,11 +118,7 @@ class Source:
         self.has_own = self.run(self.tables.has_own())
 
     def run(self, program: Program[T]) -> T:
-        """Run a program that only reads.
-
-        Raises:
-            StorageError: The database cannot do it.
-        """
+        """Run a program that only reads."""
         return self._engine.run(program, writes=False)
 
     def thread_ids(self) -> list[str]:
@@ -142,11 +138,7 @@ class Source:
         )
 
     def cells(self, thread_id: str) -> Iterator[ReadCell]:
-        """All values and writes of a thread; what is stored or deleted meanwhile may be among them.
-
-        Raises:
-            StorageError: They cannot be read.
-        """
+        """All values and writes of a thread; what is stored meanwhile may be among them."""
         for batch in self.run(self.batches(thread_id, ledgers=False)):
             yield from self.run(self.open(thread_id, batch))
 

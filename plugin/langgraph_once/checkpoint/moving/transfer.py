@@ -121,12 +121,10 @@ class _Copy:
             for name, value in stored.values.items()
         }
         versions = stored.checkpoint["channel_versions"]
-        news = {}
-        for name in values.keys() & versions.keys():
-            at = (place.checkpoint_ns, name, str(versions[name]))
-            if at not in self._stored:
-                self._stored.add(at)
-                news[name] = versions[name]
+        known = values.keys() & versions.keys()
+        keys = {name: (place.checkpoint_ns, name, str(versions[name])) for name in known}
+        news = {name: versions[name] for name, key in keys.items() if key not in self._stored}
+        self._stored.update(keys.values())
         checkpoint: Any = {**stored.checkpoint, "channel_values": values}
         run_id = runs.get(place[1:], stored.metadata.get("run_id"))
         new = NewCheckpoint(place, stored.parent_id, checkpoint, stored.metadata, news, run_id)

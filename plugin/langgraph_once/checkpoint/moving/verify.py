@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph.checkpoint.base import CheckpointTuple
-
 from langgraph_once.checkpoint.database import Program, batches
 from langgraph_once.checkpoint.metadata import COUNTERS, opened
 from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, told, why
@@ -218,13 +216,8 @@ class _Paths:
 
 
 def _problems(stored: StoredCheckpoint) -> Iterator[str]:
-    place, parent_id = stored.place, stored.parent_id
-    checkpoint: Any = {**stored.checkpoint, "channel_values": stored.values}
-    metadata: Any = stored.metadata
-    parent = place._replace(checkpoint_id=parent_id).config() if parent_id else None
     writes = [(write.task_id, write.channel, None) for write in stored.writes]
-    whole = CheckpointTuple(place.config(), checkpoint, metadata, parent, writes)
-    yield from map(str, validate_tuple(whole))
+    yield from map(str, validate_tuple(stored.as_tuple(stored.values, writes)))
     for write in stored.writes:
         for finding in validate_write(write.channel, write.position):
             yield f"write of task {write.task_id}: {finding}"
