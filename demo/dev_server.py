@@ -176,16 +176,17 @@ class DevServer:
 
     def _wait_until_it_answers(self, process: ServerProcess) -> None:
         deadline = time.monotonic() + self._start_timeout_s
-        while time.monotonic() < deadline:
-            if process.poll() is not None:
-                raise ServerFailedError(
-                    f"the server ended with exit code {process.returncode}:\n{self._tail()}"
-                )
-            try:
-                if httpx.get(f"{self.url}/ok", timeout=2).status_code == httpx.codes.OK:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.1)
+        with httpx.Client(timeout=2) as client:  # one for all questions: each reads certificates
+            while time.monotonic() < deadline:
+                if process.poll() is not None:
+                    raise ServerFailedError(
+                        f"the server ended with exit code {process.returncode}:\n{self._tail()}"
+                    )
+                try:
+                    if client.get(f"{self.url}/ok").status_code == httpx.codes.OK:
+                        return
+                except httpx.TransportError:
+                    time.sleep(0.1)
         raise ServerFailedError(f"no answer after {self._start_timeout_s:.0f} s:\n{self._tail()}")
 
     def _tail(self) -> str:

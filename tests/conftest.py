@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import functools
 import gc
 import logging
 import os
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import httpx
 import pytest
+from httpx._transports import default as transports
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -26,7 +29,8 @@ settings.register_profile("ci", settings.get_profile("ci"), max_examples=USUAL.m
 settings.load_profile("langgraph-once")
 
 # Servers of tests speak plain HTTP, yet each client of httpx reads all certificates, for 20 ms.
-# From a folder they are read when they are wanted.
+# Here it reads them once; other processes read them from a folder, when they are wanted.
+vars(transports)["create_ssl_context"] = functools.cache(httpx.create_ssl_context)
 if (certificates := ssl.get_default_verify_paths().capath) is not None:
     os.environ.setdefault("SSL_CERT_DIR", certificates)
 

@@ -150,7 +150,8 @@ def fork_server(
     python, *arguments = command
     if python != sys.executable:
         return started(command, cwd, env, log)
-    return _ForkedServer(tuple(arguments), cwd, dict(env), log.name)
+    plain = {key: value for key, value in env.items() if key != "SSL_CERT_FILE"}  # see conftest.py
+    return _ForkedServer(tuple(arguments), cwd, plain, log.name)
 
 
 def _serve(arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str], log: str) -> None:

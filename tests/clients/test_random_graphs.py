@@ -15,7 +15,7 @@ from tests.clients.random_graphs import SEED_KEY, animal, assistant_id, make_ass
 from tests.clients.server import RANDOM, wrapped_name
 from tests.integration_tests.npm import NEEDS_NPM
 
-FEW = range(20)
+FEW = range(12)
 MANY = range(200)
 
 
