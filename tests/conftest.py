@@ -96,13 +96,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 class _ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
-        """A file; all that share a server; an eighth of a file whose many tests share nothing."""
+        """A file; all that share a server; an eighth of a file whose many tests share nothing.
+
+        Tests of one scenario stay together: what they have played of it is cached.
+        """
         file = nodeid.partition("::")[0]
         if together := TOGETHER.match(file):
             return together.group()
         split = SPLIT | SPLIT_IN_PRODUCT if self.config.option.markexpr == "product" else SPLIT
         is_split = split & {*Path(file).parts}
-        return f"{file} {crc32(nodeid.encode()) % 8}" if is_split else file
+        case = nodeid.partition("[")[2] or nodeid
+        return f"{file} {crc32(case.encode()) % 8}" if is_split else file
 
     def _assign_work_unit(self, node: object) -> None:
         """Every other worker takes what waits, the others what computes, as long as there is some.

@@ -12,7 +12,7 @@ import pytest
 
 from bench.growth import READERS, SHAPES, Reader, Runs
 
-FEW, MANY = 64, 192
+FEW, MANY = 48, 144
 
 
 def lines_run(work: Callable[[], object]) -> int:
