@@ -27,6 +27,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "msgpack": {"codec": "msgpack"},
 }
 STOCK_TAGS = {"msgpack", "null", "bytes", "json"}
+LEDGERS = "SELECT * FROM once_stream_states ORDER BY thread_id, checkpoint_id"
 
 
 def put(saver: Any, thread_id: str, value: Any, channel: str = "odd") -> str:
@@ -148,8 +149,10 @@ def test_tables_are_kept_when_asked(here: str) -> None:
     serializer = whole.serde()
     with whole.once(here, serializer) as saver:
         whole.fill(saver)
+        ledgers = whole.ask(here, LEDGERS)
         done = migrate(saver, leaving(serializer), keeps_tables=True)
         assert (done.has_dropped, done.is_any_left) == (False, False)
+        assert whole.ask(here, LEDGERS) == ledgers  # which no saver of upstream's reads
         at = build(saver).get_state(on("waits")).config["configurable"]["checkpoint_id"]
         assert saver.load_stream_state(("waits", "", at)) == b"ledger " * 1000
 
@@ -286,4 +289,9 @@ def test_a_copy_that_was_stopped_goes_on(path: Path, tmp_path: Path) -> None:
         assert (done.threads, done.skipped) == (2, 1)
         build(old).invoke(Command(resume="late"), on("waits"))
         assert transfer(old, new).threads == 1
+        newest = build(old).get_state(on("waits")).config["configurable"]["checkpoint_id"]
+        at = ("waits", "", newest)
+        old.save_stream_state(at, b"a ledger")  # of a checkpoint that was copied
+        assert transfer(old, new).threads == 1
+        assert new.load_stream_state(at) == b"a ledger"
         assert whole.history(old) == whole.history(new)

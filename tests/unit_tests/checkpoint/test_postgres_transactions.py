@@ -209,6 +209,15 @@ def test_what_grows_is_stored_and_read_by_one_statement(
     assert len(asked) == 3
 
 
+def test_of_two_writes_with_one_key_the_last_wins(savers: list[OncePostgresSaver]) -> None:
+    """One statement would refuse to replace a row twice."""
+    at = put(savers[0], ["short"])
+    savers[0].put_writes(at, [("__error__", "first"), ("__error__", "last")], "task")
+    found = savers[1].get_tuple(at)
+    assert found is not None
+    assert found.pending_writes == [("task", "__error__", "last")]
+
+
 def test_a_checkpoint_is_read_once_unless_its_pieces_are_swept_meanwhile(
     savers: list[OncePostgresSaver],
 ) -> None:
