@@ -287,6 +287,10 @@ class OnceSerializer(JsonPlusSerializer):
                 return
         self._small_rows.check(tag, data, stored, joined=True)
 
+    def spare_bytes(self, data: bytes) -> int:
+        """Return how many bytes of a value may be others before `check_joined` can refuse it."""
+        return self._small_rows.spare_bytes(data)
+
     @property
     def piece_keys(self) -> list[bytes]:
         """Under which savers name the pieces of values: the first for new ones, any for old ones.

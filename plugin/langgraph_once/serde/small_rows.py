@@ -105,6 +105,15 @@ class SmallRows:
         if weights.exceed(parts, self._units):
             raise SizeLimitError("it takes too much", tag=tag)
 
+    def spare_bytes(self, data: bytes) -> int:
+        """Return how many bytes may be added or others before a look finds `data` too large.
+
+        Args:
+            data: A value of codec `once1` that stands in pieces.
+        """
+        short = self._most_bytes // _MOST_LEVELS - len(data)
+        return min(short, WEIGHTS.spare_bytes(data, self._units))
+
     def may_hold(self, tag: Tag, data: bytes, stored_bytes: int, *, joined: bool = False) -> bool:
         """Whether `data` is read when it is stored in so many bytes."""
         try:

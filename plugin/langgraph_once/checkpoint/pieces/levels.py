@@ -48,6 +48,8 @@ class Cut(NamedTuple):
     """How many bytes come before the first piece. Pieces count from here."""
     levels: tuple[Level, ...]
     """Pieces come first. Groups do not hold what comes after the last digest that ends one."""
+    spare_bytes: int = -1
+    """So many may be others in what is cut like it before someone must look how much it holds."""
 
     @property
     def body(self) -> memoryview:
@@ -103,6 +105,7 @@ def cut(
         before = Cut(b"", 0, ())
     found = Cut(data, start, before.levels)
     same = _same(before, found)
+    found = found._replace(spare_bytes=before.spare_bytes - (len(data) - same.head - same.tail))
     if same.head == len(before.body) == len(found.body):
         return found, {}
     fresh: dict[bytes, Piece] = {}
@@ -245,7 +248,7 @@ def _group_ends(names: list[bytes], start: int) -> Iterator[int]:
 
 def _same(before: Cut, after: Cut) -> _Same:
     # Slices of bytes are compared: memoryviews are byte by byte, in fifty times the time.
-    (old, at, _), (new, now, _) = before, after
+    (old, at, *_), (new, now, *_) = before, after
     if new.startswith(old[at:], now):
         return _Same(len(old) - at, 0)
     most = min(len(old) - at, len(new) - now)

@@ -305,14 +305,20 @@ class Values:
         lead = lead_bytes(data) if tag.codec == "once1" else 0
         thread_id = bound_to[1]
         cut = self._recent.split(thread_id, tag.text, data, lead_bytes=lead)
-        # Half of each, as those that are stored already may be shorter than they would be now.
-        sizes = (len(self.piece(piece).data) // 2 for piece in cut.pieces.values())
-        try:
-            self._serde.check_joined(tag, data, sizes)
-        except SizeLimitError:  # so few bytes would not be read
-            return tag, data
+        if cut.cut.spare_bytes < 0:
+            try:
+                self._serde.check_joined(tag, data, self._least_sizes(cut))
+            except SizeLimitError:  # so few bytes would not be read
+                return tag, data
+            looked_at = cut.cut._replace(spare_bytes=self._serde.spare_bytes(data))
+            self._recent.keep(thread_id, cut.manifest, looked_at)
         cuts.append(cut)
         return _PIECES, cut.manifest.to_bytes()
+
+    def _least_sizes(self, cut: CutValue) -> Iterator[int]:
+        for piece in cut.pieces.values():
+            # Those that are stored already may be shorter than they would be now.
+            yield len(self.piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
         return Cell(*self._serde.wrapped(tag, data, bound_to))

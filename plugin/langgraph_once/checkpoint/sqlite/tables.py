@@ -68,7 +68,7 @@ SELECT ?, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
 FROM checkpoints WHERE thread_id = ?
 """
 
-_MANY_PIECES: Final = 100
+_MANY_PIECES: Final = 500
 """To scan all names of a thread takes a fifth, for each, of what it takes to look one up."""
 
 VERSION: Final = 1

@@ -118,6 +118,13 @@ class Weights:
         except IndexError:
             raise ValueError("the msgpack is cut off") from None
 
+    def spare_bytes(self, data: bytes, limit: int) -> int:
+        """Return how many bytes may be added or others before `data` can exceed `limit`.
+
+        Each byte counts as the most that it can be, so it does not matter where they are.
+        """
+        return (limit - self._bound(data)) // self._most
+
     def _bound(self, data: bytes | memoryview) -> int:
         """Return what `data` would take if each byte that can be a header was one."""
         others = bytes(data).translate(None, _SCALAR_STARTS)  # few, as a rule
