@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
@@ -41,7 +42,7 @@ class Missing:
         # Pieces that were cut for the first time are not asked for: they are hardly there, and if
         # so, they stay as they are.
         self.found = {name: data for value in self._values for name, data in value.fresh.items()}
-        names = {name for value in self._values for name in value.cut.names()}
+        names = {*chain.from_iterable(value.cut.names() for value in self._values)}
         self.wanted = names - self.found.keys()
         self.named = {name for value in self._values for name in value.named()} - self.found.keys()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import MAX_FINE_BYTES, Cutter, Piece
@@ -64,8 +65,7 @@ class Cut(NamedTuple):
 
     def names(self) -> Iterator[bytes]:
         """The digests of all pieces and groups."""
-        for level in self.levels:
-            yield from level.names
+        return chain.from_iterable(level.names for level in self.levels)
 
     def pieces(self) -> dict[bytes, bytes]:
         """All pieces and groups, by digest."""
@@ -249,7 +249,7 @@ def _group_ends(names: list[bytes], start: int) -> Iterator[int]:
 def _same(before: Cut, after: Cut) -> _Same:
     # Slices of bytes are compared: memoryviews are byte by byte, in fifty times the time.
     (old, at, *_), (new, now, *_) = before, after
-    if new.startswith(old[at:], now):
+    if new.startswith(before.body, now):
         return _Same(len(old) - at, 0)
     most = min(len(old) - at, len(new) - now)
     head = _most(most, lambda low, high: old[at + low : at + high] == new[now + low : now + high])

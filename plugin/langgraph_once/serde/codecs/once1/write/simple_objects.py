@@ -45,6 +45,8 @@ _MAX_KINDS: Final = 256
 """Bounds the memory of a process that sets ever new combinations of fields."""
 
 _MESSAGES: Final = "langchain_core.messages."
+_UNLIKE: Final = ATOMS - {bytes}
+"""Of which each value has bytes of its own."""
 
 
 MANY_PARTS: Final = 4096
@@ -218,12 +220,15 @@ class MessageShape(ModelShape):
 
 
 def _is_plain(values: Collection[Any], levels: int) -> bool:
-    """Whether msgpack writes `values` rightly, and they are at most so many levels deep."""
-    if ATOMS.issuperset(map(type, values)):
+    """Whether msgpack writes `values` rightly, and they are at most so many levels deep.
+
+    No others may have the same bytes: a `bytearray` is written as `bytes` are, by msgpack.
+    """
+    if _UNLIKE.issuperset(map(type, values)):
         return True
     for value in values:
         kind = type(value)
-        if kind in ATOMS:
+        if kind in _UNLIKE:
             continue
         if kind is dict:
             inside: Collection[Any] = value.values()

@@ -33,6 +33,7 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
     MessageShape,
     check_repeats,
 )
+from langgraph_once.serde.codecs.once1.write.written_threads import WrittenThreads
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
@@ -60,28 +61,52 @@ _NEVER_MET: Final = (None, 0)
 class ThreadWriter:
     """Writes threads. Thread-safe."""
 
-    __slots__ = ("_classes", "_heads", "_known", "_numbered", "by_type")
+    __slots__ = ("_classes", "_heads", "_known", "_numbered", "_written", "by_type")
 
     def __init__(self, known: Known) -> None:
         self._known = known
         self._classes = _Classes(known.shapes)
         self._numbered = NumberedKinds()
         self._heads = Heads(self._numbered.kinds)
+        self._written = WrittenThreads(self._numbered.kinds)
         self.by_type = _ByType(self, known.shapes)
         """What writes values of a type."""
 
     def encode_list(self, items: list[Any]) -> tuple[bytes, bool]:
         """Return the bytes of a list, as `QuickEncode`."""
         if items and self._classes[type(items[0])] is not None:
+            if (grown := self._encode_grown(items)) is not None:
+                return grown, True
             thread = self._maps(items)
             if not thread.odd and len({*map(id, items)}) == len(items):
                 thread.written[0] = self._heads[bytes(thread.numbers)]
-                return packb(thread.written, None, OPTIONS), True
+                data = packb(thread.written, None, OPTIONS)
+                self._written.keep(None, items, thread.numbers, data)
+                return data, True
             parts = _Parts(self._known)
             parts.takes_forms = True
             return parts.packed(items, self._thread(items, thread, parts, 0))
         parts = _Parts(self._known)
         return parts.packed(items, self._list(items, parts, 0))
+
+    def _encode_grown(self, items: list[Any]) -> bytes | None:
+        """Return the bytes of a thread that goes on from one before; None if it does not."""
+        before = self._written.take(items)
+        if before is None:
+            return None
+        count = len(before.ids)
+        new = self._maps(items[count:])
+        if new.odd:
+            return None
+        head = self._heads[before.numbers + bytes(new.numbers)]
+        try:
+            data = packb([head, *map(VALUES, items[:count]), *new.written[1:]], None, OPTIONS)
+        except TypeError:  # a part is not plain any more
+            return None
+        if not before.begins(data):
+            return None
+        self._written.keep(before, items, new.numbers, data)
+        return data
 
     def encode_dict(self, value: dict[Any, Any]) -> tuple[bytes, bool]:
         """Return the bytes of a dictionary, as `QuickEncode`."""
@@ -140,7 +165,7 @@ class ThreadWriter:
         return parts.other().prepared(items, level)
 
     def _maps(self, items: list[Any]) -> _Thread:
-        """Look at the messages of a thread; there is one at least."""
+        """Look at the messages of a thread."""
         classes = self._classes
         numbers: list[int] = []
         written: list[Any] = [None]
