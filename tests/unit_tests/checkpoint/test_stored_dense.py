@@ -39,6 +39,17 @@ def test_what_would_be_refused_in_pieces_is_stored_whole(path: Path) -> None:
         assert values(saver, at) == {"dense": [*DENSE, 1], "messages": talk(101)}
 
 
+def test_what_grows_to_take_too_much_is_stored_whole_from_then_on(path: Path) -> None:
+    texts = [text * 300 for text in "abcdefghijklmnopqrst" * 3]
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        at = put(saver, ROOT, value=texts)
+        assert pieces(saver)
+        at = put(saver, at, value=[*texts, *DENSE])
+        assert values(saver)["value"] == [*texts, *DENSE]
+    with open_sqlite_saver(path, serde=serde(**LIMIT)) as saver:
+        assert values(saver, at)["value"] == [*texts, *DENSE]
+
+
 def test_what_is_long_in_pieces_is_stored_in_pieces_however_much_it_takes(path: Path) -> None:
     chance = random.Random(1)
     value = [chance.randbytes(60) for _ in range(40_000)]
