@@ -26,8 +26,8 @@ from langgraph_once.serde.codecs.once1 import (
     UnwritableError,
 )
 from langgraph_once.serde.serializer import OnceSerializer
+from langgraph_once.serde.trust.allowlist import storable
 from langgraph_once.serde.trust.audit import Audit
-from langgraph_once.serde.trust.storable import storable
 
 __all__ = [
     "Adapter",

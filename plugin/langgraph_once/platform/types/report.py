@@ -21,8 +21,8 @@ from langgraph_once.serde.layers.tag import Codec, Tag
 from langgraph_once.serde.survey.channels import channel_at
 from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings, Word
 from langgraph_once.serde.survey.type_names import Mention, mentions_in
+from langgraph_once.serde.trust.audit import is_yours, proposed
 from langgraph_once.serde.trust.module_owner import owner_of
-from langgraph_once.serde.trust.proposed_setting import is_yours, proposed
 from langgraph_once.settings import Settings
 
 __all__ = ["Finding", "Report", "report_types"]

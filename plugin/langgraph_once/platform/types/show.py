@@ -8,7 +8,7 @@ from typing import Final
 
 from langgraph_once.platform.types.report import Finding, Report
 from langgraph_once.serde.survey.rebuildable import Word
-from langgraph_once.serde.trust.proposed_setting import environment_line, manifest_line
+from langgraph_once.serde.trust.audit import environment_line, manifest_line
 
 __all__ = ["as_json", "as_text", "summary"]
 

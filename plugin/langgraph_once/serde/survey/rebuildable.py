@@ -24,7 +24,7 @@ from langgraph_once.serde.codecs.once1.registry.class_names import (
 )
 from langgraph_once.serde.codecs.once1.types import SAFE_CLASSES
 from langgraph_once.serde.survey.type_names import Mention
-from langgraph_once.serde.trust.allowlist import Allowlist
+from langgraph_once.serde.trust.allowlist import Allowlist, find_storable
 from langgraph_once.serde.trust.lookup import (
     find,
     find_class,
@@ -33,7 +33,6 @@ from langgraph_once.serde.trust.lookup import (
     nested_classes,
 )
 from langgraph_once.serde.trust.policy import Trust
-from langgraph_once.serde.trust.storable import find_storable
 
 __all__ = ["RANKS", "Standing", "Standings", "Word"]
 

@@ -8,14 +8,21 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_METHODS, SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import emit_serde_event
 
 from langgraph_once.errors import ConfigError, PayloadError, TypeNotAllowedError
 from langgraph_once.serde.trust.hash_guard import Guard
-from langgraph_once.serde.trust.lookup import find, is_module_name, names_of, nested_classes
+from langgraph_once.serde.trust.lookup import (
+    find,
+    find_class,
+    is_module_name,
+    names_in,
+    names_of,
+    nested_classes,
+)
 from langgraph_once.serde.trust.module_owner import in_brackets, owner_of
 from langgraph_once.serde.trust.policy import (
     Code,
@@ -28,20 +35,23 @@ from langgraph_once.serde.trust.policy import (
     decide,
 )
 from langgraph_once.serde.trust.project import Project
-from langgraph_once.serde.trust.storable import find_storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from langgraph_once.config import SerdeConfig
 
-__all__ = ["Allowlist"]
+__all__ = ["Allowlist", "find_storable", "storable"]
 
 _MAX_WARNED_TYPES: Final = 1000
 """Bounds the memory of a process that reads bytes made to name ever new types."""
 
 Key = tuple[str, str]
 """A type as the bytes name it: `(__module__, __name__)`."""
+
+_MARK: Final = "__once_storable__"
+
+C = TypeVar("C", bound=type)
 
 logger = logging.getLogger(__name__)
 
@@ -176,27 +186,30 @@ class Allowlist:
         self._obey(self.decide("read", trust), module, path, tag)
 
     def _obey(self, decision: Decision, module: str, path: tuple[str, ...], tag: str) -> None:
-        name = ".".join(path)
         if decision.reason is Reason.LOST:
             raise _gone(module, path, tag)
         if decision.refuses:
             raise self.refusal(module, path, tag=tag)
-        self._report("Loaded", decision, module, name)
+        self.report("Loaded", decision, f"{module}:{'.'.join(path)}")
 
-    def _report(self, done: str, decision: Decision, module: str, name: str) -> None:
-        """Report that a type was read or written which is not listed."""
-        if decision.is_event:
+    def report(self, done: str, decision: Decision, name: str) -> None:
+        """Report what was decided on a type that is not listed.
+
+        Args:
+            done: What was done if it is not refused.
+            decision: What was decided.
+            name: The type, as `module:Qual.Name`.
+        """
+        module, _, path = name.partition(":")
+        if decision.refuses:
+            emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
+        elif decision.is_event:
             emit_serde_event(
-                {"kind": "msgpack_unregistered_allowed", "module": module, "name": name}
+                {"kind": "msgpack_unregistered_allowed", "module": module, "name": path}
             )
-        if decision.outcome is Outcome.LOG and self._is_news((module, name)):
-            logger.warning(
-                "%s %s:%s%s, which is not in `allowed_types`; strict enforcement would refuse it",
-                done,
-                module,
-                name,
-                in_brackets(module),
-            )
+        if decision.outcome is Outcome.LOG:
+            why = "which is not in `allowed_types`; strict enforcement would refuse it"
+            self._warn_once((module, path), "%s %s%s, %s", done, name, in_brackets(module), why)
 
     def refusal(
         self, module: str, path: tuple[str, ...], *, tag: str, hook: str = ""
@@ -217,13 +230,6 @@ class Allowlist:
             f"{module}:{name}", tag=tag, imported=imported, hook=hook, owner=owner
         )
 
-    def report_written(self, decision: Decision, name: str) -> None:
-        """Report that a type was written, or not, by what was decided: `module:Qual.Name`."""
-        module, _, path = name.partition(":")
-        if decision.refuses:
-            emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
-        self._report("Stored", decision, module, path)
-
     def report_unsure(self, name: str, reason: str) -> None:
         """Warn, once for each type, that a new process may not read what was written.
 
@@ -231,9 +237,8 @@ class Allowlist:
             name: The type, as `module:Qual.Name`.
             reason: Why, and what makes it sure.
         """
-        if self._is_news((name, "")):
-            whose = in_brackets(name.partition(":")[0])
-            logger.warning("Stored %s%s: %s", name, whose, reason)
+        whose = in_brackets(name.partition(":")[0])
+        self._warn_once((name, ""), "Stored %s%s: %s", name, whose, reason)
 
     def note_start(self) -> None:
         """Note which modules are imported, if that was not noted before: a process has started."""
@@ -273,16 +278,50 @@ class Allowlist:
                 return target
         except Exception as error:
             raise _gone(module, path, tag) from error
-        target = find(module, path, own_name=self.enforcement not in ("warn", "open"))
+        target = find(module, path, own_name=self.decide("read", Trust.LOST).refuses)
         if target is None:
             raise _gone(module, path, tag)
         return target
 
-    def _is_news(self, key: Key) -> bool:
-        if key in self._warned or len(self._warned) >= _MAX_WARNED_TYPES:
-            return False
-        self._warned.add(key)
-        return True
+    def _warn_once(self, key: Key, text: str, *arguments: str) -> None:
+        if key not in self._warned and len(self._warned) < _MAX_WARNED_TYPES:
+            self._warned.add(key)
+            logger.warning(text, *arguments)
+
+
+def storable(cls: C) -> C:
+    """Mark `cls` as one that may be loaded from a checkpoint, as if `allowed_types` named it.
+
+        @storable
+        @dataclass
+        class Invoice: ...
+
+    The mark is the class's own: a subclass needs one too. It is found only once the module of
+    the class is imported; reading never imports a module that `allowed_types` does not name.
+    Whoever can write to the database can then make instances with any content, without
+    `__init__` or validation, so mark what merely holds values.
+
+    Raises:
+        TypeError: `cls` is not a class, or is defined in a function, where no reader finds it.
+    """
+    if not isinstance(cls, type):
+        raise TypeError("only a class can be storable")
+    if "<locals>" in cls.__qualname__:
+        raise TypeError(
+            f"{cls.__qualname__} cannot be storable: define it at the top of a module, where a "
+            "reader finds it"
+        )
+    setattr(cls, _MARK, True)
+    return cls
+
+
+def find_storable(module: str, path: tuple[str, ...]) -> type | None:
+    """Return the class of that name if it is marked and its module is imported already.
+
+    No code runs but this, whatever the bytes name: no import, attribute or metaclass is asked.
+    """
+    found = find_class(module, path)
+    return found if found is not None and names_in(found).get(_MARK) is True else None
 
 
 def _gone(module: str, path: tuple[str, ...], tag: str) -> PayloadError:

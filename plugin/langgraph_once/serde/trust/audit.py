@@ -1,25 +1,29 @@
-"""Which types were refused or reported so far, on reading and writing, and the allowlist that
-would let them in.
+"""Which types were refused or reported so far, on reading and writing, and the setting that would
+let them in, ready to paste.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Self
 
+from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
+from pydantic import TypeAdapter, ValidationError
 
-from langgraph_once.serde.trust.proposed_setting import environment_line, manifest_line, proposed
+from langgraph_once.config import TypeName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
-    from langgraph.checkpoint.serde.event_hooks import SerdeEvent
+    from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+from langgraph.checkpoint.serde.event_hooks import SerdeEvent
 
-__all__ = ["Audit"]
+__all__ = ["Audit", "environment_line", "is_yours", "manifest_line", "proposed"]
 
 _MAX_NAMES: Final = 1000
 """Bounds the memory of an audit of bytes that are made to name ever new types."""
@@ -27,6 +31,10 @@ _MAX_NAMES: Final = 1000
 _BLOCKED: Final = "msgpack_blocked"
 _UNREGISTERED: Final = "msgpack_unregistered_allowed"
 _METHOD: Final = "msgpack_method_blocked"
+
+_NOT_YOURS: Final = frozenset({"builtins", "langgraph_once"})
+
+_TYPE_NAME: Final = TypeAdapter(TypeName)
 
 logger = logging.getLogger(__name__)
 
@@ -129,3 +137,30 @@ class Audit:
             len(self.blocked),
             len(self.unregistered),
         )
+
+
+def proposed(met: Iterable[str], allowed_types: Iterable[str] = ()) -> list[str]:
+    """Return what the setting should hold: all that it holds, then what was met and is yours."""
+    known = dict.fromkeys(allowed_types)
+    return [*known, *(name for name in dict.fromkeys(met) if name not in known and is_yours(name))]
+
+
+def manifest_line(names: Iterable[str]) -> str:
+    """Return the setting for `langgraph.json`, below `checkpointer.once.serde`."""
+    return f'"allowed_types": {json.dumps([*names])}'
+
+
+def environment_line(names: Iterable[str]) -> str:
+    """Return the setting for `.env`, or a shell."""
+    return f"ONCE_SERDE__ALLOWED_TYPES='{json.dumps([*names])}'"
+
+
+def is_yours(name: str) -> bool:
+    """Whether the setting takes it, and it is neither ours nor upstream's to allow."""
+    try:
+        _TYPE_NAME.validate_python(name)
+    except ValidationError:
+        return False
+    module, _, path = name.partition(":")
+    is_safe = (module, path.rpartition(".")[2]) in SAFE_MSGPACK_TYPES
+    return not is_safe and module.partition(".")[0] not in _NOT_YOURS

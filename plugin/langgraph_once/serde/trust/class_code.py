@@ -62,16 +62,8 @@ _ENUM_PARTS: Final = (
 )
 _ENUM_HOOKS: Final = (
     *("__new__", "_missing_", "_iter_member_", "_iter_member_by_value_", "_iter_member_by_def_"),
-    *(
-        "__getattribute__",
-        "__getattr__",
-        "_numeric_repr_",
-        "__hash__",
-        "__eq__",
-        "__contains__",
-        "__or__",
-        "__setattr__",
-    ),
+    *("__getattribute__", "__getattr__", "_numeric_repr_", "__hash__", "__eq__"),
+    *("__contains__", "__or__", "__setattr__"),
 )
 _OF_PYDANTIC: Final = (
     *("pydantic._internal._model_construction", "pydantic.main", "pydantic.root_model"),

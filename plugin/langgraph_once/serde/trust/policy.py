@@ -7,22 +7,10 @@ in `docs/security.md` is printed from this one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import Enum, IntEnum
-from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
-__all__ = [
-    "Code",
-    "Decision",
-    "Enforcement",
-    "Outcome",
-    "Reason",
-    "Trust",
-    "Use",
-    "decide",
-    "lines",
-]
+__all__ = ["TABLE", "Code", "Decision", "Outcome", "Reason", "Trust", "decide"]
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 Use = Literal["read", "write"]
@@ -117,7 +105,7 @@ def _any(decision: Decision) -> _Cells:
     return decision, decision, decision, decision
 
 
-_TABLE: Final[dict[Enforcement, dict[Trust, tuple[_Cells, _Cells]]]] = {
+TABLE: Final[dict[Enforcement, dict[Trust, tuple[_Cells, _Cells]]]] = {
     # To read it, then to write it, by what runs: `Code.NONE`, `DATA`, `HOOK`, `CALL`.
     "safe": {
         Trust.LISTED: (_any(YES), _any(YES)),
@@ -154,18 +142,4 @@ _TABLE: Final[dict[Enforcement, dict[Trust, tuple[_Cells, _Cells]]]] = {
 
 def decide(enforcement: Enforcement, use: Use, trust: Trust, code: Code = Code.NONE) -> Decision:
     """Return what is done with a type, and why."""
-    return _TABLE[enforcement][trust][use == "write"][code]
-
-
-def lines() -> Iterator[str]:
-    """Yield the lines of the table in Markdown; types that stand alike share one."""
-    names = [code.name.lower() for code in Code]
-    heads = [*(f"read: {name}" for name in names), *(f"write: {name}" for name in names[:-1])]
-    yield f"| `enforcement` | type | {' | '.join(heads)} |"
-    yield "|---" * (2 + len(heads)) + "|"
-    for enforcement, rows in _TABLE.items():
-        for cells, alike in groupby(rows, key=rows.__getitem__):
-            types = ", ".join(trust.name.lower() for trust in alike)
-            reading, writing = cells
-            said = map(str, (*reading, *writing[:-1]))  # nothing is written as a call
-            yield f"| `{enforcement}` | {types} | {' | '.join(said)} |"
+    return TABLE[enforcement][trust][use == "write"][code]

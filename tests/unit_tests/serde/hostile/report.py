@@ -12,10 +12,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from langgraph_once.serde.trust import policy
+from langgraph_once.serde.trust.policy import TABLE, Code
 
 from .families import FAMILIES, Family
 from .hooks import HOOKS, Hook
@@ -23,8 +24,19 @@ from .rows import TRUSTS, Trust, findings, fires
 from .specials import SPECIALS
 from .zoo import specimen
 
-__all__ = ["MARK", "PATH", "TABLE_MARK", "cell", "line", "results", "row_of"]
+__all__ = [
+    "COMMAND",
+    "MARK",
+    "PATH",
+    "TABLE_MARK",
+    "cell",
+    "line",
+    "results",
+    "row_of",
+    "table_lines",
+]
 
+COMMAND: Final = "python -m tests.unit_tests.serde.hostile.report"
 PATH: Final = Path(__file__).parents[4] / "docs" / "security.md"
 MARK: Final = "<!-- generated below -->\n"
 TABLE_MARK: Final = "<!-- generated: the table of trust/policy.py -->\n"
@@ -100,9 +112,22 @@ def cell(found: dict[str, tuple[str, tuple[str, ...]]]) -> str:
     return f"{text}; {refused} refused" if refused else text
 
 
+def table_lines() -> Iterator[str]:
+    """Yield the lines of the table that decides; types that stand alike share one."""
+    names = [code.name.lower() for code in Code]
+    heads = [*(f"read: {name}" for name in names), *(f"write: {name}" for name in names[:-1])]
+    yield f"| `enforcement` | type | {' | '.join(heads)} |"
+    yield "|---" * (2 + len(heads)) + "|"
+    for enforcement, rows in TABLE.items():
+        for (reading, writing), alike in groupby(rows, key=rows.__getitem__):
+            types = ", ".join(trust.name.lower() for trust in alike)
+            said = map(str, (*reading, *writing[:-1]))  # nothing is written as a call
+            yield f"| `{enforcement}` | {types} | {' | '.join(said)} |"
+
+
 if __name__ == "__main__":
     before, _, after = PATH.read_text().split(TABLE_MARK)
-    table = "\n".join(("", *policy.lines(), "", ""))
+    table = "\n".join(("", *table_lines(), "", ""))
     text = TABLE_MARK.join((before, table, after))
     if sys.argv[1:] != ["table"]:
         found = [f"{_HEAD}\n", "|---|---|---|---|---|---|---|---|\n", *map(line, FAMILIES)]

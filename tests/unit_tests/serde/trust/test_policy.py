@@ -27,12 +27,11 @@ from langgraph_once.serde.trust.policy import (
     Trust,
     Use,
     decide,
-    lines,
 )
-from tests.unit_tests.serde.hostile.report import PATH, TABLE_MARK
+from tests.unit_tests.serde.hostile.report import COMMAND, PATH, TABLE_MARK, table_lines
 
 ENFORCEMENTS: tuple[Enforcement, ...] = get_args(Enforcement)
-LAXER_AND_LAXER: tuple[Enforcement, ...] = ("strict", "safe", "warn", "open")
+STRICTEST_FIRST: tuple[Enforcement, ...] = ("strict", "safe", "warn", "open")
 USES: tuple[Use, ...] = get_args(Use)
 CLASSES = {Code.NONE: "Plain", Code.DATA: "Thing", Code.HOOK: "Hooked", Code.CALL: "Caller"}
 SOURCE = """
@@ -187,7 +186,7 @@ def test_what_stands_worse_or_runs_more_is_never_let_in_sooner(use: Use) -> None
         refused = [decide(enforcement, use, trust, code).refuses for trust in Trust]
         assert refused == sorted(refused)
     for trust, code in product(Trust, Code):
-        for stricter, laxer in pairwise(LAXER_AND_LAXER):
+        for stricter, laxer in pairwise(STRICTEST_FIRST):
             lax = decide(laxer, use, trust, code)
             assert decide(stricter, use, trust, code).refuses or not lax.refuses
 
@@ -206,4 +205,4 @@ def test_nothing_that_is_not_listed_is_called() -> None:
 
 def test_the_document_shows_the_table() -> None:
     shown = PATH.read_text().split(TABLE_MARK)[1].strip()
-    assert shown.splitlines() == [*lines()], "python -m tests.unit_tests.serde.hostile.report table"
+    assert shown.splitlines() == [*table_lines()], f"{COMMAND} table"

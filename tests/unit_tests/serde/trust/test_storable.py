@@ -16,7 +16,7 @@ import pytest
 from langgraph_once import storable
 from langgraph_once.errors import EncodeError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.trust.storable import find_storable
+from langgraph_once.serde.trust.allowlist import find_storable
 from tests.unit_tests.serde.strictly import strict_config
 
 HERE = __name__

@@ -13,11 +13,11 @@ from langgraph_once.serde.codecs.once1.registry.class_names import (
 from langgraph_once.serde.codecs.once1.registry.parametrised import is_parametrised
 from langgraph_once.serde.codecs.once1.types.base.protocol import Family, UnwritableError
 from langgraph_once.serde.codecs.once1.types.catalogue import CODE_FREE_FAMILIES, OWN_FAMILIES
+from langgraph_once.serde.trust.audit import environment_line, proposed
 from langgraph_once.serde.trust.class_code import hook_of, making_hook
 from langgraph_once.serde.trust.lookup import find
 from langgraph_once.serde.trust.module_owner import in_brackets
 from langgraph_once.serde.trust.policy import Code, Decision, Outcome, Reason, Trust
-from langgraph_once.serde.trust.proposed_setting import environment_line, proposed
 
 if TYPE_CHECKING:
     from langgraph_once.serde.trust.allowlist import Allowlist
@@ -73,7 +73,7 @@ class WriterTrust:
 
         def report() -> None:
             for part in unlisted:
-                allowlist.report_written(decision, part)
+                allowlist.report("Stored", decision, part)
 
         return report
 
@@ -83,7 +83,7 @@ class WriterTrust:
                 f"{name} does not lead back to it; define it at the top of a module, under its "
                 "own name"
             )
-        self._allowlist.report_written(decision, unlisted[0])
+        self._allowlist.report("Stored", decision, unlisted[0])
         return (
             f"strict enforcement would refuse to read {unlisted[0]}"
             f"{in_brackets(unlisted[0].partition(':')[0])}; add "
