@@ -18,9 +18,9 @@ from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once1.format.scan import Kind, read_token
 from langgraph_once.serde.codecs.once1.registry.registry import Registry
 from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
+from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 from langgraph_once.serde.codecs.once1.write.encoder import encode_slow
 from langgraph_once.serde.codecs.once1.write.value_graph import Walk
 

@@ -24,16 +24,7 @@ from langgraph_once.serde.trust.lookup import (
     nested_classes,
 )
 from langgraph_once.serde.trust.module_owner import in_brackets, owner_of
-from langgraph_once.serde.trust.policy import (
-    Code,
-    Decision,
-    Enforcement,
-    Outcome,
-    Reason,
-    Trust,
-    Use,
-    decide,
-)
+from langgraph_once.serde.trust.policy import Code, Decision, Enforcement, Trust, Use, decide
 from langgraph_once.serde.trust.project import Project
 
 if TYPE_CHECKING:
@@ -111,12 +102,7 @@ class Allowlist:
         return replace(self, paths=paths, guard=Guard())
 
     def lists(self, module: str, path: tuple[str, ...]) -> bool:
-        """Whether the type is listed, one of upstream's safe ones, or marked `storable`.
-
-        Args:
-            module: Of the type.
-            path: Its name, after those of the classes that it is nested in.
-        """
+        """Whether the type is listed, one of upstream's safe ones, or marked `storable`."""
         if not path:
             return False
         key = (module, path[-1])
@@ -152,7 +138,7 @@ class Allowlist:
     def _unlisted(self, module: str, path: tuple[str, ...]) -> tuple[Any, Trust]:
         """Return what the name of an unlisted type leads to, None if nothing, and how it stands."""
         found = find(module, path)
-        if found is None and self.decide("read", Trust.OWN).outcome is Outcome.YES:
+        if found is None and self.decide("read", Trust.OWN) is Decision.YES:
             found = self.project.find(module, path)
         if found is not None:
             is_own = self.project.owns(names_of(found)[0])
@@ -186,20 +172,14 @@ class Allowlist:
         self._obey(self.decide("read", trust), module, path, tag)
 
     def _obey(self, decision: Decision, module: str, path: tuple[str, ...], tag: str) -> None:
-        if decision.reason is Reason.LOST:
+        if decision is Decision.LOST:
             raise _gone(module, path, tag)
         if decision.refuses:
             raise self.refusal(module, path, tag=tag)
         self.report("Loaded", decision, f"{module}:{'.'.join(path)}")
 
     def report(self, done: str, decision: Decision, name: str) -> None:
-        """Report what was decided on a type that is not listed.
-
-        Args:
-            done: What was done if it is not refused.
-            decision: What was decided.
-            name: The type, as `module:Qual.Name`.
-        """
+        """Report what was decided on a type that is not listed: `module:Qual.Name`."""
         module, _, path = name.partition(":")
         if decision.refuses:
             emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": path})
@@ -207,36 +187,22 @@ class Allowlist:
             emit_serde_event(
                 {"kind": "msgpack_unregistered_allowed", "module": module, "name": path}
             )
-        if decision.outcome is Outcome.LOG:
+        if decision is Decision.LOG:
             why = "which is not in `allowed_types`; strict enforcement would refuse it"
             self._warn_once((module, path), "%s %s%s, %s", done, name, in_brackets(module), why)
 
     def refusal(
         self, module: str, path: tuple[str, ...], *, tag: str, hook: str = ""
     ) -> TypeNotAllowedError:
-        """Report that a type was refused, and return the error that says so.
-
-        Args:
-            module: Of the type.
-            path: Its name.
-            tag: What the bytes are stored under.
-            hook: What rebuilding it would run.
-        """
-        name = ".".join(path)
-        emit_serde_event({"kind": "msgpack_blocked", "module": module, "name": name})
+        """Report that a type was refused, and return the error; `hook` is what would have run."""
+        name = f"{module}:{'.'.join(path)}"
+        self.report("Loaded", Decision.UNLISTED, name)
         imported = module in sys.modules
         owner = owner_of(module)
-        return TypeNotAllowedError(
-            f"{module}:{name}", tag=tag, imported=imported, hook=hook, owner=owner
-        )
+        return TypeNotAllowedError(name, tag=tag, imported=imported, hook=hook, owner=owner)
 
     def report_unsure(self, name: str, reason: str) -> None:
-        """Warn, once for each type, that a new process may not read what was written.
-
-        Args:
-            name: The type, as `module:Qual.Name`.
-            reason: Why, and what makes it sure.
-        """
+        """Warn, once for each type, that a new process may not read what was written, and why."""
         whose = in_brackets(name.partition(":")[0])
         self._warn_once((name, ""), "Stored %s%s: %s", name, whose, reason)
 

@@ -8,9 +8,9 @@ in `docs/security.md` is printed from this one.
 from __future__ import annotations
 
 from enum import Enum, IntEnum
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
-__all__ = ["TABLE", "Code", "Decision", "Outcome", "Reason", "Trust", "decide"]
+__all__ = ["TABLE", "Code", "Decision", "Trust", "decide"]
 
 Enforcement = Literal["safe", "strict", "warn", "open"]
 Use = Literal["read", "write"]
@@ -47,58 +47,35 @@ class Code(IntEnum):
     """The constructor of a class that is no data, with arguments of the row."""
 
 
-class Outcome(Enum):
-    """What is done. An event is one of `register_serde_event_listener`."""
+class Decision(Enum):
+    """What is done, and why it is told or not done.
 
-    YES = "yes"
-    EVENT = "yes, event"
-    LOG = "yes, event, log"
-    WARN = "yes, log"
-    NO = "no"
+    An event is one of `register_serde_event_listener`, for each use; a log line is one for each
+    type.
+    """
+
+    YES = "yes", ""
+    EVENT = "yes, event", "not listed"
+    LOG = "yes, event, log", "not listed"
+    DOUBT = "yes, log", "runs code"
+    LATE = "yes, log", "not imported"
+    ASTRAY = "yes, log", "not found"
+    CODE = "no", "runs code"
+    UNLISTED = "no", "not listed"
+    ABSENT = "no", "not imported"
+    LOST = "no", "not found"
+
+    def __init__(self, outcome: str, reason: str) -> None:
+        self.outcome = outcome
+        self.reason = reason
+        self.refuses = outcome == "no"
+        self.is_event = "event" in outcome
+        self.is_logged = "log" in outcome
 
 
-class Reason(Enum):
-    """Why it is told, or not done."""
-
-    NONE = ""
-    UNLISTED = "not listed"
-    CODE = "runs code"
-    ELSEWHERE = "not imported"
-    LOST = "not found"
-
-
-class Decision(NamedTuple):
-    """What is done, and why."""
-
-    outcome: Outcome
-    reason: Reason
-
-    @property
-    def refuses(self) -> bool:
-        """Whether it is not done."""
-        return self.outcome is Outcome.NO
-
-    @property
-    def is_event(self) -> bool:
-        """Whether each use is an event, so that none may be left out."""
-        return self.outcome in (Outcome.EVENT, Outcome.LOG)
-
-    def __str__(self) -> str:
-        return ": ".join(filter(None, (self.outcome.value, self.reason.value)))
-
+YES, EVENT, LOG, DOUBT, LATE, ASTRAY, CODE, UNLISTED, ABSENT, LOST = Decision
 
 _Cells = tuple[Decision, Decision, Decision, Decision]
-
-YES: Final = Decision(Outcome.YES, Reason.NONE)
-EVENT: Final = Decision(Outcome.EVENT, Reason.UNLISTED)
-LOG: Final = Decision(Outcome.LOG, Reason.UNLISTED)
-WARN: Final = Decision(Outcome.WARN, Reason.CODE)
-LATE: Final = Decision(Outcome.WARN, Reason.ELSEWHERE)
-ASTRAY: Final = Decision(Outcome.WARN, Reason.LOST)
-CODE: Final = Decision(Outcome.NO, Reason.CODE)
-UNLISTED: Final = Decision(Outcome.NO, Reason.UNLISTED)
-ABSENT: Final = Decision(Outcome.NO, Reason.ELSEWHERE)
-LOST: Final = Decision(Outcome.NO, Reason.LOST)
 
 
 def _any(decision: Decision) -> _Cells:
@@ -109,9 +86,9 @@ TABLE: Final[dict[Enforcement, dict[Trust, tuple[_Cells, _Cells]]]] = {
     # To read it, then to write it, by what runs: `Code.NONE`, `DATA`, `HOOK`, `CALL`.
     "safe": {
         Trust.LISTED: (_any(YES), _any(YES)),
-        Trust.OWN: ((YES, YES, CODE, CODE), (YES, YES, WARN, WARN)),
-        Trust.IMPORTED: ((YES, CODE, CODE, CODE), (YES, WARN, WARN, WARN)),
-        Trust.ELSEWHERE: (_any(ABSENT), (LATE, WARN, WARN, WARN)),
+        Trust.OWN: ((YES, YES, CODE, CODE), (YES, YES, DOUBT, DOUBT)),
+        Trust.IMPORTED: ((YES, CODE, CODE, CODE), (YES, DOUBT, DOUBT, DOUBT)),
+        Trust.ELSEWHERE: (_any(ABSENT), (LATE, DOUBT, DOUBT, DOUBT)),
         Trust.LOST: (_any(LOST), _any(ASTRAY)),
     },
     # What is not listed is not even looked for, so that reading cannot tell that it is lost.

@@ -121,7 +121,8 @@ def table_lines() -> Iterator[str]:
     for enforcement, rows in TABLE.items():
         for (reading, writing), alike in groupby(rows, key=rows.__getitem__):
             types = ", ".join(trust.name.lower() for trust in alike)
-            said = map(str, (*reading, *writing[:-1]))  # nothing is written as a call
+            cells = (each.value for each in (*reading, *writing[:-1]))  # none is written as a call
+            said = (": ".join(filter(None, value)) for value in cells)
             yield f"| `{enforcement}` | {types} | {' | '.join(said)} |"
 
 

@@ -22,8 +22,6 @@ from langgraph_once.serde.trust.policy import (
     Code,
     Decision,
     Enforcement,
-    Outcome,
-    Reason,
     Trust,
     Use,
     decide,
@@ -113,7 +111,7 @@ def _told(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[Decision], Non
     def check(decision: Decision) -> None:
         accepted = [each for each in events if each["kind"] == "msgpack_unregistered_allowed"]
         assert bool(accepted) == decision.is_event
-        assert bool(caplog.records) == (decision.outcome in (Outcome.LOG, Outcome.WARN))
+        assert bool(caplog.records) == decision.is_logged
 
     yield check
     unregister()
@@ -134,17 +132,17 @@ def test_reading_does_what_is_decided(
         del sys.modules[there.name]
     decision = decide(enforcement, "read", trust, code)
     serde = OnceSerializer(there.config)
-    if decision.reason is Reason.LOST or (trust is Trust.LOST and enforcement in ("warn", "open")):
+    if decision is Decision.LOST or (trust is Trust.LOST and enforcement in ("warn", "open")):
         with pytest.raises(PayloadError, match="was not found"):
             serde.loads_typed(row)
         decision = decide(enforcement, "read", trust)  # by its name: who finds it asks for the rest
     elif decision.refuses:
         with pytest.raises(TypeNotAllowedError) as caught:
             serde.loads_typed(row)
-        assert bool(caught.value.hook) == (decision.reason is Reason.CODE)
+        assert bool(caught.value.hook) == (decision is Decision.CODE)
         assert (
             trust is not Trust.ELSEWHERE
-            or decision.reason is Reason.CODE
+            or decision is Decision.CODE
             or (there.name not in sys.modules)
         )
         decision = decide(enforcement, "read", trust)

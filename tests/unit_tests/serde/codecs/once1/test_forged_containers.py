@@ -12,9 +12,9 @@ import pytest
 from langgraph_once.serde.codecs.once1.read.simple_objects import _object_maker
 from langgraph_once.serde.codecs.once1.read.threads import Head, placed
 from langgraph_once.serde.codecs.once1.types.data.pandas_frames import _column
-from langgraph_once.serde.codecs.once1.types.python.array_arrays import ADAPTERS
+from langgraph_once.serde.codecs.once1.types.python.containers import ADAPTERS
 
-(ARRAYS,) = ADAPTERS
+*_, ARRAYS = ADAPTERS
 
 
 @pytest.mark.parametrize("value", [array("i", [1, -2]), array("d", []), array("u", "aé")])

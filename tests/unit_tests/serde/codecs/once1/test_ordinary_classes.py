@@ -21,7 +21,7 @@ import pytest
 
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
-from langgraph_once.serde.codecs.once1.types.models.other_objects import ObjectFamily
+from langgraph_once.serde.codecs.once1.types.models.python_objects import ObjectFamily
 from tests.unit_tests.serde.codecs.once1 import object_kinds as o
 from tests.unit_tests.serde.codecs.once1.table import once1
 

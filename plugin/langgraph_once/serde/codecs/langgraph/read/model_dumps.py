@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
+from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 from langgraph_once.serde.trust.class_code import hash_hook, hook_of
 from langgraph_once.serde.trust.lookup import declared
 

@@ -27,9 +27,9 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
     Family,
     UnreadableError,
 )
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
+from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 from langgraph_once.serde.codecs.once1.types.python.containers import ContainerFamily
 
 __all__ = ["WORK_OF_A_FORM", "WORK_OF_A_KIND", "Rebuilder", "is_kept", "may_exceed"]

@@ -37,8 +37,8 @@ from langgraph_once.serde.codecs.once1.format.scan import (
     read_token,
     split,
 )
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
+from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 
 __all__ = ["plain", "plain_blob"]
 

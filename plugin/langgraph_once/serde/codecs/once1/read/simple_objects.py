@@ -14,8 +14,8 @@ from langgraph_once.serde.codecs.once1.format.layout import MARK
 from langgraph_once.serde.codecs.once1.format.object_forms import KindParts
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily, model_plan
+from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.without_validation import Blank, becomes
 
 __all__ = [

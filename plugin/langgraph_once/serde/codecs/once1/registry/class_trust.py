@@ -17,7 +17,7 @@ from langgraph_once.serde.trust.audit import environment_line, proposed
 from langgraph_once.serde.trust.class_code import hook_of, making_hook
 from langgraph_once.serde.trust.lookup import find
 from langgraph_once.serde.trust.module_owner import in_brackets
-from langgraph_once.serde.trust.policy import Code, Decision, Outcome, Reason, Trust
+from langgraph_once.serde.trust.policy import Code, Decision, Trust
 
 if TYPE_CHECKING:
     from langgraph_once.serde.trust.allowlist import Allowlist
@@ -66,7 +66,7 @@ class WriterTrust:
         decision = allowlist.decide("write", trust, code)
         if decision.refuses:
             raise UnwritableError(self._refusal(decision, name, unlisted))
-        if decision.outcome is Outcome.WARN:
+        if decision.is_logged and not decision.is_event:
             allowlist.report_unsure(name, self._doubt(decision, name, hook, unlisted))
         if not (decision.is_event and unlisted):
             return None
@@ -78,7 +78,7 @@ class WriterTrust:
         return report
 
     def _refusal(self, decision: Decision, name: str, unlisted: list[str]) -> str:
-        if decision.reason is Reason.LOST:
+        if decision is Decision.LOST:
             return (
                 f"{name} does not lead back to it; define it at the top of a module, under its "
                 "own name"
@@ -92,7 +92,7 @@ class WriterTrust:
 
     def _doubt(self, decision: Decision, name: str, hook: str, unlisted: list[str]) -> str:
         """Return why a new process may not rebuild it."""
-        if decision.reason is Reason.LOST:
+        if decision is Decision.ASTRAY:
             module, _, path = name.partition(":")
             has_name = find(module, tuple(path.split("."))) is not None
             read_as = "what has its name now" if has_name else "an `Opaque`"
@@ -105,7 +105,7 @@ class WriterTrust:
             "a new process reads it as an `Opaque` until its module is imported, which was not at "
             "the first write of this one"
         )
-        if decision.reason is Reason.CODE:
+        if decision is Decision.DOUBT:
             why = "a class or function by itself is read as an `Opaque`"
             if hook:
                 why = f"rebuilding it runs code ({hook}), so it is read as an `Opaque`"

@@ -26,7 +26,7 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
     UnwritableError,
 )
 from langgraph_once.serde.codecs.once1.types.data.numpy_arrays import NumpyFamily
-from langgraph_once.serde.trust.policy import Code, Outcome, Trust
+from langgraph_once.serde.trust.policy import Decision, Trust
 
 if TYPE_CHECKING:
     from langgraph_once.config import SerdeConfig
@@ -145,7 +145,7 @@ class Registry:
         Strict enforcement refuses types, "warn" reports them, and "safe" warns of those that a
         new process may not read.
         """
-        if allowlist.decide("write", Trust.LOST, Code.CALL).outcome is Outcome.YES:
+        if allowlist.decide("write", Trust.LOST) is Decision.YES:
             return self
         bound = copy.copy(self)
         bound._base, bound._trust = self, WriterTrust(allowlist, self.current_name)  # noqa: SLF001  # a copy

@@ -10,12 +10,10 @@ from langgraph_once.serde.codecs.once1.types.data.numpy_arrays import NumpyFamil
 from langgraph_once.serde.codecs.once1.types.data.pandas_frames import PandasFamily
 from langgraph_once.serde.codecs.once1.types.data.polars import PolarsFamily
 from langgraph_once.serde.codecs.once1.types.models import langgraph_types, validation_errors
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
-from langgraph_once.serde.codecs.once1.types.models.other_objects import ObjectFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
+from langgraph_once.serde.codecs.once1.types.models.python_objects import ObjectFamily, RecordFamily
 from langgraph_once.serde.codecs.once1.types.python import (
-    array_arrays,
     containers,
     exceptions,
     generics,
@@ -45,7 +43,6 @@ BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
     *scalars.ADAPTERS,
     *times.ADAPTERS,
     *identifiers.ADAPTERS,
-    *array_arrays.ADAPTERS,
     *containers.ADAPTERS,
     *generics.ADAPTERS,
     *exceptions.ADAPTERS,

@@ -22,8 +22,8 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 )
 from langgraph_once.serde.codecs.once1.registry.class_names import name_of
 from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
-from langgraph_once.serde.codecs.once1.types.models.dataclasses_attrs import RecordFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily, model_plan
+from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -3,8 +3,7 @@
 In: an instance, or untrusted data. Out: its attributes, or checked data.
 
     protocol.py    `Adapter`, `SubclassAdapter`, `Family`: what teaches the codec a type
-    attributes.py  the attributes of an instance, without code of its class
-    families.py    the common part of families that make an object empty, then fill it
+    attributes.py  the attributes of an instance, without code of its class; families made of them
     checks.py      is this untrusted data of the shape that it must have?
     unstored.py    what stands for the parts of an exception that could not be stored
 """

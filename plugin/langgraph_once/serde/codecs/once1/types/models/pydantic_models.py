@@ -17,12 +17,12 @@ from pydantic import BaseModel, RootModel
 from pydantic_core import PydanticUndefined
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import (
+    FilledFamily,
     check_factories,
     is_plain_subclass,
     slots_of,
 )
 from langgraph_once.serde.codecs.once1.types.base.checks import parts
-from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnreadableError, UnwritableError
 from langgraph_once.serde.trust.lookup import declared
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph_once.serde.codecs.once1.types.base.attributes import slots_of
+from langgraph_once.serde.codecs.once1.types.base.attributes import FilledFamily, slots_of
 from langgraph_once.serde.codecs.once1.types.base.checks import parts
-from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
 from langgraph_once.serde.trust.lookup import declared, imported
 
 __all__ = ["V1ModelFamily"]

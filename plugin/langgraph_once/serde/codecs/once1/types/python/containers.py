@@ -4,6 +4,7 @@
     Counter, other subclasses          the bare content, and the attributes added to it
     ChainMap                           its maps
     mappingproxy                       the mapping it shows
+    array.array                        type code, bytes of an item, content in little-endian order
 
 Methods that a subclass overrides are not called: `__iter__`, `__setitem__` and `__init__` may
 do anything.
@@ -12,6 +13,8 @@ do anything.
 from __future__ import annotations
 
 import gc
+import sys
+from array import array, typecodes
 from collections import ChainMap, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,12 +22,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import (
+    AttributesFamily,
+    FilledFamily,
     fill_state,
     is_plain_subclass,
     take_state,
 )
 from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.families import AttributesFamily, FilledFamily
 from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
 
 __all__ = ["ADAPTERS", "ChainMapFamily", "ContainerFamily"]
@@ -141,8 +145,34 @@ def _decode_proxy(data: Any) -> MappingProxyType[Any, Any]:
     return MappingProxyType(data)
 
 
+def _array_parts(value: array[Any]) -> tuple[str, int, bytes]:
+    return value.typecode, value.itemsize, _little_endian(value).tobytes()
+
+
+def _array_of(data: Any) -> array[Any]:
+    code, item_bytes, content = parts(data, str, int, bytes)
+    if len(code) != 1 or code not in typecodes:
+        raise ValueError("not the type code of an array")
+    made: array[Any] = array(code)
+    if made.itemsize != item_bytes or len(content) % item_bytes:
+        raise ValueError("an array with items of another size than on this system")
+    made.frombytes(content)
+    if code in "uw":
+        made.tounicode()  # raises for what is not a character
+    return _little_endian(made)
+
+
+def _little_endian(value: array[Any]) -> array[Any]:
+    if sys.byteorder == "little":
+        return value
+    swapped = value[:]
+    swapped.byteswap()
+    return swapped
+
+
 ADAPTERS: Final = (
     Adapter(
         name="mappingproxy", types=(MappingProxyType,), encode=_encode_proxy, decode=_decode_proxy
     ),
+    Adapter(name="array", types=(array,), encode=_array_parts, decode=_array_of),
 )

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import (
+    FilledFamily,
     fill_state,
     is_plain_subclass,
     take_state,
 )
 from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.families import FilledFamily
 from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
 from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
 from langgraph_once.serde.trust.lookup import names_of

@@ -1,8 +1,10 @@
-"""Instances of ordinary Python classes: their attributes, and nothing else.
+"""Objects that are their attributes and nothing else: dataclasses, attrs classes, ordinary ones.
 
-A class that says by `__reduce__`, `__getstate__` and the like that its attributes are not the
-whole of it is refused; so is one that has something to clean up, and one made in C. Nothing of
-the class runs when an instance is rebuilt.
+They are rebuilt without `__init__`: `__post_init__`, validators and converters ran when the object
+was made, and would change values that they have changed already. Fields that are not arguments and
+attributes that were added later come back too. Nothing of an ordinary class runs; one that says by
+`__reduce__`, `__getstate__` and the like that its attributes are not the whole of it is refused; so
+is one that has something to clean up, and one made in C.
 """
 
 from __future__ import annotations
@@ -13,11 +15,14 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import (
+    AttributesFamily,
+    is_dataclass,
+    is_plain_subclass,
     is_python_class,
 )
-from langgraph_once.serde.codecs.once1.types.base.families import AttributesFamily
+from langgraph_once.serde.trust.lookup import declared
 
-__all__ = ["ObjectFamily"]
+__all__ = ["ObjectFamily", "RecordFamily"]
 
 _HOOKS: Final = (
     *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
@@ -25,6 +30,16 @@ _HOOKS: Final = (
 )
 _NO_MORE_THAN_ATTRIBUTES: Final = (object, SimpleNamespace, UserString)
 """Have hooks, which say nothing that their attributes do not."""
+
+
+class RecordFamily(AttributesFamily):
+    """Classes with `__dataclass_fields__` or `__attrs_attrs__`."""
+
+    name = "record"
+
+    def matches(self, cls: type) -> bool:
+        is_record = is_dataclass(cls) or isinstance(declared(cls, "__attrs_attrs__"), tuple)
+        return is_record and is_plain_subclass(cls, object)
 
 
 class ObjectFamily(AttributesFamily):
