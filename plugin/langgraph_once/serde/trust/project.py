@@ -15,6 +15,7 @@ import functools
 import importlib
 import sys
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -155,9 +156,5 @@ def _made_up(file: str) -> str:
 
 
 def _common_end(one: list[str], other: list[str]) -> int:
-    length = 0
-    for mine, its in zip(reversed(one), reversed(other), strict=False):
-        if mine != its or not mine:
-            break
-        length += 1
-    return length
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1] != "", pairs))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_NAME_CHARS",
+    "astray",
     "class_names",
     "is_function",
     "leads_to",
@@ -67,6 +68,13 @@ def leads_to(name: str, target: Any) -> bool:
         return parse(name).make(_found) is target
     except Exception:  # a part of it is not there
         return False
+
+
+def astray(name: str) -> UnwritableError:
+    """Return the error that says that a name does not lead to what it was taken from."""
+    return UnwritableError(
+        f"{name} does not lead back to it; define it at the top of a module, under its own name"
+    )
 
 
 def class_names(name: str) -> tuple[str, ...]:

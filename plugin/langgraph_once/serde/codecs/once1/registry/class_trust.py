@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from langgraph_once.serde.codecs.once1.registry.class_names import (
+    astray,
     class_names,
     leads_to,
     trust_next_time,
@@ -65,7 +66,7 @@ class WriterTrust:
         code, hook = _code_of(target, name, family) if unlisted else (Code.NONE, "")
         decision = allowlist.decide("write", trust, code)
         if decision.refuses:
-            raise UnwritableError(self._refusal(decision, name, unlisted))
+            raise self._refusal(decision, name, unlisted)
         if decision.is_logged and not decision.is_event:
             allowlist.report_unsure(name, self._doubt(decision, name, hook, unlisted))
         if not (decision.is_event and unlisted):
@@ -77,14 +78,11 @@ class WriterTrust:
 
         return report
 
-    def _refusal(self, decision: Decision, name: str, unlisted: list[str]) -> str:
+    def _refusal(self, decision: Decision, name: str, unlisted: list[str]) -> UnwritableError:
         if decision is Decision.LOST:
-            return (
-                f"{name} does not lead back to it; define it at the top of a module, under its "
-                "own name"
-            )
+            return astray(name)
         self._allowlist.report("Stored", decision, unlisted[0])
-        return (
+        return UnwritableError(
             f"strict enforcement would refuse to read {unlisted[0]}"
             f"{in_brackets(unlisted[0].partition(':')[0])}; add "
             f'"{unlisted[0]}" to `allowed_types`, or mark it `@storable`'

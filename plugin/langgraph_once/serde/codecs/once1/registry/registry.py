@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS, Ext, pack
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
-from langgraph_once.serde.codecs.once1.registry.class_names import leads_to, name_of
+from langgraph_once.serde.codecs.once1.registry.class_names import astray, leads_to, name_of
 from langgraph_once.serde.codecs.once1.registry.class_trust import WriterTrust
 from langgraph_once.serde.codecs.once1.registry.nearest_base import Bases, Descendants
 from langgraph_once.serde.codecs.once1.registry.upgrades import Upgrade, version_of
@@ -23,7 +23,6 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
     CyclicFamily,
     Family,
     SubclassAdapter,
-    UnwritableError,
 )
 from langgraph_once.serde.codecs.once1.types.data.numpy_arrays import NumpyFamily
 from langgraph_once.serde.trust.policy import Decision, Trust
@@ -218,10 +217,7 @@ class Registry:
         """
         name = name_of(target)
         if not isinstance(target, type) and not leads_to(name, target):
-            raise UnwritableError(
-                f"{name} does not lead back to it; define it at the top of a module, under its "
-                "own name"
-            )
+            raise astray(name)
         if self._trust is not None:
             report = self._trust.check(target, name, None)
             if report is not None:
