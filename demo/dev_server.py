@@ -131,6 +131,10 @@ class DevServer:
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
+    def signal(self, sign: signal.Signals) -> None:
+        """Send it a signal, as Ctrl-C in its terminal does."""
+        self._running().send_signal(sign)
+
     def wait(self, timeout_s: float) -> int:
         """Wait for it to end on its own, and return its exit code."""
         return self._running().wait(timeout_s)

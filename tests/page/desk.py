@@ -94,4 +94,13 @@ desk = (
     .compile()
 )
 
+
+async def endless(state: MessagesState) -> dict[str, Any]:
+    """Speak for longer than anybody waits."""
+    text = " ".join(f"word{n}" for n in range(4000))
+    model = ScriptedChatModel(script=lambda _: AIMessage(text), delay_s=0.025)
+    return {"messages": [await model.ainvoke([("user", "Go on.")])]}
+
+
 slow = StateGraph(MessagesState).add_node(long).add_edge(START, "long").compile()
+endlessly = StateGraph(MessagesState).add_node(endless).add_edge(START, "endless").compile()

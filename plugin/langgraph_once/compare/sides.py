@@ -79,17 +79,15 @@ async def followed(asked: SideRequest, counting: Counting) -> AsyncGenerator[Vie
 
 
 def all_followed(
-    asked: Iterable[SideRequest], clients: Iterable[Counting], *, silence_s: float | None = None
-) -> AsyncGenerator[ViewEvent | None]:
+    asked: Iterable[SideRequest], clients: Iterable[Counting]
+) -> AsyncGenerator[ViewEvent]:
     """What several consumers are sent, each event as it comes.
 
     Args:
         asked: What each of them asks for.
         clients: The client of each, in their order.
-        silence_s: After how long without an event None is given in place of one.
     """
-    streams = [followed(*each) for each in zip(asked, clients, strict=True)]
-    return together(streams, silence_s=silence_s)
+    return together(followed(*each) for each in zip(asked, clients, strict=True))
 
 
 async def _runs(asked: SideRequest, counting: Counting) -> AsyncGenerator[tuple[str, str]]:

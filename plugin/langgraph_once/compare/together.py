@@ -11,26 +11,16 @@ __all__ = ["together"]
 T = TypeVar("T")
 
 
-async def together(
-    streams: Iterable[AsyncGenerator[T]], *, silence_s: float | None = None
-) -> AsyncGenerator[T | None]:
+async def together(streams: Iterable[AsyncGenerator[T]]) -> AsyncGenerator[T]:
     """The events of all `streams`, in the order in which they come.
 
     Leaving closes all streams; so does the error of one.
-
-    Args:
-        streams: The streams.
-        silence_s: After how long without an event None is given in place of one.
     """
     opened = [*streams]
     waiting = {_next(stream): stream for stream in opened}
     try:
         while waiting:
-            done, _ = await asyncio.wait(
-                waiting, timeout=silence_s, return_when=asyncio.FIRST_COMPLETED
-            )
-            if not done:
-                yield None
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 stream = waiting.pop(task)
                 found = task.result()

@@ -107,8 +107,7 @@ async def _read(asked: Sequence[SideRequest], clients: Sequence[Counting]) -> Vi
     view = View()
     async with aclosing(all_followed(asked, clients)) as events:
         async for event in events:
-            if event is not None:
-                view.apply(event)
+            view.apply(event)
     return view
 
 

@@ -35,11 +35,11 @@ LANES: Final = ("cyan", "magenta", "yellow", "green", "blue")
 TITLES: Final = {"stock": "LangGraph", "once": "once"}
 
 
-async def shown_live(events: AsyncIterator[ViewEvent | None], console: Console) -> View:
+async def shown_live(events: AsyncIterator[ViewEvent], console: Console) -> View:
     """Draw what comes as it comes; in the end all of it, to stay.
 
     Args:
-        events: The view events; None passes the time.
+        events: The view events.
         console: Where to draw.
 
     Returns:
@@ -48,8 +48,7 @@ async def shown_live(events: AsyncIterator[ViewEvent | None], console: Console) 
     view, drawn_at = View(), 0.0
     with Live(console=console, screen=True, auto_refresh=False) as live:
         async for event in events:
-            if event is not None:
-                view.apply(event)
+            view.apply(event)
             if time.monotonic() - drawn_at > 1 / PER_SECOND:
                 live.update(Screen(view, height=console.height), refresh=True)
                 drawn_at = time.monotonic()

@@ -44,9 +44,7 @@ async def of_thread(client: LangGraphClient, thread_id: str) -> SideRequest:
     return SideRequest(side="once", graph=str(graph), thread_id=thread_id, run_ids=tuple(under_way))
 
 
-async def finished_thread(
-    client: LangGraphClient, thread_id: str
-) -> AsyncGenerator[ViewEvent | None]:
+async def finished_thread(client: LangGraphClient, thread_id: str) -> AsyncGenerator[ViewEvent]:
     """What a thread holds, as view events: its messages, its other keys, what it waits for.
 
     Args:

@@ -23,7 +23,7 @@ from langgraph_once.watch import Side, View, ViewEvent, to_dict
 
 __all__ = ["Watching"]
 
-Events: TypeAlias = AsyncGenerator[ViewEvent | None, None]
+Events: TypeAlias = AsyncGenerator[ViewEvent, None]
 
 
 class Watching:
@@ -98,8 +98,6 @@ class Watching:
     async def _told(self, events: Events) -> View:
         view, lines = View(), Lines(names_sides=len(self._sides) > 1)
         async for event in events:
-            if event is None:
-                continue
             view.apply(event)
             for line in [json.dumps(to_dict(event))] if self._as_json else lines.feed(event):
                 print(line, flush=True)  # noqa: T201 - `click.echo` hides that nobody reads

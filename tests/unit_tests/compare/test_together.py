@@ -48,16 +48,6 @@ async def test_one_does_not_wait_for_another() -> None:
     assert found == [2, 3, 1]
 
 
-async def test_silence_is_told() -> None:
-    waits = asyncio.Event()
-    found = []
-    async for each in together([Source(waits, 1).stream()], silence_s=0.001):
-        found.append(each)
-        waits.set()
-    assert found[0] is None
-    assert found[-1] == 1
-
-
 async def test_leaving_and_an_error_close_all() -> None:
     waits = asyncio.Event()
     sources = [Source(1, waits), Source(2, waits)]

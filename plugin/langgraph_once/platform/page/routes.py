@@ -10,8 +10,9 @@ from importlib import resources
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sse_starlette import EventSourceResponse
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from langgraph_once.compare import SideRequest, all_followed, counting_client
@@ -48,8 +49,8 @@ OWN_HEADERS: Final = frozenset(
 """Headers that belong to one connection, and are not passed on."""
 
 MAX_BODY_BYTES: Final = 2**20
-SILENCE_S: Final = 10.0
-"""After how long without an event the stream says that it lives."""
+PING_S: Final = 10
+"""So often the stream says that it lives."""
 
 Id = Annotated[str, Field(pattern=r"^[0-9a-fA-F-]{32,36}$")]
 
@@ -134,9 +135,10 @@ def _watch(shown: Shown) -> Handler:
             asked = _Watch.model_validate_json(await _body(request))
         except ValidationError as error:
             return JSONResponse({"detail": _problem(error)}, status_code=422)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         events = _sse(asked, _own_url(request), _passed_on(request))
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        # It ends when the server stops. One that goes on would keep the server from stopping: what
+        # reads the server's own streams takes their end for a lost connection, and asks again.
+        return EventSourceResponse(events, ping=PING_S, sep="\n")
 
     return watch
 
@@ -192,18 +194,16 @@ def _passed_on(request: Request) -> dict[str, str]:
     }
 
 
-async def _sse(asked: _Watch, url: str, headers: Mapping[str, str]) -> AsyncIterator[str]:
+async def _sse(
+    asked: _Watch, url: str, headers: Mapping[str, str]
+) -> AsyncIterator[dict[str, str]]:
     """View events as an event stream, each with `at`: milliseconds since the stream began."""
     began = time.monotonic()
     async with AsyncExitStack() as stack:
         sides = [SideRequest(graph=asked.graph, **dict(each)) for each in asked.sides]
         clients = [await stack.enter_async_context(counting_client(url, headers)) for _ in sides]
-        streams = all_followed(sides, clients, silence_s=SILENCE_S)
-        events = await stack.enter_async_context(aclosing(streams))
+        events = await stack.enter_async_context(aclosing(all_followed(sides, clients)))
         async for event in events:
-            if event is None:
-                yield ": still here\n\n"
-                continue
             at = round((time.monotonic() - began) * 1000)
-            yield f"data: {json.dumps({**to_dict(event), 'at': at})}\n\n"
-    yield "event: end\ndata: {}\n\n"
+            yield {"data": json.dumps({**to_dict(event), "at": at})}
+    yield {"event": "end", "data": "{}"}

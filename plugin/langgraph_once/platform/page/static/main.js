@@ -11,7 +11,8 @@ import { themeSwitch } from "./theme.js";
 import { SIDES, apply, emptyView, waiting } from "./view.js";
 
 const RETRY_MS = 1000;
-const MAX_RETRIES = 5;
+const MAX_RETRY_MS = 5000;
+const GONE = new Set([502, 503, 504]); // what a proxy says of a server that does not answer
 const NEAR_PX = 60; // whoever is so near to the end follows it
 
 const input = new Input();
@@ -27,6 +28,7 @@ let view = emptyView();
 let changed = new Set();
 let isDrawn = true;
 let aborts = null; // of the stream that is read
+let isAway = false; // whether the server does not answer
 
 // Begins a run on each side, `start` being what of; without one, joins those that are known.
 async function begin(start = () => null) {
@@ -35,24 +37,10 @@ async function begin(start = () => null) {
   const { signal } = aborts;
   problem(null);
   busy(true);
-  let tries = 0;
-  let begins = start;
-  while (!signal.aborted) {
-    try {
-      await follow(begins, signal, () => (tries = 0));
-      break;
-    } catch (error) {
-      if (signal.aborted) return;
-      const isCut = error.status === undefined;
-      if (!isCut || tries >= MAX_RETRIES || !hasRuns(session)) {
-        problem(error);
-        break;
-      }
-      tries += 1;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS * tries));
-      begins = () => null; // what was to begin has begun
-      clear();
-    }
+  try {
+    await followThrough(start, signal);
+  } catch (error) {
+    if (!signal.aborted) problem(error);
   }
   if (signal.aborted) return;
   aborts = null;
@@ -60,21 +48,45 @@ async function begin(start = () => null) {
   draw();
 }
 
-// Reads one answer of the server. What it repeats of runs that are shown is passed over.
-async function follow(start, signal, onEvents) {
-  const known = new Set(replay.events.map((event) => event.run_id).filter(Boolean));
+// Reads on after each cut, from the beginning of the runs: a server that has gone may come back.
+async function followThrough(start, signal) {
+  let retries = 0;
+  const onAnswer = () => {
+    if (retries) clear(); // what was shown comes again
+    retries = 0;
+    away(false);
+  };
+  for (;;) {
+    try {
+      return await follow(start, signal, retries > 0, onAnswer);
+    } catch (error) {
+      const isCut = error.status === undefined || GONE.has(error.status);
+      if (signal.aborted || !isCut || !hasRuns(session)) throw error;
+    }
+    away(true);
+    start = () => null; // what was to begin has begun
+    retries += 1;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(RETRY_MS * retries, MAX_RETRY_MS)));
+    if (signal.aborted) return;
+  }
+}
+
+// Reads one answer of the server. Unless it is read again, what repeats runs that are shown is
+// passed over.
+async function follow(start, signal, isAgain, onAnswer) {
+  const shown = isAgain ? [] : replay.events;
+  const known = new Set(shown.map((event) => event.run_id).filter(Boolean));
   const isNew = Object.fromEntries(SIDES.map((side) => [side, known.size === 0]));
   const sides = SIDES.map((side) => ({ side, ...session.sides[side], start: start(side) }));
   for await (const events of watch({ graph: session.graph, sides }, signal)) {
-    const fresh = events.filter((event) => {
+    onAnswer();
+    add(events.filter((event) => {
       if (event.op === "Began") {
         isNew[event.side] = !event.run_id || !known.has(event.run_id);
         note(event);
       }
       return isNew[event.side];
-    });
-    if (fresh.length) onEvents();
-    add(fresh);
+    }));
   }
 }
 
@@ -132,7 +144,13 @@ function clear() {
   for (const renderer of renderers.values()) renderer.clear();
 }
 
+function away(isIt) {
+  isAway = isIt;
+  status();
+}
+
 function busy(isBusy) {
+  isAway = false;
   byId("run").disabled = isBusy;
   byId("stop").hidden = !isBusy;
   byId("more").hidden = isBusy || !hasRuns(session) || SIDES.some((side) => view[side].status === "interrupted");
@@ -143,7 +161,7 @@ function busy(isBusy) {
 function status() {
   const { stock, once } = view;
   let said = "";
-  if (aborts) said = "Running …";
+  if (aborts) said = isAway ? "The server does not answer. Trying again …" : "Running …";
   else if (SIDES.some((side) => view[side].status === "interrupted")) said = "The graph waits for your answer.";
   else if (replay.events.length) said = "Done.";
   if (said && !aborts) {

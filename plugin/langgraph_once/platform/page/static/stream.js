@@ -19,8 +19,9 @@ async function request(path, body, signal) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (header) headers[header[0]] = header[1];
   const method = body === undefined ? "GET" : "POST";
-  const response = await fetch(path, {
-    method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
+  const sent = body === undefined ? undefined : JSON.stringify(body);
+  const response = await fetch(path, { method, headers, signal, body: sent }).catch((error) => {
+    throw signal?.aborted ? error : new Error("The server does not answer. Is it running?");
   });
   if (!response.ok) throw await refusal(response);
   return response;
