@@ -131,7 +131,7 @@ class DevServer:
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
-    def signal(self, sign: signal.Signals) -> None:
+    def send(self, sign: signal.Signals) -> None:
         """Send it a signal, as Ctrl-C in its terminal does."""
         self._running().send_signal(sign)
 

@@ -73,7 +73,8 @@ def own_server(tmp_path: Path) -> Iterator[DevServer]:
 
 
 def test_a_server_that_is_stopped_does_not_wait_for_the_page(own_server: DevServer) -> None:
-    sides = [{"side": side, "start": {"input": {"messages": []}}} for side in ("stock", "once")]
+    start = {"input": {"messages": []}}
+    sides = [{"side": side, "start": start} for side in ("stock", "once")]
     body = {"graph": "endless", "sides": sides}
     has_begun = threading.Event()
 
@@ -86,7 +87,7 @@ def test_a_server_that_is_stopped_does_not_wait_for_the_page(own_server: DevServ
     reader = threading.Thread(target=read)
     reader.start()
     assert has_begun.wait(30)
-    own_server.signal(signal.SIGINT)
+    own_server.send(signal.SIGINT)
     assert own_server.wait(20) == 0  # the run goes on for a minute
     reader.join(10)
     assert not reader.is_alive()
