@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -73,7 +74,7 @@ def own_server(tmp_path: Path) -> Iterator[DevServer]:
 
 
 def test_a_server_that_is_stopped_does_not_wait_for_the_page(own_server: DevServer) -> None:
-    start = {"input": {"messages": []}}
+    start: dict[str, Any] = {"input": {"messages": []}}
     sides = [{"side": side, "start": start} for side in ("stock", "once")]
     body = {"graph": "endless", "sides": sides}
     has_begun = threading.Event()
