@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import ormsgpack
 
-from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
-from langgraph_once.serde.codecs.once1.format.scan import Kind, read_token
+from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
+from langgraph_once.serde.codecs.once1.format.layout import VALUES_IN, Ext
 
 if TYPE_CHECKING:
     from random import Random
@@ -215,7 +215,9 @@ class _Forge:
         return ref(first + levels)
 
 
-def forged(rng: Random, root: Node, donors: list[Node], codes: Collection[int] = NESTED) -> bytes:
+def forged(
+    rng: Random, root: Node, donors: list[Node], codes: Collection[int] = VALUES_IN
+) -> bytes:
     """Return a blob that is `root` with up to eight of its parts changed.
 
     Args:

@@ -18,7 +18,7 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext, array, pack
+from langgraph_once.serde.codecs.once1.format.layout import VALUES_IN, Ext, array, pack
 from tests.unit_tests.serde.bounds.attacks_small import (
     aliases,
     copies,
@@ -49,7 +49,7 @@ MAX_SECONDS = 2.0
 MAX_OBJECTS = 2_000_000
 """So that the most that is allowed takes no longer than that."""
 
-ONCE1 = {*map(int, NESTED), int(Ext.HEAD), int(Ext.TABLE)}
+ONCE1 = {*map(int, VALUES_IN), int(Ext.HEAD), int(Ext.TABLE)}
 UPSTREAM = {*range(8)}
 
 

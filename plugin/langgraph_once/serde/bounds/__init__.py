@@ -8,5 +8,5 @@ In: bytes, or parts read from them. Out: nothing, or a `SizeLimitError`.
     patterns.py         what would it take to compile this regular expression?
     ip_networks.py      IP networks that nothing can iterate over during reading
     enum_flags.py       combinations of flags, which Python would otherwise keep for ever
-    msgpack_headers.py  what each first byte of msgpack begins: for all who only look at bytes
+    msgpack_headers.py  from header to header through msgpack: for all who only look at bytes
 """

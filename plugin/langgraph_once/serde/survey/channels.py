@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from langgraph_once.serde.codecs.langgraph.scan import end_of_value
+from langgraph_once.serde.bounds.msgpack_headers import Kind, after_value, read_token, text_at
 from langgraph_once.serde.codecs.once1.format.layout import Ext
-from langgraph_once.serde.codecs.once1.format.scan import (
-    Kind,
-    read_token,
-    ref_positions,
-    split,
-    text_at,
-)
+from langgraph_once.serde.codecs.once1.format.scan import VALUES_BEFORE, ref_positions, split
 from langgraph_once.serde.layers.tag import Codec
 
 __all__ = ["channel_at"]
@@ -58,8 +52,8 @@ def _start(data: bytes) -> int:
     if top.code != Ext.TREE:
         return 0
     at = read_token(data, top.body).body
-    for _ in range(2):
-        at = end_of_value(data, len(data), at)
+    for _ in range(VALUES_BEFORE):
+        at = after_value(data, at)
     return at
 
 
@@ -69,7 +63,7 @@ def _key_around(data: bytes, at: int, wanted: int) -> tuple[str, int]:
     at = top.body
     for _ in range(top.size if top.kind is Kind.MAP else 0):
         key, start = text_at(data, at)
-        at = end_of_value(data, len(data), start)
-        if wanted < at or at < 0:
+        at = after_value(data, start)
+        if wanted < at:
             return key, start
     return "", 0

@@ -19,13 +19,8 @@ from langgraph.checkpoint.serde.jsonplus import (
     EXT_PYDANTIC_V2,
 )
 
-from langgraph_once.serde.codecs.once1.format.scan import (
-    Kind,
-    next_opening,
-    read_token,
-    split,
-    text_at,
-)
+from langgraph_once.serde.bounds.msgpack_headers import read_token, text_at
+from langgraph_once.serde.codecs.once1.format.scan import next_opening, split
 from langgraph_once.serde.codecs.once1.read import type_names as once1
 from langgraph_once.serde.layers.tag import Codec
 
@@ -101,10 +96,7 @@ def _in_msgpack(data: bytes) -> Iterator[tuple[Mention, int]]:
     at = 0
     while (at := next_opening(data, at)) < len(data):
         token = read_token(data, at)
-        if token.kind is Kind.ARRAY or token.code in _OPENED:
-            at = token.body
-        else:
-            at = token.body + token.size
+        at = token.body if token.code in _OPENED else token.end
         if token.code in _NAMED:
             yield _named(data, token.body, token.code), token.body
 

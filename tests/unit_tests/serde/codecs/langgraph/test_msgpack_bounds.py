@@ -15,8 +15,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
+from langgraph_once.serde.bounds.msgpack_headers import end_of_value
 from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
-from langgraph_once.serde.codecs.langgraph.scan import WEIGHTS, end_of_value
+from langgraph_once.serde.codecs.langgraph.scan import WEIGHTS
 from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.cpu import least_seconds, within
 from tests.unit_tests.serde.labels import label

@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from langgraph_once.serde.codecs.once1 import Adapter, Family, Loader, Registry, decode, encode
-from langgraph_once.serde.codecs.once1.format.layout import REF_PREFIX, Ext, unpack
-from langgraph_once.serde.codecs.once1.format.scan import VALUES_IN, split
+from langgraph_once.serde.codecs.once1.format.layout import REF_PREFIX, VALUES_IN, Ext, unpack
+from langgraph_once.serde.codecs.once1.format.scan import split
 from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.unit_tests.serde.strictly import strict_config
 

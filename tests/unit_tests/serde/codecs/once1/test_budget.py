@@ -10,14 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_once.errors import SizeLimitError
+from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
 from langgraph_once.serde.codecs.once1 import encode
-from langgraph_once.serde.codecs.once1.format.scan import (
-    FIRST_OF_EXT,
-    Kind,
-    next_opening,
-    read_token,
-    split,
-)
+from langgraph_once.serde.codecs.once1.format.scan import FIRST_OF_EXT, after, next_opening, split
 from tests.unit_tests.serde.codecs.once1.core_samples import REGISTRY, TREES, Knot, read
 
 EXT_BYTES = [[first] for first in FIRST_OF_EXT]
@@ -57,9 +52,9 @@ def test_the_next_opening_is_the_first_that_reading_tokens_finds(value: Any) -> 
                 pass  # passed over
             elif token.kind in (Kind.ARRAY, Kind.EXT):
                 found.append(at)
-            at = token.after
+            at = after(token)
         at = 0
         for opening in found:
             assert next_opening(entry, at) == opening
-            at = read_token(entry, opening).after
+            at = after(read_token(entry, opening))
         assert next_opening(entry, at) >= len(entry)

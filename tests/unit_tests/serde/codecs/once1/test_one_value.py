@@ -5,7 +5,7 @@ from __future__ import annotations
 import ormsgpack
 import pytest
 
-from langgraph_once.serde.codecs.once1.read.one_value import read_one
+from langgraph_once.serde.codecs.once1.format.layout import unpack_one
 
 LONG = "é" * 300_000
 LARGE = [
@@ -26,7 +26,7 @@ def pair(code: int, content: bytes) -> tuple[int, bytes]:
 @pytest.mark.parametrize("value", LARGE, ids=range(len(LARGE)))
 def test_of_a_large_value_not_a_byte_may_lack_or_be_too_much(value: object) -> None:
     data = ormsgpack.packb(value, option=ormsgpack.OPT_NON_STR_KEYS)
-    assert read_one(data, pair) == ormsgpack.unpackb(data, ext_hook=pair)
+    assert unpack_one(data, pair) == ormsgpack.unpackb(data, ext_hook=pair)
     for wrong in (data[:-1], data + b"\x00", data + data, data + data[:1], data * 3):
         with pytest.raises(ValueError, match=r"."):
-            read_one(wrong, pair)
+            unpack_one(wrong, pair)

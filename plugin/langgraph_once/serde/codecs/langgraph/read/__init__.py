@@ -11,5 +11,6 @@ In: a row tagged `msgpack` or `json`. Out: the object, an `Opaque`, or an error.
     model_dumps.py             what such a class was dumped to, taken back by its schema
     messages.py                LangChain messages, without validation where it changes nothing
     validation_fingerprint.py  has the validation of a class changed?
+    numpy_arrays.py            arrays, their numbers read in place
     key_collisions.py          maps with too many keys of one hash
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import deque
 from collections.abc import Callable
 from enum import Flag
@@ -28,7 +27,6 @@ __all__ = [
     "from_fields",
     "from_members",
     "listed",
-    "numpy_array",
 ]
 
 
@@ -108,13 +106,6 @@ def _from_secret(kind: type) -> Callable[[Target], Target]:
         return construct
 
     return make
-
-
-def numpy_array(content: Any) -> Any:
-    """Return the array that `[dtype, shape, order, buffer]` describes."""
-    np = importlib.import_module("numpy")  # only a process that keeps arrays has it
-    dtype, shape, order, buffer = listed(content)
-    return np.frombuffer(buffer, dtype=np.dtype(dtype)).reshape(shape, order=order)
 
 
 def _from_pattern(_target: Target) -> Target:

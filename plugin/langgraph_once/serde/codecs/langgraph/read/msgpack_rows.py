@@ -29,16 +29,16 @@ from langgraph_once.errors import (
 )
 from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import hold, is_network, release
+from langgraph_once.serde.bounds.msgpack_headers import deepest, is_surely_one
 from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
-from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS, numpy_array
+from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import has_large_maps, takes_long
 from langgraph_once.serde.codecs.langgraph.read.messages import rebuild_message
 from langgraph_once.serde.codecs.langgraph.read.named_types import NamedTypes
+from langgraph_once.serde.codecs.langgraph.read.numpy_arrays import array, array_parts
 from langgraph_once.serde.codecs.langgraph.read.without_code import NeedsListError
 from langgraph_once.serde.codecs.langgraph.scan import (
     WEIGHTS,
-    depth,
-    end_of_value,
     may_nest,
     most_open_bytes,
 )
@@ -89,10 +89,6 @@ _MAX_LEVELS_WRITTEN: Final = 500
 
 _SMALL_BYTES: Final = 16 * 1024
 """What is no longer can be read a second time."""
-
-_COPY_BYTES: Final = 1024 * 1024
-"""What is larger is not copied to see where it ends, if it consists of few values."""
-_FEW_VALUES: Final = 1000
 
 
 def max_open_bytes(size: int, least: int) -> int:
@@ -251,7 +247,7 @@ class _Reader:
                 content, mark = unpackb(framed, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
                 if type(mark) is not bytes or mark != _MARK:
                     raise PayloadError("bytes after the end of the msgpack", tag=self.tag)
-            else:
+            elif code != EXT_NUMPY_ARRAY or (content := array_parts(data)) is None:
                 content = unpackb(data, ext_hook=self.unpack, option=OPT_NON_STR_KEYS)
             if levels is not None:
                 self.leave(levels, data)
@@ -273,7 +269,7 @@ class _Reader:
                 limit_bytes=self.max_open_bytes,
                 tag=self.tag,
             )
-        few = len(data) > _COPY_BYTES and end_of_value(data, _FEW_VALUES) == len(data)
+        few = is_surely_one(data)
         levels = 0
         if code != _TOP:
             levels = self.count_levels(data, few=few)
@@ -298,7 +294,7 @@ class _Reader:
             levels = 0
         elif not few and may_nest(data) <= self.levels_left:
             levels = -_UNCOUNTED_LEVELS  # not even all that is inside, added up, is too much
-        elif (levels := depth(data, self.levels_left)) > self.levels_left:
+        elif (levels := deepest(data, self.levels_left)[0]) > self.levels_left:
             raise PayloadError("too deeply nested msgpack", tag=self.tag)
         self.take_levels(levels)
         return levels
@@ -379,7 +375,7 @@ class _Reader:
         if code != EXT_NUMPY_ARRAY:
             raise PayloadError(f"unknown msgpack extension {code}", tag=self.tag)
         try:
-            return numpy_array(content)
+            return array(content)
         except Exception as error:
             if self.decoder.opaque:
                 return upstream_opaque("numpy:ndarray", code, data, None)

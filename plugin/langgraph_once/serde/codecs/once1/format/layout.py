@@ -34,6 +34,8 @@ from typing import Any, Final
 
 import ormsgpack
 
+from langgraph_once.serde.bounds.msgpack_headers import is_surely_one
+
 __all__ = [
     "ATOMS",
     "MARK",
@@ -43,9 +45,9 @@ __all__ = [
     "MAX_OBJECTS",
     "MAX_TREE_LEVELS",
     "MIN_BUFFER_BYTES",
-    "NESTED",
     "OPTIONS",
     "REF_PREFIX",
+    "VALUES_IN",
     "Ext",
     "array",
     "array_header",
@@ -121,11 +123,21 @@ class Ext(IntEnum):
     not be rebuilt when it was read."""
 
 
-NESTED: Final = frozenset(
-    {Ext.TUPLE, Ext.MAP, Ext.SET, Ext.FROZENSET, Ext.ADAPTER, Ext.FAMILY, Ext.VERSIONED}
-    | {Ext.UNKNOWN, Ext.RECORD, Ext.MODEL, Ext.MODELS, Ext.TREE}
-)
-"""The extensions whose content is msgpack."""
+VALUES_IN: Final[dict[int, int]] = {
+    Ext.TUPLE: 1,
+    Ext.MAP: 1,
+    Ext.SET: 1,
+    Ext.FROZENSET: 1,
+    Ext.ADAPTER: 2,
+    Ext.FAMILY: 3,
+    Ext.VERSIONED: 4,
+    Ext.UNKNOWN: 2,
+    Ext.RECORD: 3,
+    Ext.MODEL: 1,
+    Ext.MODELS: 1,
+    Ext.TREE: 1,
+}
+"""The extensions whose content is msgpack, and how many values that is."""
 
 ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
 """The native types that hold no other value; some of their values need an extension."""
@@ -240,7 +252,15 @@ def unpack(content: bytes | memoryview, count: int, ext_hook: Any = None) -> lis
 
 
 def unpack_one(content: bytes, ext_hook: Any) -> Any:
-    """Return what `unpack` returns first, of a sequence of one; nearly all blobs are that."""
+    """Return what `unpack` returns first, of a sequence of one; nearly all blobs are that.
+
+    A large value of few long parts is not copied for that.
+
+    Raises:
+        ValueError: The bytes are more than one value, or less.
+    """
+    if is_surely_one(content):
+        return ormsgpack.unpackb(content, ext_hook=ext_hook)
     value, mark = ormsgpack.unpackb(b"".join((_PAIR, content, _END)), ext_hook=ext_hook)
     if type(mark) is not bytes or mark != _MARK:
         raise ValueError("bytes after the end of the value")

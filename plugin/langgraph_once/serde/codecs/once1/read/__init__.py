@@ -4,7 +4,6 @@ In: bytes. Out: the object, or an error that says where in the value something i
 
     decoder.py           `Decoder`; start here
     simple_objects.py, threads.py, nested_objects.py     makers of `MODEL(S)`, `HEAD`, `TREE`
-    one_value.py         the value of a blob without a table
     known_makers.py      the makers that were found before
     extension_values.py  the value of any other extension
     entries.py           the table: what `REF` stands for

@@ -14,23 +14,23 @@ from ormsgpack import unpackb
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import release
+from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
 from langgraph_once.serde.codecs.once1.format.layout import (
     MARKED,
     MAX_LEVELS,
     MAX_OBJECTS,
+    VALUES_IN,
     Ext,
     unpack,
+    unpack_one,
 )
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     MODEL_CODES,
     tree_parts,
 )
 from langgraph_once.serde.codecs.once1.format.scan import (
-    VALUES_IN,
     WEIGHTS,
-    Kind,
     is_deeper_than,
-    read_token,
     split,
 )
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
@@ -46,7 +46,6 @@ from langgraph_once.serde.codecs.once1.read.extension_values import (
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
 from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
-from langgraph_once.serde.codecs.once1.read.one_value import read_one
 from langgraph_once.serde.codecs.once1.read.reference_growth import expands_beyond, may_outgrow
 from langgraph_once.serde.codecs.once1.read.simple_objects import rebuild_models
 from langgraph_once.serde.codecs.once1.read.threads import Head, placed
@@ -117,7 +116,7 @@ class Decoder:
             try:
                 if MARKED in data:
                     return self._read_known(data)
-                return read_one(data, None)  # plain data, or no objects of the common kinds
+                return unpack_one(data, None)  # plain data, or no objects of the common kinds
             except Exception:  # noqa: S110  (read with care, it is told what is wrong)
                 pass
         return self._decode_carefully(data, tag)
@@ -197,7 +196,7 @@ class Decoder:
             array = unpackb(content)
             return rebuild_models(array, by_kinds[array[0]])
 
-        value = read_one(data, rebuild)
+        value = unpack_one(data, rebuild)
         return placed(value, len(heads)) if heads else value
 
 
@@ -281,7 +280,7 @@ class _Reader:
                 value = self._read_entries(data)
             else:
                 self._check_weight(data, [data])
-                value = read_one(data, self.rebuild)
+                value = unpack_one(data, self.rebuild)
             if self.heads:
                 value = placed(value, self.heads)
         except BaseException as error:

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from langgraph_once.errors import PayloadError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.bounds.budget import Budget
-from langgraph_once.serde.codecs.once1.format.layout import NESTED, Ext
+from langgraph_once.serde.bounds.msgpack_headers import Kind, Token, read_token, text_at
+from langgraph_once.serde.codecs.once1.format.layout import VALUES_IN, Ext
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, ref_indices, renumbered
-from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS, Kind, Token, read_token, text_at
+from langgraph_once.serde.codecs.once1.format.scan import WEIGHTS
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.protocol import CyclicFamily
 from langgraph_once.serde.trust.lookup import imported, names_in, names_of
@@ -110,9 +111,9 @@ class Table:
         self, code: int, content: bytes, type_name: str, index: int, payload: Any = None
     ) -> Opaque:
         """Return what stands for an extension that cannot be rebuilt, and held `payload`."""
-        if len(content) > _MANY_BYTES and code in NESTED:
+        if len(content) > _MANY_BYTES and code in VALUES_IN:
             self.budget.take(_WORK_OF_A_LOOK * WEIGHTS.units(content, self.budget.limit))
-        indices = ref_indices(content) if code in NESTED else []
+        indices = ref_indices(content) if code in VALUES_IN else []
         made = self._blanks.get(index)
         if type(made) is not Opaque:
             made = Opaque(type_name, _local(content, indices), code=code)

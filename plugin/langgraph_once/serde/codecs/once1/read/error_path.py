@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import ormsgpack
 
-from langgraph_once.serde.codecs.once1.format.layout import Ext
-from langgraph_once.serde.codecs.once1.format.scan import VALUES_IN, Kind, Token, read_token
+from langgraph_once.serde.bounds.msgpack_headers import Kind, Token, read_token
+from langgraph_once.serde.codecs.once1.format.layout import VALUES_IN, Ext
+from langgraph_once.serde.codecs.once1.format.scan import after
 from langgraph_once.serde.codecs.once1.format.value_path import Step, show_path
 
 __all__ = ["locate"]
@@ -105,7 +106,7 @@ def _walk(data: bytes, tokens: Iterator[int]) -> Iterator[tuple[Token, list[_Ope
             raise ValueError("too many values to look through")
         start, token = at, read_token(data, at)
         yield token, path
-        at = token.after
+        at = after(token)
         if inside.form in (_DICT, Ext.MAP) and inside.at % 2 == 0:
             scalar = token.kind is Kind.SCALAR
             inside.key = ormsgpack.unpackb(data[start:at]) if scalar else None

@@ -10,11 +10,11 @@ from typing import Any, Final, TypeVar, cast
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
 from langgraph_once.serde.bounds.hashing import Hashing
 from langgraph_once.serde.bounds.ip_networks import hold, is_network
+from langgraph_once.serde.bounds.msgpack_headers import text_at
 from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
 from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, Ext, pack
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES, head_parts
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
-from langgraph_once.serde.codecs.once1.format.scan import text_at
 from langgraph_once.serde.codecs.once1.read.c_stack import Nesting
 from langgraph_once.serde.codecs.once1.read.entries import Table
 from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers

@@ -13,8 +13,10 @@ from typing import Any, Final
 import ormsgpack
 
 from langgraph_once.errors import SizeLimitError
+from langgraph_once.serde.bounds.msgpack_headers import Kind, Token, after_value, read_token
 from langgraph_once.serde.codecs.once1.format.layout import (
     MARK,
+    VALUES_IN,
     Ext,
     array,
     array_header,
@@ -29,14 +31,7 @@ from langgraph_once.serde.codecs.once1.format.object_forms import (
     kinds_of,
     tree_parts,
 )
-from langgraph_once.serde.codecs.once1.format.scan import (
-    VALUES_IN,
-    Kind,
-    Token,
-    next_opening,
-    read_token,
-    split,
-)
+from langgraph_once.serde.codecs.once1.format.scan import after, next_opening, split
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 
@@ -102,12 +97,12 @@ def _rewritten(data: bytes, budget: _Budget, depth: int) -> bytes:
         token = read_token(data, at)
         if token.kind is Kind.ARRAY and _has_head(data, token):
             pieces.append(data[start:at])
-            end = _end(data, at)
+            end = after_value(data, at)
             pieces += _thread(data[at:end], budget, depth)
             at = start = end
             continue
         if token.code not in VALUES_IN:
-            at = token.after
+            at = after(token)
             continue
         end = token.body + token.size
         content = _rewritten(data[token.body : end], budget, depth + 1)
@@ -199,8 +194,8 @@ def _map(data: bytes, part_of: Callable[[bytes], _Part | None]) -> bytes:
     pieces = [data[: header.body]]
     at = header.body
     for _ in range(header.size):
-        value = _end(data, at)
-        key, at = data[at:value], _end(data, value)
+        value = after_value(data, at)
+        key, at = data[at:value], after_value(data, value)
         pieces += key, _fitted(part_of(key), data[value:at])
     return b"".join(pieces)
 
@@ -259,25 +254,9 @@ def _split(data: bytes) -> list[bytes]:
     items = []
     at = header.body
     for _ in range(header.size):
-        end = _end(data, at)
+        end = after_value(data, at)
         items.append(data[at:end])
         at = end
     if at != len(data):
         raise ValueError("bytes after the end of an array")
     return items
-
-
-def _end(data: bytes, at: int) -> int:
-    """Return where the value that begins at `at` ends."""
-    todo = 1
-    while todo:
-        token = read_token(data, at)
-        at = token.body
-        todo -= 1
-        if token.kind is Kind.ARRAY:
-            todo += token.size
-        elif token.kind is Kind.MAP:
-            todo += 2 * token.size
-        else:
-            at += token.size
-    return at

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import ormsgpack
 
+from langgraph_once.serde.bounds.msgpack_headers import Kind, Token, read_token, text_at
 from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.codecs.once1.format.object_forms import (
     KindParts,
@@ -15,13 +16,7 @@ from langgraph_once.serde.codecs.once1.format.object_forms import (
     kinds_of,
 )
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_extension
-from langgraph_once.serde.codecs.once1.format.scan import (
-    Kind,
-    Token,
-    next_opening,
-    read_token,
-    text_at,
-)
+from langgraph_once.serde.codecs.once1.format.scan import after, next_opening
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 
@@ -66,7 +61,7 @@ def _extensions(data: bytes) -> Iterator[Token]:
         token = read_token(data, at)
         if token.kind is Kind.EXT:
             yield token
-        at = token.after
+        at = after(token)
 
 
 def _first_part(data: bytes, token: Token) -> bytes:

@@ -6,16 +6,18 @@ what becomes an entry of the table. Tests hold the quick ways to the same result
 
 from __future__ import annotations
 
+import sys
 from itertools import chain
 from typing import Any, Literal
 
 import ormsgpack
 
 from langgraph_once.errors import EncodeError, SerdeError
+from langgraph_once.serde.bounds.msgpack_headers import deepest
 from langgraph_once.serde.codecs.once1.format.layout import (
     MAX_LEVELS,
     MAX_OBJECTS,
-    NESTED,
+    VALUES_IN,
     Ext,
     array,
     buffer_entry,
@@ -24,7 +26,6 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     table,
 )
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, renumbered
-from langgraph_once.serde.codecs.once1.format.scan import deepest
 from langgraph_once.serde.codecs.once1.registry.registry import Registry
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from langgraph_once.serde.codecs.once1.write.nodes import Form, Node
@@ -133,7 +134,7 @@ def _untangled(groups: list[list[Node]]) -> list[Node]:
 def _place(order: list[Node]) -> None:
     """Decide which nodes are entries of the table, from the root down."""
     for node in reversed(order):
-        own = int(node.form in NESTED)
+        own = int(node.form in VALUES_IN)
         if node.seen > 1 or node.level >= MAX_LEVELS or node.objects + own > MAX_OBJECTS:
             node.apart = True
         elif node.form == Form.OPAQUE:
@@ -148,7 +149,7 @@ def _place(order: list[Node]) -> None:
 def _is_too_deep(node: Node) -> bool:
     """Whether an opaque value, as it was written, is too deep for its new place."""
     # In the bytes, a node is up to two levels, and a value that is none up to three.
-    levels, objects = deepest(node.value.raw)
+    levels, objects = deepest(node.value.raw, sys.maxsize, VALUES_IN)
     return 2 * node.level + levels > 2 * MAX_LEVELS + 3 or node.objects + objects >= MAX_OBJECTS + 2
 
 
