@@ -62,12 +62,11 @@ def as_tuple(item: Any) -> Any:
 
 
 def _keys(parts: list[tuple[int, bytes]]) -> Iterator[Any]:
-    """Return the keys that parts of a map tell."""
+    """Return the arrays among the keys that parts of a map tell; of others, few share a hash."""
     for count, part in parts:
         with suppress(ValueError, RecursionError):  # ormsgpack will stop there
-            yield from map(
-                as_tuple, unpackb(_ARRAY + count.to_bytes(4) + part, ext_hook=_skip)[::2]
-            )
+            keys = unpackb(_ARRAY + count.to_bytes(4) + part, ext_hook=_skip)[::2]
+            yield from (as_tuple(key) for key in keys if type(key) is list)
 
 
 def _skip(_code: int, _content: bytes) -> None:
