@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
-from langgraph_once.serde.bounds.msgpack_headers import end_of_value
+from langgraph_once.serde.bounds.msgpack_headers import after_value, deepest, end_of_value
 from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
 from langgraph_once.serde.codecs.langgraph.scan import WEIGHTS
 from langgraph_once.serde.trust.allowlist import Allowlist
@@ -117,6 +117,31 @@ def test_bytes_after_the_end_are_refused_in_blobs_of_any_size(size: int, limit: 
     for data in (value + b"\xc0", ormsgpack.packb(ormsgpack.Ext(7, value + b"\xc0"))):
         with pytest.raises(PayloadError, match="after the end"):
             decode(data, max_objects=limit)
+
+
+def test_levels_of_extensions_in_each_other_are_added_up() -> None:
+    data = b"\xc0"
+    for count in range(1, 4):
+        data = ormsgpack.packb(ormsgpack.Ext(7, b"\x91" * 900 + data))
+        if count < 3:
+            assert decode(data)
+    with pytest.raises(PayloadError, match="too deeply nested"):
+        decode(data)
+
+
+def test_containers_are_counted_and_extensions_that_hold_values() -> None:
+    pair = ormsgpack.packb(ormsgpack.Ext(9, b"\x91\x01\x02"))
+    assert deepest(ormsgpack.packb([{"a": [1]}, [2]]), 9) == (3, 0)
+    assert deepest(b"\x91" + pair, 9) == (1, 0)
+    assert deepest(b"\x91" + pair, 9, {9: 2}) == (3, 1)
+    with pytest.raises(ValueError, match="wrong number"):
+        deepest(pair, 9, {9: 1})
+
+
+def test_a_value_that_is_cut_off_has_no_place_behind_it() -> None:
+    assert after_value(b"\x92\x01\xa1a\xc0", 0) == 4
+    with pytest.raises(ValueError, match="cut off"):
+        after_value(b"\x92\x01\xa1", 0)
 
 
 def test_a_blob_cannot_bring_the_mark_of_the_end() -> None:

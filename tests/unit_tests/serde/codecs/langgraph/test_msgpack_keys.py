@@ -67,6 +67,11 @@ def test_runs_of_short_keys_are_found_too(size: int, odd: dict[Any, Any]) -> Non
     assert keys == [[key for key in value if isinstance(key, tuple)]]
 
 
+def test_of_numbers_and_texts_as_keys_no_hash_is_asked_for() -> None:
+    value = dict.fromkeys(range(1000)) | {0.5: 1, "a": 2}
+    assert [[*_keys(parts)] for parts in keys_of_large_maps(pack(value), 16)] == [[]]
+
+
 @given(VALUES, st.data())
 def test_a_part_of_a_value_is_looked_through_without_an_error(value: Any, data: Any) -> None:
     try:

@@ -37,7 +37,10 @@ def array_parts(data: bytes) -> list[Any] | None:
     end = end_of_value(head, _MAX_HEAD_VALUES)
     if data[:1] != b"\x94" or not 0 < end < len(head) or data[end] not in _FIRST_OF_BYTES:
         return None
-    buffer = read_token(data, end)
+    try:
+        buffer = read_token(data, end)
+    except ValueError:
+        return None
     if buffer.end != len(data):
         return None
     return [*ormsgpack.unpackb(head[:end]), memoryview(data)[buffer.body :]]
