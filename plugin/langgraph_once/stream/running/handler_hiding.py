@@ -94,7 +94,7 @@ class HidingMessagesHandler(OnceMessagesHandler):
         if run is None or message is None:
             return
         if run.is_hidden:
-            self._send_hidden(run.meta, message, "model", str(run_id))
+            self._send_hidden(run.meta, message, "model")
         elif message.id:
             tags, task = filter_to_user_tags(run.tags) or [], run.meta[1][TASK_NS_KEY]
             known = NoStreamMessage(message.id, content_of(message), task, tags)
@@ -144,15 +144,11 @@ class HidingMessagesHandler(OnceMessagesHandler):
         said = ((each.tags, each.content) for each in known if task in lineage(each.task))
         return named or original_of(content_of(message), said, may_lack_thoughts=True) or []
 
-    def _send_hidden(
-        self, meta: Meta, message: BaseMessage, source: Source, run_id: str = ""
-    ) -> None:
+    def _send_hidden(self, meta: Meta, message: BaseMessage, source: Source) -> None:
         message.id = message.id or str(uuid4())  # so that the state has it under this id
         ns, task = meta[0], self._tasks.get(meta[1][TASK_NS_KEY])
         metadata = self._annotate(meta[1], source, task)
         note_in(metadata)["hidden"] = True
-        if run_id:
-            note_in(metadata)["run"] = run_id
         said = EmittedMessage(message.id, ns, task.ns)
         self._tasks.say(said)  # it is known by its id, so no other is taken for its copy
         self._hidden.append(said)

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langgraph.constants import TAG_HIDDEN
 from langgraph.pregel._messages import graph_namespace
 
 from langgraph_once.stream.dedup.states.hints import Hints
@@ -42,12 +41,11 @@ class NodeHandler(BaseCallbackHandler):
         inputs: dict[str, Any],  # noqa: ARG002  # as well
         *,
         run_id: UUID,
-        tags: list[str] | None = None,
         metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Any:
         """Note that a node begins, perhaps once more."""
-        if metadata and is_node(metadata, kwargs.get("name")) and TAG_HIDDEN not in (tags or ()):
+        if metadata and is_node(metadata, kwargs.get("name")):
             self.metadata[run_id] = graph_namespace(metadata), metadata
             self._begin(self._tasks.get(metadata[TASK_NS_KEY]))
 

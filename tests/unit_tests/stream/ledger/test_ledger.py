@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
+from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.per_graph import MAX_GRAPHS
 
@@ -80,6 +81,7 @@ class TestBounds:
         dedup = Deduplicator()
         fed(dedup, *tokens("m", "secret"))
         assert "secret" not in repr(dedup.ledger)
+        assert repr(Ledger()) == "Ledger(0 messages, 0 bytes, epoch 0)"
 
 
 def used_ledger(words: list[tuple[str, str]]) -> Ledger:
@@ -143,3 +145,17 @@ class TestBytes:
         with pytest.raises(LedgerError, match="version 9") as caught:
             Ledger.from_bytes(bytes(data))
         assert caught.value.version == 9
+
+
+def test_a_graph_around_has_what_came_in_a_state_of_one_inside() -> None:
+    """So a graph beside that one, which drops a message of this id, means it, too."""
+    ledger = Ledger()
+    entry = ledger.deliver_in_state("m", content_of(AIMessage("Yes.")), ("a:1", "b:2"))
+    ledger.take_up(entry, ("c:1",))
+    assert entry.within == "a:1|b:2"
+    assert entry.is_beside("a:1|d:3")
+    ledger.take_up(entry, ("a:1",))
+    assert not entry.is_beside("a:1|d:3")
+    assert ledger.listed(("a:1",)) == ["m"]
+    ledger.take_up(entry, ())
+    assert ledger.listed(()) == ["m"]

@@ -117,3 +117,20 @@ def test_what_was_cut_short_is_begun_with_in_all_that_it_says(
 ) -> None:
     whole = Content("ai", "Hello", (), (("reasoning", "Let me see"),))
     assert whole.begins_with(cut) is is_beginning
+
+
+THOUGHT: Any = {"type": "thinking", "thinking": "Hm.", "index": 0}
+
+
+def test_what_says_nothing_is_no_copy_of_a_thought() -> None:
+    assert not content_of(AIMessage("")).is_copy_of(content_of(AIMessage([THOUGHT])))
+
+
+def test_what_has_more_than_the_words_is_no_copy_of_them() -> None:
+    image = HumanMessage(["Yes.", {"type": "image", "url": "there"}])
+    assert not content_of(image).is_copy_of(content_of(AIMessage("Yes.")), in_any_role=True)
+
+
+def test_thoughts_count_for_the_size_of_what_streams() -> None:
+    said = StreamedContent(AIMessageChunk([THOUGHT, {"type": "text", "text": "Yes.", "index": 1}]))
+    assert said.size == len("Hm.Yes.")
