@@ -146,6 +146,14 @@ def test_a_second_reader_of_it_has_the_same() -> None:
     assert list(folded(chunks).values()) == ["From b."]
 
 
+def test_what_two_tasks_hand_on_as_they_were_given_it_is_not_said() -> None:
+    builder: Any = StateGraph(MessagesState)
+    for name in "ab":
+        builder.add_node(name, returns_it).add_edge(START, name)
+    graph = exactly(builder.compile())
+    assert list(graph.stream({"messages": [FIRST]}, stream_mode="messages")) == []
+
+
 def test_what_did_not_change_is_said_once() -> None:
     chunks = list(
         exactly(side_by_side("ab", returns_it, returns_it)).stream(ASKED, stream_mode="messages")

@@ -51,3 +51,5 @@ def test_a_state_and_an_update_that_come_again_are_suppressed() -> None:
     cached = Part((), "updates", {**update, "__metadata__": {"cached": True}})
     assert list(second.feed(cached)) == []
     assert counted(second.stats) == {"suppressed": 1}
+    third = Deduplicator(ledger=first.ledger)
+    assert len(list(third.feed(Part((), "updates", update)))) == 1, "its node ran again"
