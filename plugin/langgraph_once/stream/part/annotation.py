@@ -18,7 +18,6 @@ __all__ = [
     "annotated",
     "annotation_of",
     "flagged",
-    "has_flag",
     "naming",
     "note_in",
     "source_in",
@@ -138,11 +137,6 @@ def flagged(metadata: Mapping[str, Any], flag: Flag) -> dict[str, Any]:
     """A copy of `metadata` whose annotation has a flag besides."""
     note: Any = {**_note_of(metadata), flag: True}
     return annotated(metadata, note)
-
-
-def has_flag(metadata: Mapping[str, Any], flag: Flag) -> bool:
-    """Whether the annotation in `metadata` has a flag that `flagged` sets."""
-    return flag in (annotation_of(metadata) or ())
 
 
 def naming(metadata: Mapping[str, Any], own_id: str) -> dict[str, Any]:
