@@ -132,5 +132,7 @@ def test_what_has_more_than_the_words_is_no_copy_of_them() -> None:
 
 
 def test_thoughts_count_for_the_size_of_what_streams() -> None:
-    said = StreamedContent(AIMessageChunk([THOUGHT, {"type": "text", "text": "Yes.", "index": 1}]))
+    said = StreamedContent(
+        AIMessageChunk(content=[THOUGHT, {"type": "text", "text": "Yes.", "index": 1}])
+    )
     assert said.size == len("Hm.Yes.")
