@@ -25,6 +25,8 @@ __all__ = [
 _SQLITE = "sqlite:///"
 _LIBPQ = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
 _POSTGRES = ("postgresql://", "postgres://")
+_ALMOST_A_URL = re.compile(r"[a-z][a-z0-9+.-]+:/|(postgres|postgresql|sqlite)(:|//)", re.IGNORECASE)
+"""A drive of Windows has one letter."""
 
 
 def open_saver(
@@ -124,6 +126,12 @@ def sqlite_path(database: str) -> str:
     if "://" not in database:
         if _LIBPQ.search(database):
             problem = "write the database of PostgreSQL as postgresql://user@host/database"
+            raise ConfigError("ONCE_DATABASE_URL", problem)
+        if found := _ALMOST_A_URL.match(database):  # as a path, it would name a new file
+            problem = (
+                f"a URL has `://` after its scheme, this begins with {found[0]!r}; write "
+                "sqlite:///path or postgresql://user@host/database"
+            )
             raise ConfigError("ONCE_DATABASE_URL", problem)
         return database
     if not database.startswith(_SQLITE):

@@ -1,0 +1,31 @@
+"""Which database a path or URL names."""
+
+from __future__ import annotations
+
+import pytest
+
+from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
+from langgraph_once.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    "database",
+    [
+        *("postgres:/localhost/threads", "postgresql:/host", "postgres//user@host", "postgres:x"),
+        *("PostgreSQL:/host/threads", "sqlite:/threads.sqlite", "sqlite:threads", "mysql:/x"),
+        *("mysql://x", "host=localhost dbname=threads"),
+    ],
+)
+def test_a_url_that_is_misspelt_is_no_path(database: str) -> None:
+    assert not is_postgres(database)
+    with pytest.raises(ConfigError, match="postgresql://"):
+        sqlite_path(database)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [":memory:", "threads.sqlite", "/data/threads.sqlite", "C:/data/threads", "a:b", "a/b:/c"],
+)
+def test_what_looks_like_no_url_is_a_path(path: str) -> None:
+    assert sqlite_path(path) == path
+    assert sqlite_path(f"sqlite:///{path}") == path
