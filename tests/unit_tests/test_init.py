@@ -119,14 +119,13 @@ def test_a_project_of_a_template_is_wired_and_undone(tmp_path: Path) -> None:
 def test_a_graph_that_import_does_not_find_is_left_until_it_is_installed(tmp_path: Path) -> None:
     file = template(tmp_path)
     run = init(tmp_path, "--yes")
-    assert run.returncode == 0
+    assert run.returncode == 1
     assert "graphs.agent: left as it is;" in run.stdout
     assert "install it with `pip install -e .` and run this again" in run.stdout
-    assert json.loads(file.read_text())["graphs"] == json.loads(TEMPLATE)["graphs"]
+    assert "nothing is written, since no graph would be wrapped" in run.stderr
+    assert file.read_text() == TEMPLATE
     init(tmp_path, "--yes", PYTHONPATH=str(tmp_path / "src"))
     assert file.read_text() == WIRED
-    init(tmp_path, "--undo", "--yes")
-    assert file.read_text() == TEMPLATE, "both are undone"
 
 
 def test_what_it_does_not_understand_or_would_break_is_left_as_it_is(tmp_path: Path) -> None:
@@ -321,7 +320,12 @@ def test_in_a_terminal_it_asks_and_shows_colours(tmp_path: Path) -> None:
         master, terminal = pty.openpty()
         command = [sys.executable, "-m", "langgraph_once", "init"]
         with subprocess.Popen(
-            command, cwd=tmp_path, stdin=terminal, stdout=terminal, stderr=terminal
+            command,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(tmp_path / "src")},
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
         ) as process:
             os.close(terminal)
             os.write(master, f"{answer}\n".encode())

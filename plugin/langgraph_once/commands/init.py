@@ -74,6 +74,8 @@ def init_command(
     found = {} if parsed.get("graphs") else _graphs(graphs)
     plan = tried_plan(before, found, database=path, has_store=store, environ=environ)
     _tell_plan(plan)
+    if database is None and not store:
+        _refuse_without_graphs(plan)
     if plan.text == before:
         click.echo(f"{CONFIG}: nothing to change")
         return
@@ -121,6 +123,15 @@ def _tell_plan(plan: Plan) -> None:
     for key, reason in plan.left.items():
         is_out = key.startswith("graphs.") and key.removeprefix("graphs.") not in graphs
         click.echo(f"{key}: left {'out' if is_out else 'as it is'}; {reason}")
+
+
+def _refuse_without_graphs(plan: Plan) -> None:
+    """Refuse to wire a project none of whose graphs is wrapped: its readers would gain nothing."""
+    graphs = json.loads(plan.text).get("graphs") or {}
+    are_wrapped = any(isinstance(entry, dict) and "once" in entry for entry in graphs.values())
+    if plan.left.keys() & {f"graphs.{name}" for name in graphs} and not are_wrapped:
+        problem = "nothing is written, since no graph would be wrapped; see above what each lacks"
+        raise ConfigError(CONFIG, problem)
 
 
 def _ask(before: str | None, after: str | None, yes: bool) -> None:
