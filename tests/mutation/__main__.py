@@ -37,10 +37,12 @@ class Lived(NamedTuple):
 def main() -> None:
     """Sample, try and report."""
     options = _options()
-    found = list(_found(options.since, options.at))
+    found = [
+        change
+        for change in _found(options.since, options.at)
+        if options.room in (None, _room(change.path))
+    ]
     sample = _sampled(found, options.samples, options.seed)
-    if options.room:
-        sample = [change for change in sample if _room(change.path) == options.room]
     print(f"{len(sample)} of {len(found)} changes, seed {options.seed}", flush=True)
     lived = [Lived(change) for change in sample]
     with ThreadPoolExecutor(_WORKERS) as pool:
