@@ -94,6 +94,7 @@ def test_a_server_that_is_stopped_does_not_wait_for_the_page(own_server: DevServ
     assert not reader.is_alive()
 
 
+@pytest.mark.slow
 def test_the_page_says_that_the_server_has_gone_and_goes_on_when_it_is_back(
     own_server: DevServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
