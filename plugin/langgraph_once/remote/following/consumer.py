@@ -86,9 +86,9 @@ class Consumer(Recipient):
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
-        self.note_gap(part)
         if self._only is not None and part.mode not in (*self._only, GAP_MODE):
             return ()
+        self.note_gap(part)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:
             # A ledger ends its open messages as a stream begins. The flag lets a chunk go on
             # with one that has ended.
