@@ -29,6 +29,7 @@ def test_the_lock_pins_what_is_asked_for_and_names_no_registry(project: str) -> 
         check_lock(SOURCES / project, package)
 
 
+@pytest.mark.slow
 async def test_the_newest_use_stream_shows_no_graph_worse(zoo: DevServer, tmp_path: Path) -> None:
     front_ends = javascript_front_ends(tmp_path, ["use-stream-2"])
     animals = [animal for animal in ZOO if animal.name in QUICK]

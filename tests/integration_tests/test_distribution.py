@@ -115,6 +115,7 @@ def test_a_user_with_the_wheel_serves_a_graph_and_reads_its_checkpoint(
     ]
 
 
+@pytest.mark.slow
 def test_the_image_of_langgraph_dockerfile_can_import_what_it_names(tmp_path: Path) -> None:
     """Docker itself is not here: its two steps, copy and install, are done by hand."""
     checkout = tmp_path / "main"

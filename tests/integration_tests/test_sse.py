@@ -168,7 +168,9 @@ class TestTransparency:
         assert "Traceback" not in sse_server.log
 
     @pytest.mark.parametrize("encoding", ENCODINGS)
-    @pytest.mark.parametrize("cuts", [[401], [1300, 0, 3]], ids=str)
+    @pytest.mark.parametrize(
+        "cuts", [[401], pytest.param([1300, 0, 3], marks=pytest.mark.slow)], ids=str
+    )
     def test_python_sdk_goes_on_after_a_cut(
         self, sse_server: DevServer, cuts: list[int], encoding: str
     ) -> None:

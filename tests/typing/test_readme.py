@@ -28,6 +28,7 @@ for typed in dedup(chunks_of_v2, stream_mode="messages", version="v2"):
 """
 
 
+@pytest.mark.slow
 def test_the_examples_of_a_process_are_typed(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     cache = pytestconfig.cache
     assert cache is not None

@@ -195,6 +195,7 @@ class TestTheStoreIsBounded:
         assert self.kept(store, "a1") == "a1"
         assert self.kept(store, "a1", "b1") == "b1"
 
+    @pytest.mark.slow
     def test_many_short_runs_take_no_more_than_a_few_hundred_bytes_each(self) -> None:
         """And in the end no more at all: nothing else that they leave grows with them."""
         saver = InMemorySaver()
