@@ -2,17 +2,17 @@
 // `gone` once the page says that the server does not answer; then it waits for the server.
 
 import assert from "node:assert/strict";
-import { chromium } from "playwright-core";
+import { hasGraphs, launched } from "./browser.mjs";
 
 const { url, executablePath } = JSON.parse(process.argv[2]);
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage"] });
+const browser = await launched(executablePath);
 const page = await browser.newPage();
 const says = (text) =>
   page.waitForFunction((it) => document.querySelector("#status").textContent.includes(it), text, { timeout: 30_000 });
 const words = () => page.textContent("[data-side=once] .items");
 
 await page.goto(`${url}/once`);
-await page.waitForFunction(() => document.querySelectorAll("#graph option").length > 0);
+await hasGraphs(page);
 await page.selectOption("#graph", "endless");
 await page.click("#run");
 await page.waitForFunction(() => /word5/.test(document.querySelector("[data-side=once] .items").textContent));

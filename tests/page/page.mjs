@@ -4,17 +4,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+import { hasGraphs, launched } from "./browser.mjs";
 
 const { url, executablePath } = JSON.parse(process.argv[2]);
-const FLAGS = [
-  "--no-sandbox", "--no-zygote", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
-];
 const WAIT = { timeout: 20_000 };
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-const browser = await chromium.launch({ executablePath, args: FLAGS });
+const browser = await launched(executablePath);
 const noise = [];
 const results = {};
 
@@ -28,7 +24,7 @@ async function opened({ width = 1280, height = 900, theme = "light", address = `
     if (new URL(request.url()).origin !== url) noise.push(`request: ${request.url()}`);
   });
   await page.goto(address);
-  await page.waitForFunction(() => document.querySelectorAll("#graph option").length > 0);
+  await hasGraphs(page);
   return page;
 }
 

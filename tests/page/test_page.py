@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import httpx
@@ -24,13 +25,31 @@ STEPS = re.findall(r'^await step\("(.+?)"', (SOURCES / "page.mjs").read_text(), 
 pytestmark = NEEDS_NPM
 
 
-@pytest.fixture(scope="module")
-def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
-    folder = tmp_path_factory.mktemp("page")
+def served(folder: Path) -> DevServer:
     env = {"ONCE_CHECKPOINT__PATH": str(folder / "threads.sqlite")}
     options = ["--n-jobs-per-worker", "4"]
-    config = SOURCES / "langgraph.json"
-    with DevServer(config, cwd=folder, env=env, options=options) as running:
+    return DevServer(SOURCES / "langgraph.json", cwd=folder, env=env, options=options)
+
+
+@contextmanager
+def driving(
+    script: str, server: DevServer, folders: pytest.TempPathFactory
+) -> Iterator[Popen[str]]:
+    """Run a script that drives a browser, which shows the page of a server."""
+    folder = installed(SOURCES, folders.mktemp("browser"))
+    browser = browser_in(folders.mktemp("chromium"))
+    what = json.dumps({"url": server.url, "executablePath": str(browser)})
+    command = ["node", script, what]
+    with Popen(command, cwd=folder, stdout=PIPE, stderr=PIPE, text=True) as running:
+        try:
+            yield running
+        finally:
+            running.kill()  # or a test that failed would wait for it
+
+
+@pytest.fixture(scope="module")
+def page_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    with served(tmp_path_factory.mktemp("page")) as running:
         yield running
 
 
@@ -39,18 +58,10 @@ def found(
     page_server: DevServer, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str | None]:
     """For each step what was wrong; None where nothing was."""
-    folder = installed(SOURCES, tmp_path_factory.mktemp("browser"))
-    browser = browser_in(tmp_path_factory.mktemp("chromium"))
-    done = subprocess.run(
-        ["node", "page.mjs", json.dumps({"url": page_server.url, "executablePath": str(browser)})],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    told: dict[str, str | None] = json.loads(done.stdout)
+    with driving("page.mjs", page_server, tmp_path_factory) as script:
+        out, errors = script.communicate(timeout=120)
+    assert script.returncode == 0, errors
+    told: dict[str, str | None] = json.loads(out)
     return told
 
 
@@ -67,9 +78,7 @@ def test_the_page(found: dict[str, str | None], step: str) -> None:
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[DevServer]:
     """One that may be stopped."""
-    env = {"ONCE_CHECKPOINT__PATH": str(tmp_path / "threads.sqlite")}
-    options = ["--n-jobs-per-worker", "4"]
-    with DevServer(SOURCES / "langgraph.json", cwd=tmp_path, env=env, options=options) as running:
+    with served(tmp_path) as running:
         yield running
 
 
@@ -98,15 +107,10 @@ def test_a_server_that_is_stopped_does_not_wait_for_the_page(own_server: DevServ
 def test_the_page_says_that_the_server_has_gone_and_goes_on_when_it_is_back(
     own_server: DevServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    folder = installed(SOURCES, tmp_path_factory.mktemp("browser"))
-    browser = browser_in(tmp_path_factory.mktemp("chromium"))
-    what = json.dumps({"url": own_server.url, "executablePath": str(browser)})
-    with subprocess.Popen(
-        ["node", "away.mjs", what], cwd=folder, stdout=subprocess.PIPE, text=True
-    ) as driving:
-        assert driving.stdout is not None
-        assert driving.stdout.readline() == "shown\n"
+    with driving("away.mjs", own_server, tmp_path_factory) as script:
+        assert script.stdout is not None
+        assert script.stdout.readline() == "shown\n"
         own_server.stop()
-        assert driving.stdout.readline() == "gone\n"
+        assert script.stdout.readline() == "gone\n"
         own_server.start()
-        assert driving.wait(90) == 0
+        assert script.wait(90) == 0

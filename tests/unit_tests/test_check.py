@@ -234,6 +234,18 @@ def test_a_factory_that_needs_a_run_is_a_hint(tmp_path: Path) -> None:
     expect(found, "hint", {"graphs.agent.once.target": "which brings what it asks for: 'user'"})
 
 
+def test_that_no_graph_is_wrapped_is_said(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(APP_PY)
+    for graphs, words in (
+        ({"agent": "./app.py:graph"}, "settings and database are fine; no graph is wrapped"),
+        (wrapped(agent="app:graph"), "settings, database and 1 wrapped graph(s) are fine"),
+    ):
+        manifest = {"dependencies": ["."], "graphs": graphs}
+        (tmp_path / "langgraph.json").write_text(json.dumps(manifest))
+        run = run_once("check", cwd=tmp_path, env={**os.environ, "ONCE_MODEL": "scripted"})
+        assert f"langgraph.json: {words}\n" in run.stdout, run.stderr
+
+
 def test_an_error_of_ones_own_code_is_one_line_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "inner.py").write_text("def f():\n    return undefined\n")
     (tmp_path / "broken.py").write_text("import inner\nprint('said')\ninner.f()\n")

@@ -193,10 +193,10 @@ class RunningProgram(Generic[T]):
         return rows
 
 
-def run_all(statement: Iterable[Statement]) -> Program[None]:
+def run_all(statements: Iterable[Statement]) -> Program[None]:
     """All of these statements."""
-    for execute in statement:  # noqa: UP028 - a list has no `send`
-        yield execute
+    for statement in statements:  # noqa: UP028 - a list has no `send`
+        yield statement
 
 
 def batches(values: Iterable[T], at_once: int = _MANY) -> Iterator[list[T]]:

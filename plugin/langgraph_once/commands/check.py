@@ -69,8 +69,9 @@ def _tell_summary(config: str, parsed: dict[str, object]) -> None:
     manifest = Manifest.from_json(parsed)
     settings = load_settings(manifest)
     count = len(manifest.wrapped_graphs())
-    graphs = f"and {count} wrapped graph(s) are fine" if count else "are fine; no graph is wrapped"
-    click.echo(f"{config}: settings{',' if count else ' and'} database {graphs}")
+    fine = f"settings, database and {count} wrapped graph(s) are fine"
+    none = "settings and database are fine; no graph is wrapped"
+    click.echo(f"{config}: {fine if count else none}")
     with suppress(OnceError):  # of types, nothing stops the server
         report = report_types(settings, manifest, config=Path(config), read_database=False)
         click.echo(summary(report))

@@ -20,11 +20,11 @@ _LONGEST_WAIT_S: Final = 0.5
 
 
 async def set_up(make: Callable[[], Awaitable[None]], races: tuple[type[Exception], ...]) -> None:
-    """Make what is missing; who finds that another process was quicker looks again.
+    """Make the tables that are missing. If another process makes one meanwhile, try again.
 
     Args:
-        make: Upstream's set-up, which looks first how far the tables are.
-        races: What it raises when another one made a table meanwhile.
+        make: Upstream's set-up. It looks first which tables are there.
+        races: The errors that it raises when another process made a table meanwhile.
     """
     trying = AsyncRetrying(
         retry=retry_if_exception_type(races),
@@ -41,7 +41,7 @@ def with_embeddings_of_values(prepare: Callable[[Puts], Queries], puts: Puts) ->
     """The statements that write rows, and the request for embeddings of what they stand for.
 
     Args:
-        prepare: Upstream's: gives both, of what it is given.
+        prepare: Upstream's function. It returns the statements and the request for given rows.
         puts: What is to be written, some of it encrypted.
     """
     statements, request = prepare(puts)

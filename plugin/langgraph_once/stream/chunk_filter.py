@@ -56,7 +56,7 @@ class ChunkFilter(ABC):
     Args:
         dedup: Decides what it lacks.
         write: Writes a part as a chunk.
-        expand: What is made of a part, by its mode.
+        expand: By mode, what replaces a part with the parts that are judged.
 
     Attributes:
         passes: Whether a chunk is a token that simply goes on, which is noted then: a way around
@@ -186,7 +186,7 @@ def chunk_filter(
     Args:
         stream_mode: With `subgraphs` and `version` the shape that is written.
         heard: The modes of the chunks, where they are more than those written.
-        expand: What is made of a part, by its mode.
+        expand: By mode, what replaces a part with the parts that are judged.
         read: Reads a chunk, where it does not come in the shape that is written: `itself`, where
             it is a part already.
     """

@@ -138,7 +138,7 @@ class Source:
         )
 
     def cells(self, thread_id: str) -> Iterator[ReadCell]:
-        """All values and writes of a thread; what is stored meanwhile may be among them."""
+        """All values and writes of a thread. Those stored while this runs may be among them."""
         for batch in self.run(self.batches(thread_id, ledgers=False)):
             yield from self.run(self.open(thread_id, batch))
 

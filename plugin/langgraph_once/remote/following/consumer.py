@@ -32,7 +32,7 @@ class Recipient:
         return (part,)
 
     def note_gap(self, part: Part) -> None:
-        """Note a gap; and what a state behind one has under other ids than the recipient."""
+        """Note a gap. Behind a gap, note the ids that a state has for known messages."""
         self._has_gap |= part.mode == GAP_MODE
         if self._has_gap and part.mode == "values" and self.ledger is not None:
             alias_messages_after_gap(self.ledger, part.data)
@@ -81,12 +81,12 @@ class Consumer(Recipient):
     ) -> None:
         super().__init__(new_ledger(config) if ledger is None else ledger)
         self._dedup = Deduplicator(config, ledger=self.ledger, modes=modes)
-        self._only = only
+        self._taken = None if only is None else frozenset((*only, GAP_MODE))
         self._begun = _reopened(self.ledger) if goes_on else set()
 
     def feed(self, part: Part) -> Iterable[Part]:
         """What the consumer lacks of a part."""
-        if self._only is not None and part.mode not in (*self._only, GAP_MODE):
+        if self._taken is not None and part.mode not in self._taken:
             return ()
         self.note_gap(part)
         if self._begun and isinstance(part.data, BaseMessageChunk) and part.data.id in self._begun:

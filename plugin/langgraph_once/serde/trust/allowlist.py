@@ -114,7 +114,7 @@ class Allowlist:
         return listed == path or len(listed) == 1
 
     def decide(self, use: Use, trust: Trust, code: Code = Code.NONE) -> Decision:
-        """Return what is done with a type under this enforcement, and why."""
+        """Return what this allowlist's enforcement decides on a type, and why."""
         return decide(self.enforcement, use, trust, code)
 
     def load(self, module: str, path: tuple[str, ...], *, tag: str) -> tuple[Any, Trust]:

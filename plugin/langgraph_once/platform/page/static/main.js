@@ -52,8 +52,9 @@ async function begin(start = () => null) {
 async function followThrough(start, signal) {
   let retries = 0;
   const onAnswer = () => {
-    if (retries) clear(); // what was shown comes again
+    if (!retries) return;
     retries = 0;
+    clear(); // what was shown comes again
     away(false);
   };
   for (;;) {

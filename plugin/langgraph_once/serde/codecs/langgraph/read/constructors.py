@@ -21,13 +21,7 @@ from langgraph_once.serde.bounds.enum_flags import flag_of
 from langgraph_once.serde.bounds.patterns import compiled
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import as_tuple, share_hashes
 
-__all__ = [
-    "CONSTRUCTORS",
-    "SAFE_CONSTRUCTORS",
-    "from_fields",
-    "from_members",
-    "listed",
-]
+__all__ = ["CONSTRUCTORS", "SAFE_CONSTRUCTORS", "from_fields", "from_members", "listed"]
 
 
 Target = Callable[..., Any]

@@ -99,14 +99,15 @@ class WriterTrust:
                 f"a file that is loaded twice; it will be read as {read_as}. Define it at the top "
                 "of a module, under its own name"
             )
-        why = (
-            "a new process reads it as an `Opaque` until its module is imported, which was not at "
-            "the first write of this one"
-        )
-        if decision is Decision.DOUBT:
+        if decision is Decision.LATE:
+            why = (
+                "a new process reads it as an `Opaque` until its module is imported, which was not "
+                "at the first write of this one"
+            )
+        elif hook:
+            why = f"rebuilding it runs code ({hook}), so it is read as an `Opaque`"
+        else:
             why = "a class or function by itself is read as an `Opaque`"
-            if hook:
-                why = f"rebuilding it runs code ({hook}), so it is read as an `Opaque`"
         return f"{why}; {self._listing(unlisted)}"
 
     def _listing(self, unlisted: list[str]) -> str:
