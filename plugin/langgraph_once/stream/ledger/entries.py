@@ -136,6 +136,11 @@ class Entries:
             entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
 
+    def is_news(self, task: str, message_id: str) -> bool:
+        """Whether nothing is known under this id, and this task has said nothing."""
+        known = message_id in self._by_id or message_id in self._seeds or task in self._by_task
+        return not (known or self._stale)
+
     def known(self) -> Iterator[Entry]:
         """Every message, in the order of their first ids."""
         for message_id, entries in self._by_id.items():

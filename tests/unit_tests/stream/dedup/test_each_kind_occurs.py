@@ -84,6 +84,7 @@ Scene = str | Callable[[], None]
 
 CASES: Final[dict[Case, tuple[Scene, Source]]] = {
     Case.FIRST: ("agent", "once"),
+    Case.ANOTHER: ("asked-twice", "once"),
     Case.NEXT: ("agent", "once"),
     Case.AFTER_END: ("retried-under-fixed-id", "dedup"),
     Case.HELD: ("retried-text", "stock"),

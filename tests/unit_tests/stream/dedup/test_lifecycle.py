@@ -59,6 +59,7 @@ HOLD = DedupConfig(reexecution="hold")
 
 EXAMPLES: dict[Case, tuple[list[Part], list[str]]] = {
     Case.FIRST: ([token("To")], ["begin new"]),
+    Case.ANOTHER: ([*SAID, token("Or not", "k")], ["begin new"]),
     Case.NEXT: ([token("To"), token("", last=True)], ["append next"]),
     Case.AFTER_END: ([token("To", last=True), token("")], ["append next"]),
     Case.HELD: (

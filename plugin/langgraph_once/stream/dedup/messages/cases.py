@@ -29,6 +29,7 @@ class Case(StrEnum):
     AFTER_END = auto()
     GOES_ON = auto()
     FIRST = auto()
+    ANOTHER = auto()
     NOT_KEPT = auto()
     KEPT_BY_NOW = auto()
 
@@ -96,13 +97,16 @@ class Cases:
         if fact.says("draft"):
             match = self.identity.not_kept(fact)
             return (Case.KEPT_BY_NOW if match is None else Case.NOT_KEPT), match
-        if (fact.task, fact.id) in self.reexecution.held:
+        key = fact.task, fact.id
+        if key in self.reexecution.held:
             return Case.HELD, None
+        was_withdrawn = key in self.concurrent.withdrawn
+        if not was_withdrawn and self._ledger.is_news(*key):
+            return Case.FIRST, None
         match = self.identity.of_chunk(fact)
         if match is not None:
             return (Case.NEXT if match.entry.is_open else Case.AFTER_END), match
-        was_withdrawn = (fact.task, fact.id) in self.concurrent.withdrawn
-        return (Case.GOES_ON if was_withdrawn else Case.FIRST), None
+        return (Case.GOES_ON if was_withdrawn else Case.ANOTHER), None
 
     def _of_whole(self, fact: MessageFact) -> tuple[Case, Match | None]:
         self._before_whole(fact)

@@ -102,6 +102,10 @@ class Lifecycle(Cases):
         return self._noted(fact, iter((begin, Operation(Kind.APPEND, Because.NEXT, fact.part))))
 
     def _first(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
+        self._note_first(fact, fact.message)
+        yield Operation(Kind.BEGIN, Because.NEW, fact.part)
+
+    def _another(self, fact: MessageFact, _: Match | None) -> Iterator[Operation]:
         for entry in self._ledger.entries(fact.id):
             if entry.state is not State.STALE and fact.follows(entry, self._ledger.epoch):
                 yield self.reexecution.take_back(fact.part, entry)
@@ -127,16 +131,23 @@ class Lifecycle(Cases):
                     known.epoch = self._ledger.epoch
                     self._ledger.alias(known, fact.id)
                     return
-            entry = Entry(fact.task, str(chunk.id), StreamedContent(chunk))
-            entry.note(fact.note, fact.steps)
-            self._ledger.add(entry)
+            entry = self._note_first(fact, chunk)
             if fact.note is None:
-                entry.metadata = fact.part.meta
                 self.concurrent.note(entry, self._ledger.open_in(fact.task))
-        else:
-            entry.extend(chunk)
+            return
+        entry.extend(chunk)
+        if getattr(chunk, "chunk_position", None) == "last":
+            self._ledger.settle(entry)
+
+    def _note_first(self, fact: MessageFact, chunk: BaseMessageChunk) -> Entry:
+        entry = Entry(fact.task, str(chunk.id), StreamedContent(chunk))
+        entry.note(fact.note, fact.steps)
+        self._ledger.add(entry)
+        if fact.note is None:
+            entry.metadata = fact.part.meta
         if getattr(chunk, "chunk_position", None) == "last":  # chunks of tools have none
             self._ledger.settle(entry)
+        return entry
 
     def _not_kept(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         part = _under(fact, match.entry)
@@ -286,7 +297,8 @@ class Lifecycle(Cases):
                 yield removing(fact.part, known_id, Because.REMOVED)
 
     rules: ClassVar[Mapping[Case, Rule]] = {
-        Case.FIRST: Rule("chunk", "nothing, or earlier attempts", SAID, HELD, _first),
+        Case.FIRST: Rule("chunk", "nothing, of its task neither", SAID, (Kind.BEGIN,), _first),
+        Case.ANOTHER: Rule("chunk", "others of its task or its id", SAID, HELD, _another),
         Case.NEXT: Rule("chunk", "open", SAID, (Kind.APPEND, Kind.REMOVE), _next),
         Case.AFTER_END: Rule("chunk", "complete", WHOLE, (Kind.APPEND,), _after_end),
         Case.HELD: Rule("chunk", "an earlier attempt, stale", SAID, HELD, _held),
