@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from langgraph_once.platform import page
-from langgraph_once.watch import (
+from langgraph_once import inspect
+from langgraph_once.inspect import (
     Began,
     Counts,
     CountsChanged,
@@ -26,7 +26,7 @@ from langgraph_once.watch import (
     to_dict,
 )
 
-VIEW = Path(page.__file__).parent / "static" / "view.js"
+VIEW = Path(inspect.__file__).parent / "static" / "view.js"
 
 EVENTS: list[ViewEvent] = [
     Began(side="once", thread_id="t", run_id="r"),

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from langgraph_once.errors import ConfigError
-from langgraph_once.terminal.words import said
 
 __all__ = ["headers", "headers_option", "input_option", "say_option", "started"]
 
@@ -26,6 +25,8 @@ def started(say: str | None, given: str | None) -> dict[str, Any] | None:
         ConfigError: The input is no JSON.
     """
     if say is not None:
+        from langgraph_once.inspect.terminal.target import said
+
         return said(say)
     if given is None:
         return None

@@ -14,7 +14,6 @@ from langgraph_once.commands.asking import (
     say_option,
     started,
 )
-from langgraph_once.terminal.words import json_or_text, said
 
 __all__ = ["demo_command"]
 
@@ -51,7 +50,8 @@ def demo_command(
     """
     from rich.console import Console
 
-    from langgraph_once.terminal.comparison import as_json, compared, faults, table
+    from langgraph_once.inspect.terminal.comparison import as_json, compared, faults, table
+    from langgraph_once.inspect.terminal.target import json_or_text, said
 
     start = started(say, given) or said(HELLO)
     answers = [json_or_text(each) for each in answer]

@@ -49,7 +49,7 @@ def watch_command(
       langgraph-once watch http://127.0.0.1:2024 1f0a5c7e-0000-6000-8000-000000000000
       langgraph-once watch http://127.0.0.1:2024 research --say Hello --json | head
     """
-    from langgraph_once.terminal.watching import Watching  # takes longer than other commands do
+    from langgraph_once.inspect.terminal.watching import Watching
 
     watching = Watching(url, target, stock=stock, as_json=for_machines)
     try:

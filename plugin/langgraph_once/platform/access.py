@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
 from langgraph_once.settings import is_dev_server
 
-__all__ = ["is_from_another_site", "is_known", "is_local"]
+__all__ = ["is_from_another_site", "is_known", "is_local", "may_see"]
 
 SAME_SITE: Final = frozenset({"same-origin", "none"})
 
@@ -22,6 +22,13 @@ FROM_PROXY: Final = re.compile(
     r"|appengine|cloud|vercel|nf|varnish|nginx|sucuri|waf|tunnel|rewrite)(-.*)?"
 )
 """Headers that proxies, load balancers and tunnels add, and browsers and HTTP libraries do not."""
+
+
+def may_see(request: Request, shown: Literal["auto", "on", "off"]) -> bool:
+    """Whether this client may see the page, `shown` being the setting `http.page`."""
+    if shown == "auto":
+        return is_known(request) or is_local(request)
+    return shown == "on"
 
 
 def is_known(request: Request) -> bool:

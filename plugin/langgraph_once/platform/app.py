@@ -27,7 +27,7 @@ from langgraph_once.manifest import Manifest
 from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
-from langgraph_once.platform.page import page_routes
+from langgraph_once.platform.page_routes import page_routes
 from langgraph_once.platform.sse import SseCompression, SseDeduplication
 from langgraph_once.platform.startup import (
     check_settings,

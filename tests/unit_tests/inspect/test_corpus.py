@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from langgraph_once.inspect import Counts, Follower, Side, View
 from langgraph_once.stream import Part
-from langgraph_once.watch import Counts, Follower, Side, View
 from tests.corpus.play import BEGUN, Event, Source, applies, play
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import BY_NAME, SCENARIOS

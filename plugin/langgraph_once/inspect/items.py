@@ -14,11 +14,11 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.events.reading.content_blocks import text_pieces
 from langgraph_once.events.vocabulary.base import related
+from langgraph_once.inspect import view
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms.exact import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
 from langgraph_once.stream.part.where import node_names, where_of
-from langgraph_once.watch import view
 
 __all__ = ["Items", "MessageItems", "Namespace", "Shown"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from langgraph_once.watch import (
+from langgraph_once.inspect import (
     Began,
     Ended,
     Item,

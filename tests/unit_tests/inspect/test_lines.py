@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph_once.terminal.lines import Lines
-from langgraph_once.watch import (
+from langgraph_once.inspect import (
     Began,
     Counts,
     CountsChanged,
@@ -16,6 +15,7 @@ from langgraph_once.watch import (
     TextAppended,
     ViewEvent,
 )
+from langgraph_once.inspect.terminal.lines import Lines
 
 ONCE: Any = {"side": "once"}
 

@@ -13,13 +13,25 @@ import httpx
 from langgraph_sdk.errors import APIError
 from rich.console import Console
 
-from langgraph_once.compare import SideRequest, all_followed, counting_client
 from langgraph_once.errors import ConfigError, OnceError
-from langgraph_once.terminal.lines import Lines
-from langgraph_once.terminal.screen import shown_live
-from langgraph_once.terminal.target import finished_thread, is_thread, of_thread
-from langgraph_once.terminal.words import json_or_text, said
-from langgraph_once.watch import Side, View, ViewEvent, to_dict
+from langgraph_once.inspect import (
+    Side,
+    SideRequest,
+    View,
+    ViewEvent,
+    all_followed,
+    counting_client,
+    to_dict,
+)
+from langgraph_once.inspect.terminal.lines import Lines
+from langgraph_once.inspect.terminal.screen import shown_live
+from langgraph_once.inspect.terminal.target import (
+    finished_thread,
+    is_thread,
+    json_or_text,
+    of_thread,
+    said,
+)
 
 __all__ = ["Watching"]
 

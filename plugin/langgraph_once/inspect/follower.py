@@ -11,12 +11,20 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.events.reading.artifacts import ArtifactTracker
 from langgraph_once.events.vocabulary.base import ToolCallEvent
 from langgraph_once.events.vocabulary.codec import as_json
+from langgraph_once.inspect.items import Items, MessageItems
+from langgraph_once.inspect.judge import Judge
+from langgraph_once.inspect.view import (
+    Began,
+    Ended,
+    ItemChanged,
+    Kind,
+    Side,
+    TextAppended,
+    ViewEvent,
+)
 from langgraph_once.stream import Deduplicator, Ledger, Part, annotation_of
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.messages_within import entries_of, found_in_update
-from langgraph_once.watch.items import Items, MessageItems
-from langgraph_once.watch.judge import Judge
-from langgraph_once.watch.view import Began, Ended, ItemChanged, Kind, Side, TextAppended, ViewEvent
 
 __all__ = ["MODES", "Follower"]
 

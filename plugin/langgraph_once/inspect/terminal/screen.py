@@ -12,8 +12,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from langgraph_once.terminal.lines import held, plain, summary, word_for
-from langgraph_once.watch import Item, SideView, View, ViewEvent
+from langgraph_once.inspect import Item, SideView, View, ViewEvent
+from langgraph_once.inspect.terminal.lines import held, plain, summary, word_for
 
 __all__ = ["Screen", "shown_live"]
 

@@ -1,22 +1,35 @@
-"""What the user of `langgraph-once watch` means: a graph to run, a run under way, or a thread."""
+"""What somebody types, as a server is asked for it: a graph, a thread, a message, an answer."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from langgraph_sdk.client import LangGraphClient
 
-from langgraph_once.compare import SideRequest
+from langgraph_once.inspect import Follower, SideRequest, ViewEvent
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY
 from langgraph_once.stream.part.from_json import revive
-from langgraph_once.watch import Follower, ViewEvent
 
-__all__ = ["finished_thread", "is_thread", "of_thread"]
+__all__ = ["finished_thread", "is_thread", "json_or_text", "of_thread", "said"]
 
 UNDER_WAY = ("running", "pending")
+
+
+def said(text: str) -> dict[str, Any]:
+    """The start of a run in which a user says something, as `SideRequest` has it."""
+    return {"input": {"messages": [{"role": "user", "content": text}]}}
+
+
+def json_or_text(answer: str) -> Any:
+    """What an answer says: JSON if it is some."""
+    try:
+        return json.loads(answer)
+    except ValueError:
+        return answer
 
 
 def is_thread(target: str) -> bool:

@@ -6,8 +6,8 @@ import io
 
 from rich.console import Console
 
-from langgraph_once.terminal.screen import Screen
-from langgraph_once.watch import ItemOpened, LaneOpened, Side, TextAppended, View, ViewEvent
+from langgraph_once.inspect import ItemOpened, LaneOpened, Side, TextAppended, View, ViewEvent
+from langgraph_once.inspect.terminal.screen import Screen
 
 
 def drawn(view: View, *, height: int | None = None) -> str:

@@ -11,11 +11,19 @@ import httpx
 from langgraph_sdk.errors import APIError
 from rich.table import Table
 
-from langgraph_once.compare import SideRequest, all_followed, counting_client
-from langgraph_once.compare.client import Counting
 from langgraph_once.errors import OnceError
-from langgraph_once.terminal.lines import word_for
-from langgraph_once.watch import Item, Mark, Side, SideView, View
+from langgraph_once.inspect import (
+    Item,
+    Mark,
+    Side,
+    SideRequest,
+    SideView,
+    View,
+    all_followed,
+    counting_client,
+)
+from langgraph_once.inspect.client import Counting
+from langgraph_once.inspect.terminal.lines import word_for
 
 __all__ = ["as_json", "compared", "faults", "table"]
 

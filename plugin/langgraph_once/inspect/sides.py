@@ -1,24 +1,31 @@
-"""One consumer's runs on a server, as view events."""
+"""Consumers' runs on a server, as view events.
+
+The stock side asks as any client does, but uncompressed, as LangGraph sends; a wrapped graph is
+asked for what it would stream without `once`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from langgraph_once.compare.client import Counting
-from langgraph_once.compare.together import together
 from langgraph_once.config import READER_CHECKPOINT, READER_KEY, RemoteConfig
+from langgraph_once.inspect.client import Counting
+from langgraph_once.inspect.follower import MODES, Follower
+from langgraph_once.inspect.view import Side, SideView, ViewEvent
 from langgraph_once.remote.following.questions import at_once
 from langgraph_once.remote.following.run_reader import RunReader
 from langgraph_once.remote.shapes.request import wire_mode
 from langgraph_once.remote.wire.reconnect import Reading, aread_run
 from langgraph_once.stream import GAP_MODE
 from langgraph_once.stream.readers import PLAIN_READER
-from langgraph_once.watch import MODES, Follower, Side, SideView, ViewEvent
 
-__all__ = ["SideRequest", "all_followed", "followed"]
+__all__ = ["SideRequest", "all_followed", "followed", "together"]
+
+T = TypeVar("T")
 
 PLAIN: Final[Any] = {READER_KEY: PLAIN_READER}
 STOCK_HEADERS: Final = {"Accept-Encoding": "identity", "X-Once": "0"}
@@ -139,3 +146,39 @@ async def _read(
     follower.received(counting.taken())
     for event in follower.end(failed):
         yield event
+
+
+async def together(streams: Iterable[AsyncGenerator[T]]) -> AsyncGenerator[T]:
+    """The events of all `streams`, in the order in which they come.
+
+    Leaving closes all streams; so does the error of one.
+    """
+    opened = [*streams]
+    waiting = {_next(stream): stream for stream in opened}
+    try:
+        while waiting:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                stream = waiting.pop(task)
+                found = task.result()
+                if found is not None:
+                    yield found[0]
+                    waiting[_next(stream)] = stream
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for stream in opened:
+            await stream.aclose()
+
+
+def _next(stream: AsyncGenerator[T]) -> asyncio.Task[tuple[T] | None]:
+    """Ask a stream for its next event; None when it has ended."""
+
+    async def ask() -> tuple[T] | None:
+        try:
+            return (await anext(stream),)
+        except StopAsyncIteration:
+            return None
+
+    return asyncio.create_task(ask())

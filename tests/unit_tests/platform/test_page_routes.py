@@ -11,8 +11,8 @@ from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from langgraph_once.platform.page import page_routes
-from langgraph_once.platform.page.routes import _own_url, _passed_on
+from langgraph_once.inspect.page import _own_url, _passed_on
+from langgraph_once.platform.page_routes import page_routes
 
 LOCAL, FAR = ("127.0.0.1", 5000), ("192.0.2.7", 5000)
 PATHS = ("/once", "/once/page/main.js", "/once/page/page.css", "/once/page/icon.svg")
@@ -64,9 +64,7 @@ def test_it_may_ask_nobody_else_and_be_in_no_frame() -> None:
     assert headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize(
-    "name", ["", "%2e%2e%2froutes.py", "../page/routes.py", "routes.py", "no.js"]
-)
+@pytest.mark.parametrize("name", ["", "%2e%2e%2fpage.py", "../page.py", "page.py", "no.js"])
 def test_it_serves_its_own_files_alone(name: str) -> None:
     assert client().get(f"/once/page/{name}").status_code == 404
 
