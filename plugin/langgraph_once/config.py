@@ -84,9 +84,6 @@ class SerdeConfig:
     """zstd level: higher is smaller and slower. "auto" is 1, and for values above 256 KB
     something faster. docs/serializer.md counts."""
 
-    dictionary: bool = True
-    """Compress small values with the zstd dictionary that comes with this package."""
-
     min_compress_bytes: Annotated[int, Field(ge=0)] = 100
     """Smaller values are written uncompressed; in bytes."""
 
@@ -120,10 +117,6 @@ class SerdeConfig:
     "module:function". Of dataclasses, attrs classes and pydantic models, the data is a dictionary
     of their attributes; the version is the class's `__once_version__` when the row was written, 0
     where it had none. docs/serializer.md has the rest."""
-
-    object_arrays: Literal["raise", "elements"] = "elements"
-    """On writing "once1", a numpy array of Python objects: write each of its elements as a value,
-    or refuse it. Such arrays are read in any case."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded, each as "module:Name"; those marked `storable` may be."""
@@ -183,18 +176,8 @@ class CheckpointConfig:
     schema: str = ""
     """PostgreSQL: where the tables are; made if missing. Empty: where the connection looks."""
 
-    pool_min_size: Annotated[int, Field(ge=0)] = 1
-    """PostgreSQL: connections that are kept open, for each event loop of the server."""
-
     pool_max_size: Annotated[int, Field(ge=1)] = 10
     """PostgreSQL: the most connections, for each event loop of the server."""
-
-    pool_max_lifetime_s: Annotated[float, Field(gt=0)] = 3600.0
-    """PostgreSQL: after how many seconds a connection is replaced."""
-
-    check_connections: bool = False
-    """PostgreSQL: try each connection before it is used, at the price of a round trip. One that
-    died is replaced in any case, as long as nothing was answered."""
 
     transaction_pooler: bool = False
     """PostgreSQL: a pooler gives each transaction another session, as PgBouncer may."""

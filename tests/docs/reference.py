@@ -12,6 +12,7 @@ from langgraph_once import errors
 from langgraph_once.reference import APPLIES, variables
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, Kind
+from tests.docs.who_sets import WHO
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -51,12 +52,11 @@ def settings_page() -> str:
             "",
             APPLIES[section],
         ]
-        lines += ["", "| variable | default | meaning |", "|---|---|---|"]
+        lines += ["", "| variable | default | meaning | set by someone |", "|---|---|---|---|"]
         for _, name, default, meaning in found:
             short = name.removeprefix(f"ONCE_{section.upper()}__") if section else name
-            lines.append(
-                f"| `{short}` | {f'`{_cell(default)}`' if default else ''} | {_cell(meaning)} |"
-            )
+            shown = f"`{_cell(default)}`" if default else ""
+            lines.append(f"| `{short}` | {shown} | {_cell(meaning)} | {WHO[name]} |")
     return "\n".join(line for line in lines) + "\n"
 
 

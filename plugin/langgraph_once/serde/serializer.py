@@ -71,7 +71,6 @@ class OnceSerializer(JsonPlusSerializer):
             level=None if (level := self.config.compression_level) == "auto" else level,
             min_bytes=self.config.min_compress_bytes,
             max_decoded_bytes=self.config.max_decoded_bytes,
-            dictionary=self.config.dictionary,
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each blob.

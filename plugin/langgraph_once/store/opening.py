@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from langgraph_once.checkpoint.by_url import check_database, is_postgres, sqlite_path
@@ -43,24 +43,28 @@ async def open_store(
         ConfigError: A URL of another database, or settings that do not go together.
         StorageError: The database cannot be opened or written.
     """
-    config = config or CheckpointConfig()
+    name, opening = _upstream(database, config, index, ttl)
     async with AsyncExitStack() as stack:
-        rows: Any
-        if is_postgres(database):
-            from langgraph_once.store.postgres import address_of, open_postgres
-
-            name = address_of(database)
-            opening = open_postgres(database, config=config, index=index, ttl=ttl)
-            rows = await stack.enter_async_context(opening)
-        else:
-            from langgraph_once.store.sqlite import open_sqlite
-
-            name = sqlite_path(database)
-            rows = await stack.enter_async_context(open_sqlite(name, index=index, ttl=ttl))
+        rows = await stack.enter_async_context(opening)
         if ttl:
             await rows.start_ttl_sweeper()
             stack.push_async_callback(rows.stop_ttl_sweeper)
         yield OnceStore(rows, Sealing(serde, database), name)
+
+
+def _upstream(
+    database: str, config: CheckpointConfig | None, index: Any, ttl: Any
+) -> tuple[str, AbstractAsyncContextManager[Any]]:
+    """The name of a database, and upstream's store in it, not opened yet."""
+    if is_postgres(database):
+        from langgraph_once.store.postgres import address_of, open_postgres
+
+        config = config or CheckpointConfig()
+        return address_of(database), open_postgres(database, config=config, index=index, ttl=ttl)
+    from langgraph_once.store.sqlite import open_sqlite
+
+    path = sqlite_path(database)
+    return path, open_sqlite(path, index=index, ttl=ttl)
 
 
 def default_database(threads: str) -> str:

@@ -71,6 +71,19 @@ async def open_postgres(
         StorageError: The database cannot be reached or written.
     """
 
+    async with AsyncExitStack() as stack:
+        try:
+            # The pool would try for long.
+            await asyncio.to_thread(check_postgres, url, config=config, index=index)
+            pool = await stack.enter_async_context(_pool(url, config))
+            store = _PostgresStore(pool, index=index, ttl=ttl)
+            await set_up(lambda: _set_up(store, pool, config.schema), _RACES)
+        except psycopg.Error as error:
+            raise storage_error(address_of(url), error) from error
+        yield store
+
+
+def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPool[Any]:
     async def configure(conn: psycopg.AsyncConnection[Any]) -> None:
         if config.schema:
             # What else was looked at may have the type of vectors.
@@ -83,35 +96,20 @@ async def open_postgres(
             limit = f"{max(1, round(config.statement_timeout_s * 1000))}ms"
             await conn.execute("SELECT set_config('statement_timeout', %s, false)", [limit])
 
-    async with AsyncExitStack() as stack:
-        try:
-            # The pool would try for long.
-            await asyncio.to_thread(check_postgres, url, config=config, index=index)
-            pool = await stack.enter_async_context(
-                psycopg_pool.AsyncConnectionPool(
-                    url,
-                    kwargs={
-                        "autocommit": True,
-                        "prepare_threshold": None if config.transaction_pooler else 0,
-                        "row_factory": dict_row,
-                    },
-                    min_size=config.pool_min_size,
-                    max_size=max(config.pool_min_size, config.pool_max_size),
-                    max_lifetime=config.pool_max_lifetime_s,
-                    check=_check if config.check_connections else None,
-                    configure=configure,
-                    open=False,
-                    name="langgraph-once-store",
-                )
-            )
-            store = _PostgresStore(pool, index=index, ttl=ttl)
-            await set_up(lambda: _set_up(store, pool, config.schema), _RACES)
-        except psycopg.Error as error:
-            raise storage_error(address_of(url), error) from error
-        yield store
-
-
-_check = psycopg_pool.AsyncConnectionPool.check_connection
+    settings: Any = {
+        "autocommit": True,
+        "prepare_threshold": None if config.transaction_pooler else 0,
+        "row_factory": dict_row,
+    }
+    return psycopg_pool.AsyncConnectionPool(
+        url,
+        kwargs=settings,
+        min_size=1,
+        max_size=config.pool_max_size,
+        configure=configure,
+        open=False,
+        name="langgraph-once-store",
+    )
 
 
 async def _set_up(store: AsyncPostgresStore, pool: Any, schema: str) -> None:

@@ -234,7 +234,7 @@ def _thread_of_odd_parts() -> Any:
 
 
 FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
-    "numpy-objects": ({"object_arrays": "elements"}, _objects),
+    "numpy-objects": ({}, _objects),
     "numpy-structure": ({}, _structure),
     "numpy-dtype": ({}, lambda: _structure().dtype),
     "numpy-matrix": ({}, lambda: _numpy().array([[1, 2]], "i1").view(_numpy().matrix)),

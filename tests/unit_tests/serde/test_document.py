@@ -68,10 +68,6 @@ def test_the_audit_prints_the_setting(myapp: Any, capsys: pytest.CaptureFixture[
     assert '"allowed_types": ["myapp:Invoice"]' in capsys.readouterr().out
 
 
-def test_the_setting_for_arrays_is_one() -> None:
-    assert SerdeConfig(object_arrays=setting("OBJECT_ARRAYS")).object_arrays == "raise"
-
-
 def test_the_wrapped_serializer_reads_what_it_writes(myapp: Any) -> None:
     pytest.importorskip("Crypto")
     run(myapp, "EncryptedSerializer")

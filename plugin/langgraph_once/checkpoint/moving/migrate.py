@@ -180,16 +180,20 @@ def migrate(
     if way.is_leaving and not is_dry:
         done.is_any_left = source.run(source.tables.is_any_ours())
         if not (done.is_any_left or keeps_tables):
-            patient = Retrying(
-                retry=retry_if_exception_type(StorageError),  # a server has one of the tables
-                stop=stop_after_delay(_PATIENCE_S),
-                wait=wait_fixed(_PAUSE_S),
-                reraise=True,
-            )
-            drop = source.tables.drop_own
-            done.has_dropped = patient(lambda: saver.engine.run(drop(), writes=True))
+            done.has_dropped = _drop_own_tables(saver, source)
             done.is_any_left = not done.has_dropped
     return done
+
+
+def _drop_own_tables(saver: OnceSaver, source: Source) -> bool:
+    """Drop our tables, once no server has one of them in use; return whether they were dropped."""
+    patient = Retrying(
+        retry=retry_if_exception_type(StorageError),
+        stop=stop_after_delay(_PATIENCE_S),
+        wait=wait_fixed(_PAUSE_S),
+        reraise=True,
+    )
+    return patient(lambda: saver.engine.run(source.tables.drop_own(), writes=True))
 
 
 class _Thread:

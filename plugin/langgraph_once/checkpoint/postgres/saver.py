@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, TypedDict, Unpack
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
@@ -23,6 +23,12 @@ __all__ = [
 ]
 
 _PREPARE: Final = 5
+
+
+class _Options(TypedDict, total=False):
+    schema: str | None
+    statement_timeout_s: float | None
+    is_pooler: bool
 
 
 class OncePostgresSaver(OnceSaver):
@@ -91,34 +97,23 @@ def open_postgres_saver(
     *,
     serde: SerializerProtocol | None = None,
     store_once: bool = True,
-    min_size: int = 1,
     max_size: int = 10,
-    max_lifetime_s: float = 3600.0,
     timeout_s: float = 30.0,
-    check: bool = False,
-    is_pooler: bool = False,
-    statement_timeout_s: float | None = None,
-    schema: str | None = None,
+    **options: Unpack[_Options],
 ) -> Opening[OncePostgresSaver]:
     """Open a pool of connections to a database, and close it at the end.
 
-    Several event loops, threads and processes may use the same database.
+    Several event loops, threads and processes may use the same database. A connection that died is
+    replaced, as long as nothing was answered.
 
     Args:
         url: `postgresql://user:password@host/database`, or what else libpq takes.
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
         store_once: Whether long values are stored in pieces, each piece once for a thread.
-        min_size: How many connections are kept open.
-        max_size: How many there are at most.
-        max_lifetime_s: After how many seconds a connection is replaced.
+        max_size: How many connections there are at most.
         timeout_s: For how many seconds a connection is waited for.
-        check: Whether each connection is tried before it is used, at the price of a round trip.
-            One that died is replaced in any case, as long as nothing was answered.
-        is_pooler: Whether a pooler gives each transaction another session, as PgBouncer may:
-            then nothing is prepared.
-        statement_timeout_s: After how many seconds the server gives up; as it is set up if None.
-        schema: Where the tables are, which is made if it is missing; where connections look if
-            None.
+        options: `schema`, `statement_timeout_s` and `is_pooler`, as `OncePostgresSaver` takes
+            them. A schema that is missing is made; behind a pooler nothing is prepared.
 
     Returns:
         A context, of `with` or `async with`. It gives a saver that is ready: its tables exist.
@@ -128,36 +123,31 @@ def open_postgres_saver(
     """
 
     def opened() -> OncePostgresSaver:
-        name = address_of(url)
-        settings = {"autocommit": True, "prepare_threshold": None if is_pooler else _PREPARE}
-        try:
-            # The pool would try for long, and only say that it waited in vain.
-            psycopg.connect(url, connect_timeout=max(2, round(timeout_s))).close()
-            pool = psycopg_pool.ConnectionPool(
-                url,
-                kwargs=settings,
-                min_size=min_size,
-                max_size=max_size,
-                max_lifetime=max_lifetime_s,
-                timeout=timeout_s,
-                check=psycopg_pool.ConnectionPool.check_connection if check else None,
-                open=True,
-                name="langgraph-once",
-            )
-            if min_size == 1:  # or it would grow for the first one who asks
-                pool.wait(timeout_s)
-        except psycopg.Error as error:
-            raise storage_error(name, error) from error
-        return OncePostgresSaver(
-            pool,
-            serde=serde,
-            store_once=store_once,
-            schema=schema,
-            statement_timeout_s=statement_timeout_s,
-            is_pooler=is_pooler,
-        )
+        pool = _pool(url, max_size, timeout_s, prepares=not options.get("is_pooler"))
+        return OncePostgresSaver(pool, serde=serde, store_once=store_once, **options)
 
     return Opening(opened)
+
+
+def _pool(url: str, max_size: int, timeout_s: float, *, prepares: bool) -> Pool:
+    """A pool with its first connection, or a StorageError that says why there is none."""
+    name = address_of(url)
+    try:
+        # The pool would try for long, and only say that it waited in vain.
+        psycopg.connect(url, connect_timeout=max(2, round(timeout_s))).close()
+        pool = psycopg_pool.ConnectionPool(
+            url,
+            kwargs={"autocommit": True, "prepare_threshold": _PREPARE if prepares else None},
+            min_size=1,
+            max_size=max_size,
+            timeout=timeout_s,
+            open=True,
+            name="langgraph-once",
+        )
+        pool.wait(timeout_s)  # or it would grow for the first one who asks
+    except psycopg.Error as error:
+        raise storage_error(name, error) from error
+    return pool
 
 
 def open_postgres_to_read(

@@ -1,4 +1,4 @@
-"""numpy arrays of Python objects, as the setting `object_arrays` says; and how much arrays copy."""
+"""numpy arrays of Python objects, and how much arrays copy."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ class Note:
 
 def serde(**settings: Any) -> OnceSerializer:
     names = (f"{HERE}:Note",)
-    return OnceSerializer(
-        strict_config(**({"allowed_types": names, "object_arrays": "elements"} | settings))
-    )
+    return OnceSerializer(strict_config(**({"allowed_types": names} | settings)))
 
 
 def objects(*items: Any, shape: tuple[int, ...] = (-1,), order: Any = "C") -> Any:
@@ -99,19 +97,6 @@ def test_what_is_shared_stays_one_object() -> None:
     first, second = serde().loads_typed(serde().dumps_typed([array, {"again": array, "it": note}]))
     assert first[0] is first[1] is second["it"]
     assert second["again"] is first
-
-
-def test_the_setting_refuses_them_and_the_error_names_it() -> None:
-    for value in (objects(1), np.zeros(1, [("a", "O")]), np.zeros(1, [("a", "O")])[0]):
-        with pytest.raises(EncodeError, match="`object_arrays` says that") as caught:
-            serde(object_arrays="raise").dumps_typed({"a": value})
-        assert caught.value.path == '["a"]'
-    assert OnceSerializer().loads_typed(OnceSerializer().dumps_typed(objects(1))).tolist() == [1]
-
-
-def test_what_was_written_is_read_whatever_the_setting() -> None:
-    row = serde().dumps_typed(objects(1, (2,)))
-    assert OnceSerializer(strict_config()).loads_typed(row).tolist() == [1, (2,)]
 
 
 def test_an_element_that_cannot_be_written_is_named_with_its_place() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS, Ext, pack
@@ -24,7 +24,6 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
     Family,
     SubclassAdapter,
 )
-from langgraph_once.serde.codecs.once1.types.data.numpy_arrays import NumpyFamily
 from langgraph_once.serde.trust.policy import Decision, Trust
 
 if TYPE_CHECKING:
@@ -79,7 +78,6 @@ class Registry:
         *,
         aliases: Mapping[str, str] | None = None,
         upgrades: Mapping[str, Upgrade] | None = None,
-        object_arrays: Literal["raise", "elements"] = "elements",
     ) -> None:
         """Check that each name, each type and each base is taken once.
 
@@ -96,8 +94,6 @@ class Registry:
         own_types = {*self._by_type, *self._bases.declared}
         builtin: tuple[Adapter | Family, ...] = (*BUILTIN_ADAPTERS, *BUILTIN_FAMILIES)
         for extension in builtin:
-            if extension.name == NumpyFamily.name and object_arrays == "raise":
-                extension = NumpyFamily(object_arrays=False)
             self._add(extension, but=own_types)
         renamed = _MOVED | {**(aliases or {})}
         self._aliases = {old: _follow(old, renamed) for old in renamed}
@@ -131,12 +127,7 @@ class Registry:
                     f"SerdeConfig.upgrades[{name!r}]", "is not a function (data, from_version)"
                 )
         everything = (*extensions, *(value for value, _, _ in named))
-        return cls(
-            everything,
-            aliases=config.aliases,
-            upgrades=upgrades,
-            object_arrays=config.object_arrays,
-        )
+        return cls(everything, aliases=config.aliases, upgrades=upgrades)
 
     def under(self, allowlist: Allowlist) -> Registry:
         """Return this registry, as strict about what it writes as `allowlist` is about reading.

@@ -50,10 +50,6 @@ class NumpyFamily:
 
     name = "numpy"
 
-    def __init__(self, *, object_arrays: bool = True) -> None:
-        """Say whether arrays of Python objects are written; they are read in any case."""
-        self._object_arrays = object_arrays
-
     def matches(self, cls: type) -> bool:
         numpy = imported("numpy")
         if numpy is None:
@@ -79,8 +75,6 @@ class NumpyFamily:
             return bytes.__getitem__(obj, slice(None))
         if type(obj).__name__ == _MASK:
             return None
-        if obj.dtype.hasobject and not self._object_arrays:
-            raise UnwritableError("`object_arrays` says that arrays of Python objects are refused")
         if isinstance(obj, numpy.generic):
             return take_scalar(obj)
         if type(obj) is numpy.ndarray:
