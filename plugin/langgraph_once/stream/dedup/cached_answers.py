@@ -14,20 +14,18 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import (
-    RemoveMessage,
-    ToolMessage,
-)
+from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, listed
 from langgraph_once.stream.dedup.states.unchanged import METADATA_KEY, is_cached, is_repeated_update
 from langgraph_once.stream.ledger.ledger import Ledger
+from langgraph_once.stream.ledger.texts import says
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
 from langgraph_once.stream.part.content import as_whole, content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.messages_within import found_in_update
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, Place, bare
 
 __all__ = ["CachedParts"]
 
@@ -58,29 +56,46 @@ class CachedParts:
         """A part of mode `updates`, if it was asked for, after the messages only it tells of."""
         wants_updates = "updates" in self.modes
         came_before = is_repeated_update(part, self.ledger, note=not wants_updates)
-        if came_before:
-            self._stand(part)
-        if is_cached(part) and not came_before and (self.has_cache or self.ledger.epoch > 1):
-            for node, update in part.data.items():
-                if node != METADATA_KEY:
-                    yield from self._messages(part, node, update)
+        is_news = is_cached(part) and (self.has_cache or self.ledger.epoch > 1)
+        for node, update in part.data.items() if came_before or is_news else ():
+            if came_before:
+                for message, _ in listed(update):
+                    self._stand(part.ns, node, message)
+            elif node != METADATA_KEY:
+                yield from self._messages(part, node, update)
         if wants_updates:
             yield part
 
-    def _stand(self, part: Part) -> None:
-        """Note that what an update holds, which the consumer has, is of this step too."""
-        for message, _ in listed(part.data):
-            for known in self.ledger.entries(str(message.id)):
-                known.epoch = self.ledger.epoch
+    def _stand(self, ns: Place, node: str, message: BaseMessage) -> bool:
+        """Note that what a task wrote, and the consumer has, is of this step too.
+
+        Returns:
+            Whether the stream before told of it, or of what a task beside wrote in its place.
+        """
+        task, message_id = NS_SEP.join((*ns, node)), str(message.id)
+        entries = self.ledger.entries(message_id)
+        before = self.ledger.epoch - 1
+        is_one = [known.epoch for known in entries] == [before]  # a list may hold two of one id
+        was_told = is_one and self.ledger.ended == before
+        for known in entries:
+            self.ledger.claim(known, task)  # so that no other is taken for it
+            known.epoch = self.ledger.epoch
+            is_its_own = bare(known.task) == task  # not that of a task beside, which the list keeps
+            if is_its_own and says(known, message_id, content_of(message)):
+                meta = self._meta(node, known.task, "node")
+                known.written = Part(ns, "messages", as_whole(message), meta)
+        return was_told
 
     def _messages(self, part: Part, node: str, update: Any) -> Iterator[Part]:
         found = found_in_update(update, lambda key: self.is_message_key(part.ns, key))
         nameless = set(map(id, found.nameless))
         task = NS_SEP.join((*part.ns, node))
-        messages = [message for message in found.messages if message.id != REMOVE_ALL_MESSAGES]
-        for message in messages:  # so that no other is taken for one of them
-            for known in self.ledger.entries(str(message.id)):
-                self.ledger.claim(known, task)
+        messages = [
+            message
+            for message in found.messages
+            if message.id != REMOVE_ALL_MESSAGES and not self._stand(part.ns, node, message)
+        ]
+        for message in messages:
             if not message.id:
                 message.id = str(uuid4())  # as the handler, so that the state has it under this id
         said = [
@@ -94,15 +109,16 @@ class CachedParts:
                 continue  # it waits for its id
             if not self.ledger.goes_on(message_id, content, task, part.ns, unnamed=False):
                 gone = RemoveMessage(id=message_id)  # some of it may have come unnoted
-                yield Part(part.ns, "messages", gone, self._meta(node, task, "resume"))
+                meta = self._meta(node, task, "resume", resumed=True)
+                yield Part(part.ns, "messages", gone, meta)
         for message, is_unnamed in said:
             is_known = bool(self.ledger.entries(str(message.id)))
-            meta = self._meta(node, task, "node", unnamed=is_unnamed, given=is_known)
+            flags = {"unnamed": is_unnamed, "given": is_known, "resumed": not self.has_cache}
+            meta = self._meta(node, task, "node", **flags)
             yield Part(part.ns, "messages", as_whole(message), meta)
 
     def _meta(self, node: str, task: str, source: Source, **flags: bool) -> dict[str, Any]:
         note: Any = Annotation(v=SCHEMA_VERSION, source=source, attempt=1)
-        flags["resumed"] = not self.has_cache
         note.update({flag: True for flag, holds in flags.items() if holds})
         metadata = {"langgraph_node": node, TASK_NS_KEY: task}
         return annotated(metadata, note, sent=self.annotates)

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessageChunk
 
 from langgraph_once.stream.part.annotation import Annotation
 from langgraph_once.stream.part.content import Content, StreamedContent
+from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import akin, lineage
 
 __all__ = ["Entry", "State"]
@@ -63,6 +64,8 @@ class Entry:
         claimed: The tasks in which a later message has been found to be this one. For each it
             stands for one copy, so that a node may say the same thing twice.
         said: What the consumer has of it.
+        written: The part that says it whole, if its task was done in a stream before and this one
+            told so again.
         metadata: Those of its first chunk, while it is open and in want of an annotation.
     """
 
@@ -82,6 +85,7 @@ class Entry:
     state: State = State.COMMITTED
     has_usage: bool = True
     claimed: set[str] = field(default_factory=set)
+    written: Part | None = None
     metadata: Mapping[str, Any] | None = None
     weight: int = 0
 
@@ -146,10 +150,10 @@ class Entry:
         """As `StreamedContent.accumulates`, of a message that is open."""
         return self.said.accumulates(chunk)  # type: ignore[union-attr]  # it is open
 
-    def outranks(self, task: str, steps: list[int], order: tuple[str, ...]) -> bool:
-        """Whether a list keeps this and not what `task` writes under its id, in the same step."""
+    def is_beside_in_step(self, task: str, steps: list[int]) -> bool:
+        """Whether it is of another task of the step in which `task` runs, in the same graph."""
         are_beside = self.task != task and lineage(self.task)[:-1] == lineage(task)[:-1]
-        return are_beside and self.steps == steps != [] and self.order > order
+        return are_beside and self.steps == steps != []
 
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""

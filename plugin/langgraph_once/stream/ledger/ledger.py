@@ -54,6 +54,7 @@ class Ledger(Entries):
 
     Attributes:
         epoch: The number of the stream that writes, from 0.
+        ended: The number of the last stream that came to its end.
         states: For each namespace the fingerprints of the last state delivered, by key.
         state_before: Those of the state before the last one, in its namespace.
         snapshots: For each namespace the messages that its state held last, with their places.
@@ -69,6 +70,7 @@ class Ledger(Entries):
         super().__init__(max_messages=max_messages, max_bytes=max_bytes)
         self.states: PerGraph[Fingerprints] = PerGraph()
         self.state_before: Fingerprints | None = None
+        self.ended = -1
         self.updates: dict[bytes, int] = {}
         self.undelivered: deque[Part] = deque()
         self._updates_of: dict[str, int] = {}
@@ -283,6 +285,7 @@ class Ledger(Entries):
 
     def end(self) -> None:
         """Note that the stream has come to its end. Unless a task waits, no step is unfinished."""
+        self.ended = self.epoch
         if not self._waits:
             self.forget_updates()
 
@@ -309,6 +312,7 @@ class Ledger(Entries):
         return write_body(
             {
                 "epoch": self.epoch,
+                "ended": self.ended,
                 "max_messages": self.max_messages,
                 "max_bytes": self.max_bytes,
                 "entries": [pack_entry(entry) for entry in self.known()],
@@ -352,7 +356,7 @@ class Ledger(Entries):
             entry.epoch = packed["epoch"]
             for copy_id in packed["ids"][1:]:
                 ledger.alias(entry, copy_id)
-        ledger.epoch = body["epoch"]
+        ledger.epoch, ledger.ended = body["epoch"], body.get("ended", -1)  # 0.1 wrote none
         ledger.states.update((tuple(ns), state) for ns, state in body["states"])
         for ns, listed in body["snapshots"]:
             ledger.snapshots[tuple(ns)] = {known: tuple(place) for known, place in listed}

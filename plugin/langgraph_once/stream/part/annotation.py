@@ -80,6 +80,9 @@ class Annotation(TypedDict):
     streamed: NotRequired[bool]
     """It is what its model run said, though perhaps in another form than the run's pieces."""
 
+    listed: NotRequired[bool]
+    """Its task wrote it into a list that keeps one message for each id."""
+
     resumed: NotRequired[bool]
     """Its task was done when an earlier stream was cut short. That may have said some of it."""
 

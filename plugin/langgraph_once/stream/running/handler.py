@@ -242,16 +242,17 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             else:
                 is_news = is_named_here or self._has_changed(task, message)
                 is_changed = is_news and not is_repeated
-                written = TaskWrite(task, meta, message, source, is_changed)
+                is_listed = id(message) in found.by_id
+                written = TaskWrite(task, meta, message, source, is_changed, is_listed)
                 with self._writing:  # which of two is sent last decides what the consumer has
-                    self._send_written(written, is_listed=id(message) in found.by_id)
+                    self._send_written(written)
         for message_id in dropped(found, task):
             self._send_removal(meta, task, message_id, source)
 
-    def _send_written(self, written: TaskWrite, *, is_listed: bool) -> None:
+    def _send_written(self, written: TaskWrite) -> None:
         """Send a message that a task returned, if the consumer is to have it now."""
         task, message = written.task, written.message
-        beside, wins = self._concurrent.keep(written) if is_listed else (None, True)
+        beside, wins = self._concurrent.keep(written) if written.is_listed else (None, True)
         if beside is not None and wins:
             self._send_whole(written, "wins")
         elif beside is not None:
@@ -270,7 +271,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self._send(meta[0], gone, self._annotate(meta[1], source, task), task)
 
     def _send_whole(self, written: TaskWrite, *flags: Literal["unnamed", "wins"]) -> None:
-        task, meta, message, source, _ = written
+        task, meta, message, source, _, is_listed = written
         run = task.runs.get(str(message.id))
         message = as_whole(message)
         metadata = self._annotate(meta[1], source, task, run=run)
@@ -280,6 +281,8 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
             note["given"] = True
         if run is not None and run.said == content_of(message):
             note["streamed"] = True
+        if is_listed:
+            note["listed"] = True
         for flag in flags:
             note[flag] = True
         self._send(meta[0], message, metadata, task)

@@ -13,9 +13,9 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Send
+from langgraph.types import Command, Send, interrupt
 
-from langgraph_once import DedupConfig, dedup, once
+from langgraph_once import DedupConfig, Ledger, dedup, once
 from langgraph_once.stream import Deduplicator, Part
 from tests.corpus.models import answers
 from tests.exact import exactly
@@ -70,6 +70,83 @@ async def test_a_resume_does_not_undo_what_the_last_task_in_order_wrote_before_i
     state = (await graph.aget_state(thread)).values["messages"]
     assert [m.text for m in state if m.id == "one"] == ["The text of b."]
     assert list(folded(told).values()) == ["The text of b."]
+
+
+def asks(work: Node) -> Node:
+    """`work`, after an interrupt."""
+
+    def run(state: Any) -> Any:
+        interrupt("Go on?")
+        return work(state)
+
+    return run
+
+
+def asks_after_streaming(text: str) -> Node:
+    """A model says it, then the task is interrupted; it is streamed anew on the resume."""
+
+    def run(state: Any) -> Any:
+        said = streams(text)(state)
+        interrupt("Go on?")
+        return said
+
+    return run
+
+
+@pytest.mark.parametrize("modes", [["messages"], ["messages", "updates"]])
+@pytest.mark.parametrize("is_behind", [False, True])
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [
+        (edits("From a."), asks(edits("From b.")), edits("From c.")),
+        (edits("From a."), edits("From b."), asks(edits("From c."))),
+        (edits("From a."), asks(streams("From b.")), returns_it),
+        (asks(edits("From a.")), edits("From b."), returns_it),
+        (asks(streams("From a.")), edits("From b."), returns_it),
+        (asks(streams("From a.")), asks(streams("From b.")), streams("From c.")),
+        (asks_after_streaming("From a."), streams("From b."), returns_it),
+        (asks(edits("The same.")), edits("The same."), returns_it),
+    ],
+)
+def test_who_has_what_a_step_wrote_before_a_resume_has_the_one_that_the_list_keeps(
+    a: Node, b: Node, c: Node, is_behind: bool, modes: list[str]
+) -> None:
+    """Of one new id: what a task wrote before the interrupt, and what one writes after it."""
+    builder: Any = StateGraph(MessagesState)
+    for name, work in (("a", a), ("b", b), ("c", c)):
+        builder.add_node(name, work).add_edge(START, name)
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    asked, told, ledger = ASKED, list[Any](), Ledger()
+    while asked is not None:
+        chunks = graph.stream(asked, thread, stream_mode=modes)
+        if is_behind:  # a second reader
+            chunks = dedup(chunks, stream_mode=modes, ledger=ledger)
+        told += [data for mode, data in chunks if mode == "messages"]
+        waiting = [each.id for each in graph.get_state(thread).interrupts]
+        asked = Command(resume=dict.fromkeys(waiting, "Yes.")) if waiting else None
+    kept = {m.id: m.text for m in graph.get_state(thread).values["messages"][1:]}
+    assert folded(told) == kept
+
+
+@pytest.mark.parametrize("asking", [{2}, {1}, {0, 1}])
+def test_workers_of_whom_some_are_done_before_a_resume(asking: set[int]) -> None:
+    def worker(sent: Any) -> Any:
+        work = edits(sent["text"])
+        return asks(work)(sent) if sent["asks"] else work(sent)
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("worker", worker)
+    sends = [Send("worker", {"text": f"Worker {at}.", "asks": at in asking}) for at in range(3)]
+    builder.add_conditional_edges(START, lambda _: sends, ["worker"])
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    asked, told = ASKED, list[Any]()
+    while asked is not None:
+        told += graph.stream(asked, thread, stream_mode="messages")
+        waiting = [each.id for each in graph.get_state(thread).interrupts]
+        asked = Command(resume={waiting[0]: "Yes."}) if waiting else None
+    assert list(folded(told).values()) == ["Worker 2."]
 
 
 def side_by_side(order: str, a: Node, b: Node) -> Any:

@@ -12,6 +12,7 @@ from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentM
 from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.identity import Identity, Match, space_of
 from langgraph_once.stream.dedup.messages.reexecution import Reexecution
+from langgraph_once.stream.dedup.operations import Because
 from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
@@ -110,6 +111,9 @@ class Cases:
 
     def _of_whole(self, fact: MessageFact) -> tuple[Case, Match | None]:
         self._before_whole(fact)
+        if fact.is_listed and (kept := self._written_beside(fact)) is not None:
+            case = Case.OUTRANKED if kept.order > fact.order else Case.OVERRIDES
+            return case, Match(kept, Because.CONCURRENT_WRITE)
         if (match := self.identity.of_whole(fact)) is not None:
             return self._of_known(fact, match), match
         match = self.identity.of_copy(fact)
@@ -129,11 +133,20 @@ class Cases:
         if fact.says("resumed") and not waited:
             ledger.goes_on(fact.id, fact.content, fact.task, ns, unnamed=fact.is_unnamed)
 
+    def _written_beside(self, fact: MessageFact) -> Entry | None:
+        """What a task beside its own wrote under its id that was done in a stream before.
+
+        Of the tasks that run in one stream, the handler knows who wrote what.
+        """
+        for entry in self._ledger.entries(fact.id):
+            is_of_now = entry.written is not None and entry.epoch == self._ledger.epoch
+            if is_of_now and entry.is_beside_in_step(fact.task, fact.steps):
+                return entry
+        return None
+
     def _of_known(self, fact: MessageFact, match: Match) -> Case:
         """How a whole message stands to what the consumer has under its id."""
         known = match.entry
-        if known.epoch == self._ledger.epoch and known.outranks(fact.task, fact.steps, fact.order):
-            return Case.OUTRANKED  # a stream before had that of its task, which is done
         if fact.says("wins"):
             return Case.OVERRIDES
         if says(known, fact.id, fact.content) or fact.is_streamed or self._stands_for(fact, known):

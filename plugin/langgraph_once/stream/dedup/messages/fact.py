@@ -31,9 +31,20 @@ class MessageFact:
         note: What our handler wrote beside it, if it did.
         steps: The steps of the task and those around it, as far as they are known.
         is_streamed: It is what its model run said, though perhaps in another form.
+        is_listed: Its task wrote it into a list that keeps one message for each id.
     """
 
-    __slots__ = ("_content", "id", "is_streamed", "message", "note", "part", "steps", "task")
+    __slots__ = (
+        "_content",
+        "id",
+        "is_listed",
+        "is_streamed",
+        "message",
+        "note",
+        "part",
+        "steps",
+        "task",
+    )
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -44,6 +55,7 @@ class MessageFact:
         self.note: Annotation | None = annotation_of(part.meta)
         # Popped: tokens may be lost on the way to a later deduplicator, which must not trust it.
         self.is_streamed = self.note is not None and self.note.pop("streamed", False)
+        self.is_listed = self.note is not None and self.note.pop("listed", False)
         self.steps = self._steps()
         self._content: Content | None = None
 

@@ -165,15 +165,21 @@ class Lifecycle(Cases):
         self._ledger.claim(entry, fact.task)
         self._ledger.alias(entry, fact.id)
 
-    def _outranked(self, *_: object) -> Iterator[Operation]:
-        yield Operation(Kind.COMMIT, Because.CONCURRENT_WRITE)
+    def _outranked(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
+        """What the list drops for one that the consumer has, and has more under its id perhaps."""
+        lost = [each for each in self._beside(fact) if each is not match.entry]
+        if not lost:
+            yield Operation(Kind.COMMIT, match.because)
+            return
+        for entry in lost:
+            self._ledger.drop(entry)
+        yield removing(fact.part, fact.id, match.because)
+        yield Operation(Kind.REPLACE, match.because, match.entry.written)
 
     def _overrides(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         """A message for which the list drops those that tasks beside its own have written."""
         self._stands(fact, match.entry)
-        graph = lineage(fact.task)[:-1]
-        found = self._ledger.entries(fact.id)
-        lost = [each for each in found if lineage(each.task)[:-1] == graph] or [match.entry]
+        lost = self._beside(fact) or [match.entry]
         if len(lost) == 1 and says(lost[0], fact.id, fact.content):
             yield self._committed(fact, lost[0], Because.CONCURRENT_WRITE)
             return
@@ -181,9 +187,17 @@ class Lifecycle(Cases):
             self._ledger.drop(entry)
         yield from self._replaced(fact, lost[0], Because.CONCURRENT_WRITE)
 
+    def _beside(self, fact: MessageFact) -> list[Entry]:
+        """What tasks of its graph have said under its id, its own too."""
+        graph = lineage(fact.task)[:-1]
+        found = self._ledger.entries(fact.id)
+        return [each for each in found if lineage(each.task)[:-1] == graph]
+
     def _stands(self, fact: MessageFact, entry: Entry) -> None:
         self._recognized(fact, entry)
         entry.epoch = self._ledger.epoch
+        if entry.task == fact.task:
+            entry.order = fact.order
 
     def _same(self, fact: MessageFact, match: Match) -> Iterator[Operation]:
         self._stands(fact, match.entry)
@@ -315,7 +329,7 @@ class Lifecycle(Cases):
         ),
         Case.NO_ID_YET: Rule("whole, no id", "nothing", (), (Kind.HOLD,), _no_id_yet),
         Case.OUTRANKED: Rule(
-            "whole", "what the list keeps instead", RETURNED, (Kind.COMMIT,), _outranked
+            "whole", "what the list keeps instead", RETURNED, OVERRIDES, _outranked
         ),
         Case.OVERRIDES: Rule(
             "whole", "what the list drops for it", RETURNED, OVERRIDES, _overrides
