@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from langchain_core.messages import (
@@ -11,7 +12,11 @@ from langchain_core.messages import (
     HumanMessage,
     RemoveMessage,
 )
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.message import push_message
+from langgraph.types import Command, interrupt
 
+from langgraph_once import Deduplicator, Ledger
 from langgraph_once.events import (
     ChannelStreamingProcessor,
     TokenStreamingConfig,
@@ -22,6 +27,7 @@ from langgraph_once.stream import Part
 from langgraph_once.stream.part.where import Where
 from tests.corpus.graphs import chain, nested, returns, says
 from tests.corpus.scenario import ASKED
+from tests.exact import exactly
 
 MODEL = {"v": 1, "source": "model", "attempt": 1}
 NODE = {"v": 1, "source": "node", "attempt": 1}
@@ -95,6 +101,28 @@ def test_a_removal_with_a_new_run_of_the_model_supersedes() -> None:
     events = fed(said("One.", last=True), gone, part)
     (void,) = [e for e in events if e.type == "message_superseded"]
     assert (void.old_id, void.new_id, void.reason) == ("m1", "m2", "rerun")
+
+
+def test_what_a_node_said_before_an_interrupt_is_superseded_also_behind_a_wire() -> None:
+    drafts = iter(range(1, 3))
+
+    def node(_: Any) -> Any:
+        draft = next(drafts)
+        push_message(AIMessage(f"Draft {draft}.", id=f"m{draft}"), state_key=None)
+        return {"messages": [AIMessage(interrupt("Go on?"), id="m3")]}
+
+    graph = exactly(chain(node).copy({"checkpointer": InMemorySaver()}))
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    ledger, came = Ledger(), list[Part]()
+    asked: Any
+    for asked in (ASKED, Command(resume="Done.")):
+        dedup = Deduplicator(ledger=ledger)
+        for message, about in graph.stream(asked, thread, stream_mode="messages"):
+            part = Part((), "messages", message, json.loads(json.dumps(about)))
+            came += dedup.feed(part)
+    (void,) = [e for e in fed(*came) if e.type in {"message_superseded", "message_removed"}]
+    assert (void.type, void.old_id, void.new_id) == ("message_superseded", "m1", "m2")
+    assert void.reason == "rerun"
 
 
 def test_a_removal_of_what_was_not_shown_is_not_shown() -> None:

@@ -34,7 +34,7 @@ its parent; `push_message`; an unchanged message of the node's input; the remova
 earlier attempt said, or of what a stream that was cut short may have said."""
 
 
-Flag: TypeAlias = Literal["repairs", "respaced", "new", "draft"]
+Flag: TypeAlias = Literal["repairs", "respaced", "rerun", "new", "draft"]
 """What a deduplicator or the handler finds out later, and tells whoever reads the message next."""
 
 
@@ -94,6 +94,9 @@ class Annotation(TypedDict):
 
     respaced: NotRequired[bool]
     """It takes the place of a message that says the same with other white space at its ends."""
+
+    rerun: NotRequired[bool]
+    """A removal of what its task said before it ran again; the message behind takes its place."""
 
     new: NotRequired[bool]
     """A deduplicator has found that it copies no other message. One behind that, in a client say,

@@ -32,6 +32,7 @@ def sent(kind: Kind, because: Because, message: Any, source: str, **flags: bool)
         sent(Kind.REMOVE, Because.REMOVED, GONE, "node"),
         sent(Kind.REMOVE, Because.WHITE_SPACE, GONE, "node"),
         sent(Kind.REMOVE, Because.EARLIER_STREAM, GONE, "model"),
+        sent(Kind.REMOVE, Because.EARLIER_STREAM, GONE, "node"),
         sent(Kind.REMOVE, Because.EARLIER_ATTEMPT, GONE, "retry"),
     ],
     ids=lambda decided: f"{decided.kind}-{decided.because}",

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessageChunk, RemoveMessage
 
-from langgraph_once.stream.dedup.operations import Because, Kind, Operation
+from langgraph_once.stream.dedup.operations import ATTEMPTS, Because, Kind, Operation
 from langgraph_once.stream.part.annotation import annotation_of, flagged, source_in
 from langgraph_once.stream.part.envelope import Part
 
@@ -36,6 +36,8 @@ def exact(operations: Iterable[Operation]) -> Iterator[Part]:
             meta = flagged(part.meta, "repairs")
             is_space = part.data.content.isspace()
             part = part._replace(meta=flagged(meta, "respaced") if is_space else meta)
+        elif because in ATTEMPTS and kind is Kind.REMOVE and _is_of_message(part):
+            part = part._replace(meta=flagged(part.meta, "rerun"))
         elif kind is Kind.BEGIN and _is_annotated_whole(part):
             part = part._replace(meta=flagged(part.meta, "new"))
         yield part
@@ -50,7 +52,11 @@ def operation_of(part: Part) -> Operation:
     flags: Mapping[str, Any] = note or {}
     if isinstance(part.data, RemoveMessage):
         because = REMOVED_BY.get(source_in(part.meta, note), Because.REMOVED)
-        return Operation(Kind.REMOVE, Because.WHITE_SPACE if "respaced" in flags else because, part)
+        if "respaced" in flags:
+            because = Because.WHITE_SPACE
+        elif "rerun" in flags:
+            because = Because.EARLIER_STREAM
+        return Operation(Kind.REMOVE, because, part)
     if "draft" in flags:
         return Operation(Kind.DISCARD, Because.NOT_KEPT, part)
     if "repairs" in flags:
@@ -58,6 +64,12 @@ def operation_of(part: Part) -> Operation:
     if isinstance(part.data, BaseMessageChunk):
         return Operation(Kind.APPEND, Because.NEXT, part)
     return Operation(Kind.BEGIN, Because.NEW, part)
+
+
+def _is_of_message(removal: Part) -> bool:
+    """Whether a removal has the metadata of the message behind it, which is no model's."""
+    source = source_in(removal.meta, annotation_of(removal.meta))
+    return source not in {*REMOVED_BY, "resume"}
 
 
 def _is_annotated_whole(part: Part) -> bool:
