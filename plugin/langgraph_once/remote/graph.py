@@ -132,7 +132,8 @@ class OnceRemoteGraph(RemoteThreads):
             StreamInterrupted: It could not be read to its end; the error carries the ledger.
         """
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        return filtered(self._parts(input, config, wanted, kwargs), chunks, nullcontext())
+        parts = self._parts(input, config, wanted, kwargs)
+        return filtered(nullcontext((parts, chunks, nullcontext())))
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -147,7 +148,8 @@ class OnceRemoteGraph(RemoteThreads):
     ) -> AsyncIterator[Any]:
         """`stream`, async."""
         wanted, chunks = self._wanted(input, stream_mode, config, subgraphs, version, ledger)
-        return afiltered(self._aparts(input, config, wanted, kwargs), chunks, nullcontext())
+        parts = self._aparts(input, config, wanted, kwargs)
+        return afiltered(nullcontext((parts, chunks, nullcontext())))
 
     def invoke(
         self,

@@ -13,7 +13,15 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, aclosing, closing
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    ExitStack,
+    aclosing,
+    closing,
+    nullcontext,
+)
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
@@ -34,6 +42,7 @@ from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 __all__ = [
     "ChunkFilter",
     "Expand",
+    "Opened",
     "adedup",
     "afiltered",
     "chunk_filter",
@@ -90,6 +99,11 @@ class ChunkFilter(ABC):
     def close(self) -> Iterable[Any]:
         """What remains to be said at the end of a stream that did not fail."""
         return map(self._write, self._dedup.close())
+
+
+Opened: TypeAlias = tuple[Any, ChunkFilter, AbstractContextManager[None]]
+"""The chunks of a stream, their filter, and what is entered while the first chunk is made: what
+that sets in the context, the stream finds as it begins."""
 
 
 class _PlainFilter(ChunkFilter):
@@ -150,7 +164,7 @@ def dedup(
         StreamError: A chunk has another shape than these arguments say.
     """
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    return filtered(chunks, new, announced())
+    return filtered(nullcontext((chunks, new, announced())))
 
 
 def adedup(
@@ -164,7 +178,7 @@ def adedup(
 ) -> AsyncIterator[C]:
     """`dedup` for the chunks of `graph.astream(...)`; the arguments are the same."""
     new = chunk_filter(stream_mode, subgraphs, version, ledger=ledger, config=config)
-    return afiltered(chunks, new, announced())
+    return afiltered(nullcontext((chunks, new, announced())))
 
 
 def chunk_filter(
@@ -212,19 +226,14 @@ def chunk_filter(
     return new
 
 
-def filtered(
-    chunks: Iterable[Any], new: ChunkFilter, around_first: AbstractContextManager[None]
-) -> Generator[Any]:
-    """What `new` makes of each of `chunks`, which are closed at the end, early or not.
+def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
+    """What is left of a stream, whose chunks are closed at the end, early or not.
 
     Args:
-        chunks: The chunks.
-        new: The filter.
-        around_first: Entered while the first of them is made: what it sets in the context, the
-            stream that they come from finds as it begins.
+        opening: Entered when the first chunk is asked for; left when the chunks are closed.
     """
-    passes, make, write = new.passes, new.new, new.write_token
-    with ExitStack() as stack:
+    with opening as (chunks, new, around_first), ExitStack() as stack:
+        passes, make, write = new.passes, new.new, new.write_token
         stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
@@ -240,12 +249,10 @@ def filtered(
         yield from new.close()
 
 
-async def afiltered(
-    chunks: AsyncIterable[Any], new: ChunkFilter, around_first: AbstractContextManager[None]
-) -> AsyncGenerator[Any]:
+async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenerator[Any]:
     """`filtered`, async."""
-    passes, make, write = new.passes, new.new, new.write_token
-    async with AsyncExitStack() as stack:
+    async with opening as (chunks, new, around_first), AsyncExitStack() as stack:
+        passes, make, write = new.passes, new.new, new.write_token
         stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -22,7 +22,15 @@ from langgraph.pregel import Pregel
 from langgraph_once.config import READER_KEY, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.stream.callback_events import told_once
-from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, alone, chunk_filter
+from langgraph_once.stream.chunk_filter import (
+    ChunkFilter,
+    Expand,
+    Opened,
+    afiltered,
+    alone,
+    chunk_filter,
+    filtered,
+)
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import cuts_states
 from langgraph_once.stream.dedup.forms.stock import as_stock_reads
@@ -50,7 +58,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import Thread, astreamed, streamed
+from langgraph_once.stream.session import Thread, aopened, opened
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
@@ -136,7 +144,8 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
-        return streamed(functools.partial(_Begun, self, "stream", input, config, **asked, **kwargs))
+        begin = functools.partial(_Begun, self, "stream", input, config, **asked, **kwargs)
+        return filtered(opened(begin))
 
     def astream(  # type: ignore[override]  # as `stream`
         self,
@@ -153,7 +162,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
         begin = functools.partial(_Begun, self, "astream", input, config, **asked, **kwargs)
-        return astreamed(begin)
+        return afiltered(aopened(begin))
 
     def astream_events(
         self, input: Any, config: RunnableConfig | None = None, *, version: Any = "v2", **how: Any
@@ -233,8 +242,8 @@ class _Begun:
         self.run = Run(graph, dedup, input, is_stock=is_stock)
         self.thread: Thread | None = None if is_stock else _thread_of(graph, merged, input)
 
-    def filtering(self, ledger: Ledger) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
-        """The arguments of `filtered` for a reader who has what this ledger says."""
+    def filtering(self, ledger: Ledger) -> Opened:
+        """The stream for a reader who has what this ledger says."""
         self.run.was_hidden = ledger.hides
         dedup = self._graph.dedup_config
         hints = Hints(space_of(dedup, takes_back=True), max_messages=dedup.max_messages)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, aclosing, closing, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ from langgraph_once.stream.bookkeeping import (
     aanswer,
     answer,
 )
-from langgraph_once.stream.chunk_filter import ChunkFilter, Expand, afiltered, filtered
+from langgraph_once.stream.chunk_filter import Expand, Opened
 from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unnamed
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
@@ -39,7 +39,7 @@ from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.stream.running.run import Run
 from langgraph_once.stream.running.unread import unread
 
-__all__ = ["Begun", "Thread", "astreamed", "streamed"]
+__all__ = ["Begun", "Thread", "aopened", "opened"]
 
 UNREAD = "What the consumer of a stream has was not read"
 
@@ -214,31 +214,27 @@ class Begun(Protocol):
     run: Run
     thread: Thread | None
 
-    def filtering(self, ledger: Ledger) -> tuple[Any, ChunkFilter, AbstractContextManager[None]]:
-        """The arguments of `filtered` for a reader who has what this ledger says."""
+    def filtering(self, ledger: Ledger) -> Opened:
+        """The stream for a reader who has what this ledger says."""
 
 
-def streamed(begin: Callable[[], Begun]) -> Iterator[Any]:
-    """What the consumer lacks of a stream; the ledger is saved when it ends, well or badly.
+@contextmanager
+def opened(begin: Callable[[], Begun]) -> Iterator[Opened]:
+    """A stream, for `filtered`; the ledger is saved when it ends, well or badly.
 
     Args:
         begin: Begins the stream, when it is first advanced: only then the reader may announce
             itself.
     """
     begun = begin()
-    if begun.thread is None:
-        yield from filtered(*begun.filtering(Ledger.within(begun.run.config)))
-    else:
-        yield from _kept(begun, begun.thread)
-
-
-def _kept(begun: Begun, thread: Thread) -> Iterator[Any]:
+    if (thread := begun.thread) is None:
+        yield begun.filtering(Ledger.within(begun.run.config))
+        return
     saves = Saves(thread.store)
     ledger = thread.open(saves)
     chunks, new, around_first = begun.filtering(ledger)
     try:
-        with closing(filtered(chunks, new, around_first)) as kept:
-            yield from kept
+        yield chunks, new, around_first
     except BaseException:
         with saves.guard():
             new.keep_undelivered(unread(begun.run))
@@ -248,26 +244,18 @@ def _kept(begun: Begun, thread: Thread) -> Iterator[Any]:
         saves.wait()
 
 
-async def astreamed(begin: Callable[[], Begun]) -> AsyncIterator[Any]:
-    """`streamed`, async."""
+@asynccontextmanager
+async def aopened(begin: Callable[[], Begun]) -> AsyncIterator[Opened]:
+    """`opened`, async."""
     begun = begin()
-    if begun.thread is None:
-        source = afiltered(*begun.filtering(Ledger.within(begun.run.config)))
-    else:
-        source = _akept(begun, begun.thread)
-    async with aclosing(source) as kept:
-        async for chunk in kept:
-            yield chunk
-
-
-async def _akept(begun: Begun, thread: Thread) -> AsyncGenerator[Any]:
+    if (thread := begun.thread) is None:
+        yield begun.filtering(Ledger.within(begun.run.config))
+        return
     saves = AsyncSaves(thread.store)
     ledger = await thread.aopen(saves)
     chunks, new, around_first = begun.filtering(ledger)
     try:
-        async with aclosing(afiltered(chunks, new, around_first)) as kept:
-            async for chunk in kept:
-                yield chunk
+        yield chunks, new, around_first
     except BaseException:
         with suppress(asyncio.CancelledError):  # which a cancelled scope of anyio raises again
             await asyncio.sleep(0)  # what was sent from other threads is on its way
