@@ -93,7 +93,7 @@ def wrapped(**targets: str) -> dict[str, Any]:
 
 def expect(found: Found, effect: str, expected: dict[str, str]) -> None:
     """Check that just these are found, with this effect and these words."""
-    assert found.findings.keys() == expected.keys()
+    assert found.findings.keys() == expected.keys(), found.findings.keys() ^ expected.keys()
     for where, words in expected.items():
         assert found.findings[where][0] == effect
         assert words in found.findings[where][1]

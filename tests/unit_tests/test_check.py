@@ -54,6 +54,7 @@ def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
         store={"once": {}, "indx": {}},
         checkpoiter={"path": SAVER},
         _comment="is none",
+        once={"dedup": {}},
     )
     expect(
         found,
@@ -66,6 +67,7 @@ def test_misspelt_keys_would_be_ignored(tmp_path: Path) -> None:
             "store.indx": "'index'",
             "store.once": "has no effect without store.path",
             "checkpoiter": "'checkpointer'",
+            "once": "belongs in checkpointer, store, http or a graph",
         },
     )
 
@@ -232,6 +234,22 @@ def test_factories_that_do_not_say_what_they_take(tmp_path: Path) -> None:
 def test_a_factory_that_needs_a_run_is_a_hint(tmp_path: Path) -> None:
     found = check(tmp_path, graphs=wrapped(agent="app:asks"))
     expect(found, "hint", {"graphs.agent.once.target": "which brings what it asks for: 'user'"})
+
+
+def test_what_works_but_not_as_it_reads_is_a_hint(tmp_path: Path) -> None:
+    entry = {"path": f"{GRAPHS_MODULE}:agnt", "once": {"target": "app:graph"}}
+    twice = "from app import graph\nfrom langgraph_once import once\ngraph = once(graph)\n"
+    (tmp_path / "twice.py").write_text(twice)
+    found = check(tmp_path, graphs={"agent": entry} | wrapped(twice="twice:graph"), env=".envv")
+    expect(
+        found,
+        "hint",
+        {
+            "graphs.agent.path": "clients find the graph as 'agent'",
+            "graphs.twice.once.target": "wrapped by `once` in code, too",
+            "env": "there is no file '.envv'",
+        },
+    )
 
 
 def test_that_no_graph_is_wrapped_is_said(tmp_path: Path) -> None:

@@ -18,12 +18,23 @@ from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import GRAPHS_MODULE, Manifest
 from langgraph_once.platform.check.finding import Finding, finding, findings_of
-from langgraph_once.platform.targets import load_file, load_module, load_name, wrap
+from langgraph_once.platform.targets import (
+    load_file,
+    load_module,
+    load_name,
+    load_object,
+    wrap,
+)
 from langgraph_once.settings import GraphTarget
+from langgraph_once.stream.graph import OnceStreams
 
 __all__ = ["check_graphs"]
 
 _TIMEOUT_S: Final = 30.0
+_WRAPPED_TWICE: Final = (
+    "this graph is wrapped by `once` in code, too, and the settings there have no effect: "
+    "name the graph from before, or leave the `once` here away"
+)
 _JAVASCRIPT: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 
 
@@ -37,6 +48,11 @@ def check_graphs(manifest: Manifest) -> Iterator[Finding]:
         )
         with findings_of(found, where):
             _check(wrap(target), where, found)
+            if isinstance(load_object(each.target, where), OnceStreams):
+                found.append(finding("hint", where, _WRAPPED_TWICE))
+        if each.name != each.graph_id:
+            problem = f"says {each.name!r}; clients find the graph as {each.graph_id!r}"
+            found.append(finding("hint", f"langgraph.json: graphs.{each.graph_id}.path", problem))
     for graph_id, entry in manifest.graphs.items() if isinstance(manifest.graphs, dict) else ():
         where = f"langgraph.json: graphs.{graph_id}"
         with findings_of(found, where):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from langgraph_once.manifest import misspelt
@@ -27,7 +28,7 @@ def unread_keys(parsed: Mapping[str, Any]) -> Iterator[Finding]:
     known = _keys_of("Config")
     for key in parsed:
         if known and key not in known and not key.startswith(("$", "_", "/")):
-            yield finding("ignored", _at(key), _unknown(key, known))
+            yield finding("ignored", _at(key), _NO_PLACE if key == _ONCE else _unknown(key, known))
     checkpointer, http, store, graph = map(_keys_of, _HOLDERS)
     yield from _almost(parsed.get("checkpointer"), "checkpointer", {*checkpointer, _ONCE})
     yield from _almost(parsed.get("http"), "http", {*http, _ONCE})
@@ -39,6 +40,10 @@ def unread_keys(parsed: Mapping[str, Any]) -> Iterator[Finding]:
         if isinstance(parsed.get(key), dict) and _ONCE in parsed[key]:
             yield finding("ignored", _at(f"{key}.{_ONCE}"), _NO_PLACE)
     yield from _without_path(parsed)
+    env = parsed.get("env")
+    # A project that names `.env` and has none gets its variables in another way.
+    if isinstance(env, str) and env != ".env" and not Path(env).is_file():
+        yield finding("hint", _at("env"), f"there is no file {env!r}; none of its variables is set")
 
 
 _NO_PLACE = "has no effect here; `once` belongs in checkpointer, store, http or a graph"
