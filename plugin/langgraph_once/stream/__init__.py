@@ -17,7 +17,7 @@ graph > session > bookkeeping > v3 > chunk_filter > readers | running > dedup > 
 
 from langgraph_once.stream.chunk_filter import adedup, dedup
 from langgraph_once.stream.dedup.deduplicator import Deduplicator
-from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.graph import OnceStreams, once
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import (

@@ -34,7 +34,7 @@ from langgraph_once.stream.chunk_filter import (
 from langgraph_once.stream.dedup.cached_answers import CachedParts
 from langgraph_once.stream.dedup.deduplicator import cuts_states
 from langgraph_once.stream.dedup.forms.stock import as_stock_reads
-from langgraph_once.stream.dedup.hide import Hiding
+from langgraph_once.stream.dedup.hidden import Hiding
 from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.ledger.ledger import Ledger

@@ -8,6 +8,7 @@ the id of each, after all that was said before it and ahead of all that comes la
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -37,9 +38,8 @@ from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.running.unread import unread
 
-__all__ = ["Begun", "Thread", "aopened", "opened"]
+__all__ = ["Begun", "Thread", "aopened", "opened", "unread"]
 
 UNREAD = "What the consumer of a stream has was not read"
 
@@ -277,3 +277,24 @@ def _copy_interrupts(found: CheckpointTuple | None) -> None:
         if channel == INTERRUPT_KEY:
             for each in value if isinstance(value, list | tuple) else (value,):
                 asdict(each)
+
+
+TELLS_OF_MESSAGES = frozenset({"updates", "values", "checkpoints"})
+"""A cached update has messages that mode `messages` lacks, a state shows their ids, and a
+checkpoint which ledger belongs to it."""
+
+
+def unread(run: Run) -> Iterator[Part]:
+    """The parts of an ended run that tell of messages and that nobody has read."""
+    put: Any = run.put
+    if isinstance(put, functools.partial):  # in async runs it is called in the loop's own time
+        put = put.args[0]
+    # Private upstream (langgraph 1.2.22, langgraph/_internal/_queue.py); the law with cuts
+    # notices when it changes.
+    sent = getattr(getattr(put, "__self__", None), "_queue", ())
+    while sent:
+        ns, mode, data = sent.popleft()
+        if mode == "messages":
+            yield Part(ns, mode, *data)
+        elif mode in TELLS_OF_MESSAGES:
+            yield Part(ns, mode, data)

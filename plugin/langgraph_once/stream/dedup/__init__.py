@@ -2,10 +2,9 @@
 
 deduplicator    Which rule a part goes to; start here.
 messages        What becomes of a message: facts in, operations out.
-operations      What was decided, with its reason.
+operations      What was decided, with its reason, and counted.
 forms           Operations as one kind of reader is sent them.
 states          What of a state or an update is new.
 cached_answers  Which messages a node said that a cache answered for.
-hidden, hide    What the consumer must not see, and who says that.
-stats           What was decided, counted.
+hidden          What the consumer must not see, and who says that.
 """

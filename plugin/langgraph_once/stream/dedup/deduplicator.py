@@ -18,7 +18,7 @@ from langgraph_once.stream.dedup.forms.exact import exact
 from langgraph_once.stream.dedup.forms.stock import StockForm
 from langgraph_once.stream.dedup.hidden import HiddenMessages
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
-from langgraph_once.stream.dedup.operations import Because, Kind, Operation
+from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind, Operation
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.dedup.states.state_cut import (
     IsMessageKeyIn,
@@ -32,7 +32,6 @@ from langgraph_once.stream.dedup.states.unchanged import (
     is_repeated_update,
     is_unchanged,
 )
-from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.pending_ids import with_id
 from langgraph_once.stream.ledger.undelivered import keep_undelivered

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Self
 
@@ -9,7 +11,7 @@ from langchain_core.messages import RemoveMessage
 
 from langgraph_once.stream.part.envelope import Part
 
-__all__ = ["ATTEMPTS", "Because", "Kind", "Operation", "removing"]
+__all__ = ["ATTEMPTS", "Because", "DedupStats", "Kind", "Operation", "removing"]
 
 
 class _Told(StrEnum):
@@ -76,3 +78,53 @@ def removing(part: Part, message_id: str, because: Because) -> Operation:
     """The consumer is to drop a message, as `part` tells."""
     gone = part._replace(data=RemoveMessage(id=message_id))
     return Operation(Kind.REMOVE, because, gone)
+
+
+@dataclass(slots=True)
+class DedupStats:
+    """Counts of what became of the parts of a stream."""
+
+    suppressed: int = 0
+    """Parts of which the consumer had everything."""
+
+    repaired: int = 0
+    """Gaps closed by a chunk with the missing rest."""
+
+    replaced: int = 0
+    """Messages that came again with other content."""
+
+    retracted: int = 0
+    """Messages taken back, as their task ran again."""
+
+    held: int = 0
+    """Chunks withheld while a task that ran again repeated what it said."""
+
+    inferred: int = 0
+    """Decisions made by content and order, for want of an annotation."""
+
+    hidden: int = 0
+    """Parts that were left out because of who says them."""
+
+    malformed: int = 0
+    """Parts of another shape than was asked for, passed on."""
+
+    unknown: Counter[str] = field(default_factory=Counter)
+    """Parts of modes and types that this version does not know, passed on, by mode."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    """What was decided on messages and why, as `commit D1`; but for tokens that simply go on."""
+
+    def count(self, operation: Operation) -> None:
+        """Count one decision."""
+        kind, because, part = operation
+        self.reasons[f"{kind} {because}"] += 1
+        if kind is Kind.REPLACE:
+            self.replaced += 1
+        elif because is Because.REST:
+            self.repaired += 1
+        elif because in ATTEMPTS and kind is Kind.REMOVE:
+            self.retracted += 1
+        elif because in ATTEMPTS and part is None:
+            self.held += 1
+        elif kind is Kind.COMMIT and part is None:
+            self.suppressed += 1

@@ -23,8 +23,7 @@ from langgraph_once.stream.ledger.texts import cut_short, is_original, saying
 from langgraph_once.stream.ledger.undelivered import read_undelivered, write_undelivered
 from langgraph_once.stream.part.content import Content, Space, content_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, Place, bare, lineage, names
-from langgraph_once.stream.part.per_graph import PerGraph
+from langgraph_once.stream.part.namespace import NS_SEP, PerGraph, Place, bare, lineage, names
 
 __all__ = ["MAX_MESSAGES", "Ledger"]
 

@@ -15,8 +15,7 @@ from langgraph_once.stream.ledger.texts import copied, saying
 from langgraph_once.stream.part.annotation import annotated, annotation_of
 from langgraph_once.stream.part.content import Content
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, Place, bare, lineage
-from langgraph_once.stream.part.per_graph import PerGraph
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, PerGraph, Place, bare, lineage
 
 __all__ = ["PendingId", "PendingIds", "with_id"]
 

@@ -6,10 +6,9 @@ from_json        Which JSON of a server is a message.
 messages_within  Which messages a state, an update or a `Command` holds.
 content          Whether two messages say the same.
 annotation       What `once(graph)` writes beside a message.
-namespace        Which task runs inside which.
+namespace        Which task runs inside which; what is known of each graph.
 where            How a place in a graph is written, and picked out by a pattern.
 fingerprint      Whether a state is as it was.
 resume           Whether what a stream is given goes on from a checkpoint.
-per_graph        What is known of each graph, bounded.
 parent_command   How a command to a graph around is told over a network.
 """

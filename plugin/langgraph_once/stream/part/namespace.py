@@ -1,13 +1,15 @@
-"""Tasks by their `langgraph_checkpoint_ns`: who runs inside whom."""
+"""Tasks by their `langgraph_checkpoint_ns`: who runs inside whom, and what each graph said."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 __all__ = [
+    "MAX_GRAPHS",
     "NS_SEP",
     "TASK_NS_KEY",
+    "PerGraph",
     "Place",
     "akin",
     "bare",
@@ -81,3 +83,24 @@ def task_order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 def node_path(segments: tuple[str, ...] | list[str]) -> str:
     """The names of the nodes in a namespace, without the ids of their tasks."""
     return NS_SEP.join(part.split(":")[0] for part in segments if not part.isdecimal())
+
+
+V = TypeVar("V")
+
+MAX_GRAPHS: Final = 1_024
+"""The most graphs to know at a time."""
+
+
+class PerGraph(dict[Place, V]):
+    """Something for each graph, by its namespace.
+
+    A stream may run any number of graphs. Those that spoke last are kept, and always the one
+    at the root; of another that speaks again, what it no longer holds is not told apart.
+    """
+
+    def note(self, ns: Place, value: V) -> None:
+        """Note what holds now of the graph `ns`."""
+        self.pop(ns, None)
+        self[ns] = value
+        if len(self) > MAX_GRAPHS:
+            del self[next(other for other in self if other)]

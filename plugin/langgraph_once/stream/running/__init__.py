@@ -1,13 +1,11 @@
 """A running graph in, its messages out, each with an annotation that tells what it is.
 
 handler         What models say and nodes return; start here.
-handler_hiding  The same, with what is not streamed. handler_v2: the same for v3.
-install         How LangGraph comes to use these handlers. The one place that touches it.
+handler_hiding  The same, with what is not streamed.
+install         How LangGraph comes to use these handlers, and one for v3; no other place does.
 run             What a handler must know of its stream.
 attempts        Which tasks run, which attempt that is, and what failed ones said.
 inputs          What graphs and tasks were given, so that an echo is no news.
 returned        What a node returned, beside what others wrote.
 node_handler    When nodes begin, return and fail; what states do not tell of that.
-model_runs      Which model runs may repeat others, for `astream_events`.
-unread          What nobody has read of an ended run.
 """

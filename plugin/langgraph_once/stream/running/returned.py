@@ -10,8 +10,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.part.annotation import Source
 from langgraph_once.stream.part.messages_within import Found
-from langgraph_once.stream.part.namespace import lineage, task_order
-from langgraph_once.stream.part.per_graph import PerGraph
+from langgraph_once.stream.part.namespace import PerGraph, lineage, task_order
 from langgraph_once.stream.running.attempts import Meta, Task
 
 __all__ = ["ConcurrentWrites", "TaskWrite", "dropped", "known_first"]

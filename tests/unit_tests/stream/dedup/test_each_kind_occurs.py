@@ -20,8 +20,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langgraph_once import dedup
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
-from langgraph_once.stream.dedup.operations import Because, Operation
-from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.dedup.operations import Because, DedupStats, Operation
 from tests.corpus.graphs import chain
 from tests.corpus.models import answers
 from tests.corpus.play import Source, play

@@ -21,8 +21,7 @@ from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.messages.cases import Case
 from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
-from langgraph_once.stream.dedup.operations import Kind, Operation
-from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.dedup.operations import DedupStats, Kind, Operation
 from langgraph_once.stream.ledger.entry import State
 from tests.corpus.play import play
 from tests.corpus.scenarios import SCENARIOS

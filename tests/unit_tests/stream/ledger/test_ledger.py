@@ -13,7 +13,7 @@ from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.per_graph import MAX_GRAPHS
+from langgraph_once.stream.part.namespace import MAX_GRAPHS
 
 TASK = {"langgraph_checkpoint_ns": "n:1"}
 

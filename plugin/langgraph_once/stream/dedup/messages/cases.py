@@ -8,12 +8,10 @@ from langchain_core.messages import AIMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.config import DedupConfig
-from langgraph_once.stream.dedup.messages.concurrent_messages import ConcurrentMessages
 from langgraph_once.stream.dedup.messages.fact import MessageFact
 from langgraph_once.stream.dedup.messages.identity import Identity, Match, space_of
-from langgraph_once.stream.dedup.messages.reexecution import Reexecution
-from langgraph_once.stream.dedup.operations import Because
-from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.dedup.messages.reexecution import ConcurrentMessages, Reexecution
+from langgraph_once.stream.dedup.operations import Because, DedupStats
 from langgraph_once.stream.ledger.entry import Entry
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import says

@@ -13,8 +13,7 @@ from langchain_core.messages import ToolMessage
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.stream.dedup.messages.fact import MessageFact
-from langgraph_once.stream.dedup.operations import Because
-from langgraph_once.stream.dedup.stats import DedupStats
+from langgraph_once.stream.dedup.operations import Because, DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import copied, saying

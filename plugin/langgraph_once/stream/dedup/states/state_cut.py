@@ -23,8 +23,8 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from pydantic import BaseModel
 
+from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.dedup.states.hints import Hints
-from langgraph_once.stream.dedup.stats import DedupStats
 from langgraph_once.stream.ledger.entry import Entry, State
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.texts import copied, says
