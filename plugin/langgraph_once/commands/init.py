@@ -64,12 +64,7 @@ def init_command(
         return
     before = _read()
     parsed = json.loads(before or "{}")
-    if graphs and parsed.get("graphs"):
-        raise click.UsageError(f"--graph is for a project without graphs; {CONFIG} has some")
-    if database is not None and parsed.get("checkpointer"):
-        raise click.UsageError(
-            f"--database is for a project without a checkpointer; {CONFIG} has one"
-        )
+    _refuse_what_is_there(parsed, database, graphs)
     path, environ = _database(database)
     found = {} if parsed.get("graphs") else _graphs(graphs)
     plan = tried_plan(before, found, database=path, has_store=store, environ=environ)
@@ -90,6 +85,17 @@ def _read() -> str | None:
     data = read_file(CONFIG) if Path(CONFIG).exists() else None
     prepare(parsed_json(CONFIG, b"{}" if data is None else data))
     return None if data is None else data.decode()
+
+
+def _refuse_what_is_there(
+    parsed: dict[str, Any], database: str | None, graphs: tuple[str, ...]
+) -> None:
+    if graphs and parsed.get("graphs"):
+        raise click.UsageError(f"--graph is for a project without graphs; {CONFIG} has some")
+    if database is not None and parsed.get("checkpointer"):
+        raise click.UsageError(
+            f"--database is for a project without a checkpointer; {CONFIG} has one"
+        )
 
 
 def _graphs(given: tuple[str, ...]) -> dict[str, str]:

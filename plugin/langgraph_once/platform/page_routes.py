@@ -24,7 +24,15 @@ def page_routes(shown: Shown) -> list[Route]:
     Args:
         shown: To whom it is shown: the setting `http.page`.
     """
+    page, watch = _page(shown), _watch(shown)
+    return [
+        Route("/once", page),
+        Route("/once/page/{name}", page),
+        Route("/once/watch", watch, methods=["POST"]),
+    ]
 
+
+def _page(shown: Shown) -> Handler:
     async def page(request: Request) -> Response:
         """The page that runs a graph and shows both streams.
 
@@ -41,6 +49,10 @@ def page_routes(shown: Shown) -> list[Route]:
         file, _ = await asyncio.to_thread(_loaded)
         return file(request.path_params.get("name", "index.html")) or _not_found()
 
+    return page
+
+
+def _watch(shown: Shown) -> Handler:
     async def watch(request: Request) -> Response:
         """Join or begin runs of a graph, and stream what their consumers get, as view events.
 
@@ -64,11 +76,7 @@ def page_routes(shown: Shown) -> list[Route]:
         _, watched = await asyncio.to_thread(_loaded)
         return await watched(request)
 
-    return [
-        Route("/once", page),
-        Route("/once/page/{name}", page),
-        Route("/once/watch", watch, methods=["POST"]),
-    ]
+    return watch
 
 
 def _loaded() -> tuple[Callable[[str], Response | None], Handler]:

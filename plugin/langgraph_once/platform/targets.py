@@ -157,47 +157,58 @@ def _wrap_factory(
     factory: Callable[..., Any], graph_target: GraphTarget, where: str
 ) -> Callable[..., Any]:
     """A factory that wraps what `factory` makes; the server reads its signature through it."""
-
-    graph_id = graph_target.graph_id
-    watching = functools.partial(graph_health.watching, graph_id, factory)
-
-    def made(value: Any) -> Any:
-        wrapped = _wrap_graph(value, graph_target.dedup)
-        if wrapped is not None:
-            graph_health.made(graph_id)
-            return wrapped
-        if isinstance(value, AbstractAsyncContextManager):
-            return _entered_async(value)
-        if isinstance(value, AbstractContextManager):
-            return _entered(value)
-        if inspect.isawaitable(value):
-            return _awaited(value)
-        raise ConfigError(where, f"makes something else than a graph: {_not_a_graph(value)}")
-
-    @asynccontextmanager
-    async def _entered_async(manager: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
-        async with AsyncExitStack() as stack:
-            with watching():
-                graph = made(await stack.enter_async_context(manager))
-            yield graph
-
-    @contextmanager
-    def _entered(manager: AbstractContextManager[Any]) -> Iterator[Any]:
-        with ExitStack() as stack:
-            with watching():
-                graph = made(stack.enter_context(manager))
-            yield graph
-
-    async def _awaited(value: Awaitable[Any]) -> Any:
-        with watching():
-            return made(await value)
+    watching = functools.partial(graph_health.watching, graph_target.graph_id, factory)
+    made = _Made(graph_target, where, watching)
 
     @functools.wraps(factory)
     def wrapped_factory(*args: Any, **kwargs: Any) -> Any:
         with watching():
-            return made(factory(*args, **kwargs))
+            return made.wrapped(factory(*args, **kwargs))
 
     return wrapped_factory
+
+
+class _Made:
+    """Wraps what a factory of any kind makes."""
+
+    def __init__(
+        self, target: GraphTarget, where: str, watching: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        self._target = target
+        self._where = where
+        self._watching = watching
+
+    def wrapped(self, value: Any) -> Any:
+        """A graph, or a context or an awaitable that gives one."""
+        wrapped = _wrap_graph(value, self._target.dedup)
+        if wrapped is not None:
+            graph_health.made(self._target.graph_id)
+            return wrapped
+        if isinstance(value, AbstractAsyncContextManager):
+            return self._entered_async(value)
+        if isinstance(value, AbstractContextManager):
+            return self._entered(value)
+        if inspect.isawaitable(value):
+            return self._awaited(value)
+        raise ConfigError(self._where, f"makes something else than a graph: {_not_a_graph(value)}")
+
+    @asynccontextmanager
+    async def _entered_async(self, manager: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
+        async with AsyncExitStack() as stack:
+            with self._watching():
+                graph = self.wrapped(await stack.enter_async_context(manager))
+            yield graph
+
+    @contextmanager
+    def _entered(self, manager: AbstractContextManager[Any]) -> Iterator[Any]:
+        with ExitStack() as stack:
+            with self._watching():
+                graph = self.wrapped(stack.enter_context(manager))
+            yield graph
+
+    async def _awaited(self, value: Awaitable[Any]) -> Any:
+        with self._watching():
+            return self.wrapped(await value)
 
 
 def _not_a_graph(value: Any) -> str:

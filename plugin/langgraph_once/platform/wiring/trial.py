@@ -34,30 +34,7 @@ def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
     try:
         with os.fdopen(number, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        # -P: no module of the project may take the place of one of Python.
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "langgraph_once",
-            "check",
-            "--json",
-            "--config",
-            name,
-        ]
-        run = subprocess.run(  # noqa: S603  # ourselves
-            command,
-            env={**os.environ, **environ},
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ConfigError(
-            "langgraph.json",
-            f"could not be tried in {_TIMEOUT_S} seconds; see `langgraph-once check`",
-        ) from None
+        run = _checked(name, environ)
     finally:
         Path(name).unlink()
     try:
@@ -72,3 +49,22 @@ def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
             if each["effect"] != "hint"
         }
     raise ConfigError("langgraph.json", problem)
+
+
+def _checked(name: str, environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """What `langgraph-once check` says of a file, in a process of its own."""
+    try:
+        return subprocess.run(  # noqa: S603  # ourselves
+            # -P: no module of the project may take the place of one of Python.
+            [sys.executable, "-P", "-m", "langgraph_once", "check", "--json", "--config", name],
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            "langgraph.json",
+            f"could not be tried in {_TIMEOUT_S} seconds; see `langgraph-once check`",
+        ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.wiring.plan import Plan, make_plan, with_graphs
@@ -35,30 +36,30 @@ def tried_plan(
         ConfigError: The server would not start; the file is none that can be changed.
     """
     left: dict[str, str] = {}
-    are_given = bool(graphs)
+    kept = graphs
     known: set[Trouble] | None = None
+    while True:
+        plan = _planned(before, kept, database=database, has_store=has_store, leave=left)
+        found = troubles(plan.text, environ) if plan.text != before else set()
+        if found and known is None:
+            known = set() if before is None else troubles(before, {})
+        new = found - (known or set())
+        reasons = _reasons(new, plan.wrapped, ".once.target") | _reasons(new, kept, "")
+        if not reasons:
+            break
+        left |= reasons
+        kept = {name: path for name, path in kept.items() if f"graphs.{name}" not in left}
+    _refuse(new, left if graphs and not kept else {})
+    return plan
+
+
+def _planned(before: str | None, graphs: Mapping[str, str], **options: Any) -> Plan:
     try:
-        while True:
-            text = with_graphs(before, graphs)
-            plan = make_plan(text, database=database, has_store=has_store, leave=left)
-            found = troubles(plan.text, environ) if plan.text != before else set()
-            if found and known is None:
-                known = set() if before is None else troubles(before, {})
-            new = found - (known or set())
-            wrapped = _reasons(new, plan.wrapped, ".once.target")
-            absent = _reasons(new, graphs, "")
-            if not wrapped and not absent:
-                break
-            left |= wrapped | absent
-            graphs = {name: path for name, path in graphs.items() if f"graphs.{name}" not in left}
+        return make_plan(with_graphs(before, graphs), **options)
     except ConfigError:
         raise
     except ValueError as error:
         raise ConfigError("langgraph.json", str(error)) from None
-    if are_given and not graphs:
-        new |= {(f"langgraph.json: {key}", problem) for key, problem in left.items()}
-    _refuse(new)
-    return plan
 
 
 def _reasons(new: set[Trouble], graph_ids: Mapping[str, str], key: str) -> dict[str, str]:
@@ -71,7 +72,8 @@ def _reasons(new: set[Trouble], graph_ids: Mapping[str, str], key: str) -> dict[
     }
 
 
-def _refuse(new: set[Trouble]) -> None:
+def _refuse(new: set[Trouble], left: Mapping[str, str]) -> None:
+    new = new | {(f"langgraph.json: {key}", problem) for key, problem in left.items()}
     lines = sorted(": ".join(filter(None, each)) for each in new)
     if lines:
         problem = "nothing is written, since the server would not start: " + "; ".join(lines)
