@@ -133,12 +133,23 @@ class MessageItems:
         """Mark a whole message. Its first mark stays."""
         if shown.mark != "kept":
             return
+        self._count(shown, mark)
+        self._items.tell(view.ItemChanged, item=shown.item, mark=mark)
+
+    def mark_repeated(self, void: Shown, again: Shown) -> None:
+        """Mark what `again` repeats of an earlier message, which is void, and its tool calls."""
+        self._count(void, "repeated")
+        if void.text:
+            self._items.tell(view.ItemChanged, item=again.item, repeats=len(void.text))
+        else:  # it thought, and no more
+            self._items.tell(view.ItemChanged, item=void.item, mark="repeated")
+        if self.calls.get((void.namespace, void.id)):
+            self._mark_calls(self.calls, (again.namespace, again.id), "repeated")
+
+    def _count(self, shown: Shown, mark: view.Mark) -> None:
         shown.mark = mark
         if self._obeys or mark not in shown.piece_marks:
             self._items.counts.add(mark)
-        self._items.tell(view.ItemChanged, item=shown.item, mark=mark)
-        if mark == "repeated":
-            self._mark_calls(self.calls, (shown.namespace, shown.id), mark)
 
     def _say(self, part: Part, mark: view.Mark) -> None:
         message, is_chunk = part.data, isinstance(part.data, BaseMessageChunk)

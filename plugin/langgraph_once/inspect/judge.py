@@ -68,10 +68,17 @@ class Judge:
                 continue
             shown.is_judged = True
             if not (shown.is_void or self._is_in_state(shown, named)):
-                # As far as it goes, it says what another message of its node says.
-                near = [o.text for o in self._shown if o.speaker == shown.speaker and not o.is_void]
-                repeats = sum(text.startswith(shown.text) for text in near) > 1  # its own is one
-                self._messages.mark(shown, "repeated" if repeats else "not_kept")
+                self._mark(shown)
+
+    def _mark(self, void: Shown) -> None:
+        """Mark what came into no state: whoever says the same, as far as it goes, repeats it."""
+        others = (o for o in self._shown if o.speaker == void.speaker and not o.is_void)
+        same = [o for o in others if o is not void and o.text.startswith(void.text)]
+        later = [o for o in same if o.item > void.item]
+        if same:
+            self._messages.mark_repeated(*((void, later[0]) if later else (void, void)))
+        else:
+            self._messages.mark(void, "not_kept")
 
     def _drop_abandoned(self, namespace: Namespace) -> None:
         """Forget the states of graphs that a failed attempt ran, and that its task ran anew.

@@ -6,7 +6,7 @@ the same events in JavaScript.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, assert_never
 
@@ -140,6 +140,8 @@ class ItemChanged:
     value: dict[str, Any] | None = None
     status: str | None = None
     """Of a tool call `completed`, `failed`, `success` or `error`; of an interrupt `answered`."""
+    repeats: int | None = None
+    """So many characters of its words, from the first, turn out to repeat an earlier item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +196,21 @@ class Item(ItemOpened):
         """The item with its new fields."""
         value = self.value if event.value is None else {**(self.value or {}), **event.value}
         mark, status = event.mark or self.mark, event.status or self.status
-        return replace(self, mark=mark, status=status, value=value)
+        pieces = [*_repeated(self.pieces, event.repeats or 0)]
+        return replace(self, mark=mark, status=status, value=value, pieces=pieces)
+
+
+def _repeated(pieces: Iterable[TextAppended], size: int) -> Iterator[TextAppended]:
+    """The pieces, the first `size` characters of whose words are repeated."""
+    for piece in pieces:
+        if size and piece.kind == "text":
+            head, tail = piece.text[:size], piece.text[size:]
+            yield replace(piece, text=head, mark="repeated")
+            if tail:
+                yield replace(piece, text=tail)
+            size -= len(head)
+        else:
+            yield piece
 
 
 @dataclass(slots=True)
@@ -216,10 +232,14 @@ class SideView:
 
 
 class View:
-    """Folds view events, first those that it is made with. A side is there from its first on."""
+    """Folds view events, first those that it is made with.
 
-    def __init__(self, events: Iterable[ViewEvent] = ()) -> None:
-        self.sides: dict[str, SideView] = {}
+    A side is there from its first event on; those that are named are there from the beginning, in
+    their order.
+    """
+
+    def __init__(self, events: Iterable[ViewEvent] = (), *, sides: Iterable[Side] = ()) -> None:
+        self.sides: dict[str, SideView] = {side: SideView() for side in sides}
         for event in events:
             self.apply(event)
 

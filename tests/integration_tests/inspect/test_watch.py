@@ -15,6 +15,8 @@ from langgraph_sdk.client import SyncLangGraphClient
 from demo.dev_server import DevServer
 from tests.command import run_once
 from tests.docs.problem import ANSWER
+from tests.in_terminal import in_terminal
+from tests.integration_tests.served import ADDRESS
 
 QUESTION = "What is the capital of France?"
 
@@ -30,6 +32,34 @@ def test_a_run_is_told_in_lines(server: DevServer) -> None:
     assert f"main answer: ai {ANSWER}" in lines
     assert lines[-1].startswith("finished: ")
     assert " 0 repeated, 0 missing" in lines[-1]
+
+
+def test_a_pipe_is_told_what_was_retracted_after_it_was_printed(server: DevServer) -> None:
+    lines = watch(server, "edited", "--say", "Where do I write to?").stdout.splitlines()
+    said = [line for line in lines if "seats@rail.example" in line]
+    assert said == [
+        f"main answer: ai {ADDRESS}",
+        f"main answer: retracted: {ADDRESS}",
+    ]
+
+
+def test_the_second_copy_is_the_one_that_is_marked_as_repeated(server: DevServer) -> None:
+    done = watch(server, "trying", "--say", QUESTION, "--stock", "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    stock = [event for event in events if event["side"] == "stock"]
+    first, second = (event["item"] for event in stock if event.get("name") == "ai")
+    changes = [event for event in stock if event["op"] == "ItemChanged"]
+    assert [(event["item"], event["repeats"]) for event in changes] == [(second, len(ADDRESS))]
+    assert first < second
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+def test_a_terminal_has_a_column_for_each_stream_stock_first(server: DevServer) -> None:
+    command = ["watch", server.url, "agent", "--say", QUESTION, "--stock"]
+    screen = in_terminal([sys.executable, "-m", "langgraph_once", *command], columns=100)
+    final = screen.rpartition("\x1b[?1049l")[2]  # after the screen of the live picture
+    (head,) = (line for line in final.splitlines() if "finished" in line)
+    assert head.index("LangGraph") < head.index("once")
 
 
 def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None:

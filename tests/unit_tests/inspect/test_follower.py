@@ -111,7 +111,7 @@ class TestMessages:
 class TestJudge:
     asked = HumanMessage("Go.", id="h")
 
-    def test_an_attempt_that_is_in_no_state_was_shown_again(self) -> None:
+    def test_what_an_attempt_said_is_repeated_where_it_stands_again(self) -> None:
         whole = AIMessage("One two three ", id="m2")
         seen = followed(
             "stock",
@@ -120,11 +120,25 @@ class TestJudge:
             *chunks("One two three", "m2"),
             values(self.asked, whole),
         )
-        assert [(text, mark) for text, mark, _ in marks(seen)] == [
-            ("One two ", "repeated"),
-            ("One two three ", "kept"),
+        assert marks(seen) == [
+            ("One two ", "kept", ["kept"]),
+            ("One two three ", "kept", ["repeated", "kept"]),
         ]
+        assert seen.items[-1].kind == "state"
+        (again,) = (item for item in seen.items if item.text == "One two three ")
+        assert again.pieces[0].text == "One two "
         assert seen.counts.repeated == 1
+
+    def test_of_three_equal_attempts_the_second_and_the_third_are_repeated(self) -> None:
+        said_thrice = [each for id in ("m1", "m2", "m3") for each in chunks("The same", id)]
+        seen = followed(
+            "stock",
+            values(self.asked),
+            *said_thrice,
+            values(self.asked, AIMessage("The same ", id="m3")),
+        )
+        assert [pieces for _, _, pieces in marks(seen)] == [["kept"], ["repeated"], ["repeated"]]
+        assert seen.counts.repeated == 2
 
     def test_what_is_in_no_state_and_repeats_nothing_is_a_draft(self) -> None:
         kept = AIMessage("Yes ", id="m2")
@@ -177,10 +191,17 @@ class TestJudge:
             *ran(second, "b", stops=False),
             values(self.asked),
         )
-        items = [item for item in seen.items if item.lane == 1 and item.name != "tool"]
-        found = [(item.kind, item.mark) for item in items if item.kind != "state"]
+
+        def found(lane: int) -> list[tuple[str, list[str]]]:
+            items = [item for item in seen.items if item.lane == lane and item.name != "tool"]
+            told = [item for item in items if item.kind != "state"]
+            return [
+                (item.kind, [piece.mark for piece in item.pieces] or [item.mark]) for item in told
+            ]
+
         mark = "repeated" if has_died else "kept"
-        assert found == [("message", mark), ("tool_call", mark)]
+        assert found(1) == [("message", ["kept"]), ("tool_call", ["kept"])]
+        assert found(2) == [("message", [mark]), ("tool_call", [mark])]
         assert seen.counts.repeated == has_died
 
     def test_what_an_edit_replaced_stays_with_who_is_not_told(self) -> None:

@@ -80,6 +80,23 @@ def test_marks_values_and_results_are_told() -> None:
     ]
 
 
+def test_what_is_decided_of_a_line_that_was_told_is_told() -> None:
+    call = ItemOpened(item=1, kind="tool_call", lane=0, name="look", **ONCE)
+    marked = [
+        ItemChanged(item=0, mark="retracted", **ONCE),
+        ItemChanged(item=1, mark="kept", **ONCE),
+        ItemChanged(item=2, repeats=3, **ONCE),
+        ItemChanged(item=2, status="success", **ONCE),
+    ]
+    said = TextAppended(item=1, text="{}", **ONCE)
+    events = [*LANES, *message(0, "call 555-1234"), call, said, *message(2, "onetwo")]
+    assert told(*events, *message(3, "end"), *marked)[-3:] == [
+        "main write: retracted: call 555-1234",
+        "main: kept: tool_call look {}",
+        "main write: repeated: one",
+    ]
+
+
 def test_nothing_moves_the_cursor_of_a_terminal() -> None:
     (line, _) = told(*LANES, *message(0, "a\x1b[2Jb\nc\u202e"), *ENDED)
     assert line == "main write: ai a [2Jb c "

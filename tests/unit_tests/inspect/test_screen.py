@@ -31,6 +31,15 @@ def test_both_sides_stand_beside_each_other() -> None:
     assert line.index("plain words") < line.index("our words")
 
 
+def test_each_side_has_its_column_whoever_speaks_first() -> None:
+    view = View(said("once", "our words"), sides=("stock", "once"))
+    head = drawn(view).splitlines()[0]
+    assert head.index("LangGraph") < head.index("once")
+    view = View([*said("once", "our words"), *said("stock", "plain")], sides=("stock", "once"))
+    (line,) = (line for line in drawn(view).splitlines() if "plain" in line)
+    assert line.index("plain") < line.index("our words")
+
+
 def test_of_what_does_not_fit_the_end_is_shown() -> None:
     view = View(said("once", *(f"text {number}." for number in range(50))))
     text = drawn(view, height=10)

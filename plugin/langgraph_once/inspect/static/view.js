@@ -47,11 +47,24 @@ function say(item, event) {
   return item;
 }
 
-function change(item, { mark, status, value }) {
+function change(item, { mark, status, value, repeats }) {
+  if (repeats) item.pieces = repeated(item.pieces, repeats);
   item.mark = mark ?? item.mark;
   item.status = status ?? item.status;
   if (value) item.value = { ...item.value, ...value };
   return item;
+}
+
+// The pieces, the first `size` characters of whose words are repeated.
+function repeated(pieces, size) {
+  return pieces.flatMap((piece) => {
+    if (!size || piece.kind !== "text") return [piece];
+    const letters = [...piece.text]; // as Python counts them
+    const head = letters.slice(0, size);
+    size -= head.length;
+    const tail = letters.slice(head.length).join("");
+    return [{ ...piece, text: head.join(""), mark: "repeated" }, ...(tail ? [{ ...piece, text: tail }] : [])];
+  });
 }
 
 export const textOf = (item) => item.pieces.map((piece) => piece.text).join("");

@@ -93,8 +93,10 @@ def faults(view: View) -> Iterator[str]:
     """What is wrong with what each side has, a line for each text."""
     for side, name in zip(SIDES, ("LangGraph", "once"), strict=True):
         for item in view.sides[side].items:
-            if item.kind == "message" and (mark := _mark(item)) in FAULTS:
-                yield f"{name}: {word_for(mark)}: {item.text}"
+            if item.kind == "message":
+                for mark, text in _marked(item):
+                    if mark in FAULTS:
+                        yield f"{name}: {word_for(mark)}: {text}"
 
 
 def as_json(view: View) -> dict[str, Any]:
@@ -105,10 +107,11 @@ def as_json(view: View) -> dict[str, Any]:
     }
 
 
-def _mark(item: Item) -> Mark:
-    """The mark of an item, or that of all its pieces."""
-    marks = {piece.mark for piece in item.pieces}
-    return marks.pop() if item.mark == "kept" and len(marks) == 1 else item.mark
+def _marked(item: Item) -> Iterable[tuple[Mark, str]]:
+    """The text of an item under its mark, or each piece under its own."""
+    if item.mark != "kept":
+        return [(item.mark, item.text)]
+    return [(piece.mark, piece.text) for piece in item.pieces if piece.kind == "text"]
 
 
 async def _read(asked: Sequence[SideRequest], clients: Sequence[Counting]) -> View:

@@ -10,6 +10,7 @@ from langgraph_once.inspect import (
     Began,
     Ended,
     Item,
+    ItemChanged,
     ItemOpened,
     Mark,
     SideView,
@@ -43,6 +44,8 @@ class Lines:
                 self._waiting[event.side, event.item] = None
             case TextAppended():
                 self._waiting[event.side, event.item] = None
+            case ItemChanged() if (event.side, event.item) in self._told:
+                yield from self._corrected(event)
             case Began() if event.run_id:
                 yield self._line(event.side, f"run {event.run_id} of thread {event.thread_id}")
             case Ended():
@@ -62,6 +65,16 @@ class Lines:
             del self._waiting[key]
             yield self._line(name, f"{_where(side, item)}: {_what(item, self._told.get(key, 0))}")
             self._told[key] = len(item.text)
+
+    def _corrected(self, event: ItemChanged) -> Iterator[str]:
+        """What is not as it was told."""
+        side = self._view.sides[event.side]
+        item = side.items[event.item]
+        word = "repeated" if event.repeats else word_for(event.mark) if event.mark else None
+        if word is not None:
+            told = _named(item) if item.kind != "message" else ""
+            text = f"{told} {item.text[: event.repeats]}".strip()
+            yield self._line(event.side, plain(f"{_where(side, item)}: {word or 'kept'}: {text}"))
 
     def _line(self, side: str, text: str) -> str:
         return f"[{side}] {text}" if self._names_sides else text
@@ -109,6 +122,9 @@ def _what(item: Item, begin: int) -> str:
     words = dict.fromkeys(word_for(piece.mark) for piece in item.pieces)
     word = word_for(item.mark) or " and ".join(filter(None, words))
     told = item.text[begin:] + (held(item) if begin == 0 else "")
-    named = f"{item.kind} {item.name}".strip() if item.kind != "message" else item.name
     status = f" -> {item.status}" if item.status else ""
-    return plain(f"{named}{f' ({word})' if word else ''} {told}{status}")
+    return plain(f"{_named(item)}{f' ({word})' if word else ''} {told}{status}")
+
+
+def _named(item: Item) -> str:
+    return item.name if item.kind == "message" else f"{item.kind} {item.name}".strip()

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from langgraph_once.inspect import Item, SideView, View, ViewEvent
+from langgraph_once.inspect import Item, Side, SideView, View, ViewEvent
 from langgraph_once.inspect.terminal.lines import held, plain, summary, word_for
 
 __all__ = ["Screen", "shown_live"]
@@ -35,17 +35,20 @@ LANES: Final = ("cyan", "magenta", "yellow", "green", "blue")
 TITLES: Final = {"stock": "LangGraph", "once": "once"}
 
 
-async def shown_live(events: AsyncIterator[ViewEvent], console: Console) -> View:
+async def shown_live(
+    events: AsyncIterator[ViewEvent], console: Console, sides: Iterable[Side]
+) -> View:
     """Draw what comes as it comes; in the end all of it, to stay.
 
     Args:
         events: The view events.
         console: Where to draw.
+        sides: Whose events come: the columns, from the left.
 
     Returns:
         The view in the end.
     """
-    view, drawn_at = View(), 0.0
+    view, drawn_at = View(sides=sides), 0.0
     with Live(console=console, screen=True, auto_refresh=False) as live:
         async for event in events:
             view.apply(event)

@@ -103,9 +103,9 @@ class Watching:
 
     async def _shown(self, events: Events) -> View:
         async with aclosing(events):
-            return await (
-                shown_live(events, self._console) if self._is_live else self._told(events)
-            )
+            if self._is_live:
+                return await shown_live(events, self._console, self._sides)
+            return await self._told(events)
 
     async def _told(self, events: Events) -> View:
         view, lines = View(), Lines(names_sides=len(self._sides) > 1)
