@@ -48,7 +48,7 @@ def redact(state: MessagesState) -> dict[str, Any]:
 def try_twice(state: MessagesState, runtime: Runtime[Any]) -> dict[str, Any]:
     """Say the address, lose the connection, and say it again (class D4)."""
     said = answer(state)
-    if runtime.execution_info.node_attempt == 1:
+    if runtime.execution_info and runtime.execution_info.node_attempt == 1:
         raise ConnectionError("lost while the answer was being saved")
     return said
 
