@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.forked import run_python
+
 ROOT = Path(__file__).parents[2]
+GOES_ON = "# Goes on with the example above.\n"
+_EXAMPLE = re.compile(
+    r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE
+)
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
@@ -19,6 +26,14 @@ class Snippet(NamedTuple):
 
     language: str
     text: str
+
+
+class Program(NamedTuple):
+    """An example as a file of its own, and what its page says that it prints, if it does."""
+
+    page: str
+    text: str
+    printed: str | None
 
 
 def pages() -> list[str]:
@@ -55,3 +70,23 @@ async def run(
         if inspect.iscoroutine(done):
             await done
     return names
+
+
+def programs(page: str) -> Iterator[Program]:
+    """The Python examples of a page; one that goes on has those before it in front."""
+    so_far, printed_so_far = "", ""
+    for text, printed in _EXAMPLE.findall((ROOT / page).read_text()):
+        if not text.startswith(GOES_ON):
+            so_far = printed_so_far = ""
+        so_far += text
+        printed_so_far += printed
+        yield Program(page, so_far, printed_so_far or None)
+
+
+def output(program: str, folder: Path) -> str:
+    """What a program prints that stands beside `agent.py` and `team.py`, as on a reader's disk."""
+    (folder / "agent.py").write_text(next(snippets("docs/quick-start.md", "python")).text)
+    shutil.copy(ROOT / "examples" / "team.py", folder)
+    done = run_python("-c", program, cwd=folder)
+    assert done.returncode == 0, done.stderr + program
+    return done.stdout

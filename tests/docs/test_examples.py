@@ -1,4 +1,8 @@
-"""The examples of the pages run. Those that read a server do so in `integration_tests`."""
+"""The examples of the pages run.
+
+Those that need nothing but a graph run as they are printed, each as a program of its own. Those
+that read a server do so in `integration_tests`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.docs.problem import ANSWER, QUESTION, retried
-from tests.docs.snippets import pages, run, snippets
+from langgraph_once.events import __all__ as names_of_events
+from tests.docs.snippets import ROOT, Program, output, pages, programs, run, snippets
 
 ELSEWHERE = {
     "README.md": "integration_tests/test_guides.py",
@@ -18,25 +22,19 @@ ELSEWHERE = {
     "docs/quick-start.md": "integration_tests/test_quick_start.py",
     "docs/checkpoints.md": "unit_tests/checkpoint/test_page.py",
     "docs/in-process.md": "docs/test_in_process_page.py",
-    "docs/events.md": "unit_tests/events/test_docs.py",
     "docs/serializer.md": "unit_tests/serde/test_document.py",
 }
 """Which tests run the examples of a page that needs more than a graph."""
 
 Scene = Callable[[Path], dict[str, Any]]
 
-
-def graph(_: Path) -> dict[str, Any]:
-    return {"graph": retried(), "question": QUESTION}
-
-
 SCENES: dict[str, Scene] = {
-    "docs/library.md": graph,
-    "docs/server.md": lambda _: {},
     "docs/types.md": lambda _: {"__name__": __name__},
     "docs/operations.md": lambda folder: {"path": folder / "db.sqlite", "thread_ids": ["a"]},
 }
 """The names that a page takes for granted."""
+
+AS_PRINTED = ["docs/events.md", "docs/library.md", "docs/server.md"]
 
 
 @pytest.mark.parametrize("page", SCENES)
@@ -44,11 +42,27 @@ async def test_they_run(page: str, tmp_path: Path) -> None:
     await run(page, SCENES[page](tmp_path))
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(program, id=f"{page}-{number}")
+        for page in AS_PRINTED
+        for number, program in enumerate(programs(page))
+    ],
+)
+def test_each_runs_as_printed_and_prints_what_the_page_says(
+    program: Program, tmp_path: Path
+) -> None:
+    printed = output(program.text, tmp_path).replace("\r\n", "\n")
+    assert printed.strip() == (program.printed or "").strip()
+
+
 def test_each_page_with_examples_is_run() -> None:
     shown = {page for page in pages() if any(snippets(page, "python"))}
-    assert shown == SCENES.keys() | ELSEWHERE.keys()
+    assert shown == SCENES.keys() | ELSEWHERE.keys() | {*AS_PRINTED}
 
 
-async def test_the_fold_of_the_page_is_the_state(tmp_path: Path) -> None:
-    names = await run("docs/library.md", graph(tmp_path))
-    assert list(names["shown"].values()) == [ANSWER]
+def test_the_page_of_events_names_every_event() -> None:
+    text = (ROOT / "docs/events.md").read_text()
+    events = [name for name in names_of_events if name.endswith("Event") and name != "BaseEvent"]
+    assert [name for name in events if f"`{name}`" not in text] == []

@@ -1,38 +1,40 @@
-"""The examples of the README and of docs/client.md run against a server."""
+"""The examples of the README and of docs/client.md run against a server, as they are printed.
+
+Each is a program of its own. One thing is not as printed: the port of the server.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph_sdk.client import LangGraphClient
 
 from demo.dev_server import DevServer
-from tests.docs.problem import ANSWER, retried
-from tests.docs.snippets import ROOT, run
+from tests.docs.problem import ANSWER
+from tests.docs.snippets import ROOT, Program, output, programs
 
 THERE = "http://127.0.0.1:2024"
 ASKED: Any = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/client.md"])
-async def test_they_run(
-    page: str, server: DevServer, client: LangGraphClient, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scope = {
-        "client": client,
-        "thread_id": (await client.threads.create())["thread_id"],
-        "question": ASKED,
-        "modes": ["messages-tuple", "values"],
-        "graph": retried(),
-    }
-    names = await run(page, scope, replaced={THERE: server.url})
-    await names["agent"].client.aclose()
-    names["agent"].sync_client.close()
-    if page == "README.md":
-        assert list(names["shown"].values()) == [ANSWER]
-        assert ANSWER in capsys.readouterr().out
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(program, id=f"{page}-{number}")
+        for page in ("README.md", "docs/client.md")
+        for number, program in enumerate(programs(page))
+    ],
+)
+def test_each_runs_as_printed(program: Program, server: DevServer, tmp_path: Path) -> None:
+    printed = output(program.text.replace(THERE, server.url), tmp_path)
+    if program.page == "README.md":
+        assert printed.splitlines()[-1] == ANSWER  # "\r" writes a line anew
+    else:
+        assert {"messages", "values"} <= {*printed.split()}
 
 
 async def test_the_readme_begins_with_what_a_stock_client_prints(client: LangGraphClient) -> None:
@@ -43,3 +45,18 @@ async def test_the_readme_begins_with_what_a_stock_client_prints(client: LangGra
         chunks = client.runs.stream(None, name, input=ASKED, stream_mode="messages-tuple")
         said = [chunk.data[0]["content"] async for chunk in chunks if chunk.event == "messages"]
         assert "".join(said) == printed
+
+
+async def test_what_studio_asks_of_a_wrapped_graph_is_what_it_asks_of_the_plain_one(
+    client: LangGraphClient,
+) -> None:
+    """Its drawing, with all graphs inside it, and its schemas, titled with the graph's name."""
+    for name in ("agent", "research"):
+        told: list[str] = []
+        for graph in (name, f"{name}_plain"):
+            (assistant,) = await client.assistants.search(graph_id=graph)
+            drawn = await client.assistants.get_graph(assistant["assistant_id"], xray=True)
+            schemas = await client.assistants.get_schemas(assistant["assistant_id"])
+            schemas["graph_id"] = ""
+            told.append(json.dumps([drawn, schemas]).replace(f'"title": "{graph}_', '"title": "'))
+        assert told[0] == told[1]

@@ -14,10 +14,11 @@ from tests.docs.snippets import snippets
 
 PAGE = "docs/quick-start.md"
 COMMANDS = [
-    'pip install "langgraph-once[server,cli]"',  # `test_distribution` does
+    'pip install "/path/to/langgraph-once[server,cli]"',  # `test_distribution` does
     "langgraph-once init",
     "langgraph-once check",
     "langgraph dev",
+    "python ask.py http://127.0.0.1:2024",
     "langgraph-once init --undo",
 ]
 
@@ -43,8 +44,9 @@ def test_a_reader_who_does_what_the_page_says_sees_what_it_says(tmp_path: Path) 
     assert shown in once(tmp_path, "init", "--yes")
     assert "are fine" in once(tmp_path, "check")
     with DevServer(tmp_path / "langgraph.json", cwd=tmp_path) as server:
-        (tmp_path / "ask.py").write_text(ask.replace("http://127.0.0.1:2024", server.url))
-        asked = subprocess.check_output([sys.executable, "ask.py"], cwd=tmp_path, text=True)
+        (tmp_path / "ask.py").write_text(ask)
+        command = [sys.executable, "ask.py", server.url]
+        asked = subprocess.check_output(command, cwd=tmp_path, text=True)
     assert asked == printed
     once(tmp_path, "init", "--undo", "--yes")
     assert not (tmp_path / "langgraph.json").exists()

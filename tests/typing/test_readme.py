@@ -35,7 +35,8 @@ def test_the_examples_of_a_process_are_typed(tmp_path: Path, pytestconfig: pytes
     known = cache.mkdir("mypy")  # what packages say, which takes it ten seconds to read
     example = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     file = tmp_path / "example.py"
-    file.write_text(GIVEN + example + TOLD)
+    (tmp_path / "agent.py").write_text(GIVEN)
+    file.write_text(example + TOLD)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", known, file],
         env={**os.environ, "MYPYPATH": PACKAGES},
