@@ -36,7 +36,6 @@ from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
-from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.stream.running.run import Run
 
 __all__ = ["Begun", "Thread", "aopened", "opened", "unread"]
@@ -124,7 +123,7 @@ class Thread:
         So a killed process loses only what it said later. A checkpoint must not know of what came
         after it, or a replay from there would leave that out.
         """
-        if part.ns and NS_SEP.join(part.ns) != self._ns:
+        if part.ns:
             return  # of a graph inside; a remote one has the same thread id, on its server
         where, coming = part.data["config"]["configurable"], part.data["next"]
         at = self._at_checkpoint(where)

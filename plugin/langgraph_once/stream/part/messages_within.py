@@ -96,7 +96,7 @@ def messages_given(value: Any, is_message_key: IsMessageKey) -> list[BaseMessage
     """The messages in what a graph is given, those too that its reducers will make."""
     found = Found()
     for key, item in entries_of(value):
-        _Walk(found, coerce=is_message_key(key)).enter(item)
+        _Walk(found, coerce=is_message_key(key)).enter(overwritten(item)[0])
     return found.messages
 
 
@@ -208,8 +208,6 @@ def _children(value: Any) -> Iterable[Any] | None:
         return value.values()
     if _is_sequence(value):
         return None if _is_plain(value) else cast("Iterable[Any]", value)
-    if isinstance(value, Overwrite | entrypoint.final):
-        return (value.value,)
     if isinstance(value, set | frozenset):
         return None
     inner = fields_of(value)

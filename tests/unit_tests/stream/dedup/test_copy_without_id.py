@@ -15,6 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from graphs.models import ScriptedChatModel
 from langgraph_once import DedupConfig, dedup
+from tests.exact import exactly
 
 TEXT = "one two three"
 ASKED: Any = {"messages": [("user", "Go.")]}
@@ -62,6 +63,16 @@ def test_who_adds_each_state_to_the_list_has_it_no_oftener_than_without_us() -> 
     )
     assert ours <= plain
     assert plain[TEXT] == 2
+
+
+def test_what_waits_for_its_id_is_not_in_the_update_besides() -> None:
+    said = {"role": "ai", "content": TEXT}
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("node", lambda _: {"messages": [said]}).add_edge(START, "node")
+    graph = exactly(builder.compile(), DedupConfig(state="auto"))
+    chunks = list(graph.stream(ASKED, stream_mode=["messages", "updates"]))
+    assert [data[0].text for mode, data in chunks if mode == "messages"] == [TEXT]
+    assert [data for mode, data in chunks if mode == "updates"] == [{"node": {"messages": []}}]
 
 
 @pytest.mark.parametrize("modes", [MODES, ["messages", "updates", "values"]])

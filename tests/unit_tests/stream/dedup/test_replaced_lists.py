@@ -14,7 +14,14 @@ from langgraph_once.stream import Part
 A, B, C = (AIMessage(text, id=text) for text in "abc")
 
 
-@pytest.mark.parametrize("written", [Overwrite, lambda kept: {"__overwrite__": kept}])
+@pytest.mark.parametrize(
+    "written",
+    [
+        Overwrite,
+        lambda kept: {"__overwrite__": kept},
+        lambda kept: {"type": "__overwrite__", "value": kept},
+    ],
+)
 def test_it_says_what_goes_and_what_is_new(written: Any) -> None:
     dedup = Deduplicator(DedupConfig(state="new_messages"))
     list(dedup.feed(Part((), "values", {"messages": [A, B]})))

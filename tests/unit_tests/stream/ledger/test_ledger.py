@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
 
 from langgraph_once import DedupConfig, Deduplicator, Ledger
 from langgraph_once.errors import ConfigError, LedgerError, StreamError
+from langgraph_once.stream.ledger.entry import State
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.part.envelope import Part
 from langgraph_once.stream.part.namespace import MAX_GRAPHS
@@ -28,6 +29,32 @@ def tokens(message_id: str, text: str, *, task: str = "n:1") -> list[Part]:
 
 def fed(dedup: Deduplicator, *parts: Part) -> list[Any]:
     return [out.data for part in parts for out in dedup.feed(part)]
+
+
+def test_a_message_is_complete_with_its_last_chunk_and_committed_once_a_task_returned_it() -> None:
+    dedup = Deduplicator()
+    first, *_, last = tokens("m", "Hello there")
+    fed(dedup, first)
+    (entry,) = dedup.ledger.entries("m")
+    states = [entry.state]
+    fed(dedup, last)
+    states.append(entry.state)
+    fed(dedup, Part((), "messages", AIMessage("Hello", id="m"), TASK))
+    entry.settle()
+    states.append(entry.state)
+    assert states == [State.OPEN, State.COMPLETE, State.COMMITTED]
+
+
+def test_an_inner_message_stands_for_one_copy_in_the_update_of_the_node_around_it() -> None:
+    dedup = Deduplicator()
+    fed(dedup, *tokens("m", "Hello", task="outer:1|inner:2"))
+    said, ledger = content_of(AIMessage("Hello")), dedup.ledger
+    found = ledger.match_in_update("outer", said)
+    assert found is not None
+    ledger.claim(found, "outer:1")
+    ledger.rewrite(found, content_of(AIMessage("Bye")))
+    ledger.rewrite(found, said)
+    assert ledger.match_in_update("outer", said) is None
 
 
 class TestBounds:

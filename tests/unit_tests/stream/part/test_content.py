@@ -26,6 +26,16 @@ def streamed(*chunks: AIMessageChunk) -> Content:
     return content.content()
 
 
+def test_calls_that_come_whole_bear_no_index() -> None:
+    """As those of Google's models do."""
+    calls = [("search", '{"query": "here"}', "call_1"), ("search", '{"query": "there"}', None)]
+    pieces = [tool_call_chunk(name=name, args=args, id=its_id) for name, args, its_id in calls]
+    chunks = [AIMessageChunk(content="", tool_call_chunks=[piece]) for piece in pieces]
+    said = [{"name": "search", "args": {"query": at}} for at in ("here", "there")]
+    whole: Any = [{**said[0], "id": "call_1"}, {**said[1], "id": None}]
+    assert streamed(*chunks) == content_of(AIMessage("", tool_calls=whole))
+
+
 @given(st.lists(st.text(min_size=1), min_size=1))
 def test_text_in_pieces_is_the_whole_text(pieces: list[str]) -> None:
     chunks = [AIMessageChunk(content=piece, id="m") for piece in pieces]

@@ -15,7 +15,7 @@ from langgraph.types import Overwrite
 from langgraph_once import DedupConfig
 from langgraph_once.stream.part.content import content_of
 from langgraph_once.stream.running.handler import OnceMessagesHandler
-from langgraph_once.stream.running.inputs import GivenToTask
+from langgraph_once.stream.running.inputs import GivenToGraph, GivenToTask
 from tests.corpus.models import answers
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import folded
@@ -55,6 +55,13 @@ def said(graph: Any, given: Any, config: DedupConfig | None = None) -> list[str]
     fresh = {**given, "messages": [m.model_copy() for m in given["messages"]]}
     told = exactly(graph, config).stream(fresh, stream_mode="messages", subgraphs=True)
     return list(folded(chunk for _, chunk in told).values())
+
+
+@pytest.mark.parametrize("written", [Overwrite, lambda kept: {"__overwrite__": kept}])
+def test_a_list_that_an_input_overwrites_was_given(written: Any) -> None:
+    given = GivenToGraph({"messages": written([("user", "Hi.")])})
+    assert given.has(content_of(HumanMessage("Hi.")), lambda _: True)
+    assert not given.has(content_of(HumanMessage("Ho.")), lambda _: True)
 
 
 def returns(*messages: Any) -> Any:

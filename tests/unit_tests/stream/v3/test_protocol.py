@@ -18,6 +18,7 @@ from langgraph_sdk.stream.decoders import MessagesDecoder
 from langgraph_once import once
 from langgraph_once.config import READER_KEY
 from langgraph_once.stream import v2_part
+from tests.corpus.models import answers
 from tests.corpus.screen import SERVED, Screen
 from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
 
-RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=ValueError)
+RETRY = RetryPolicy(initial_interval=0.001, jitter=False, retry_on=Exception)
 
 
 def shown(graph: Any, given: Any = ASKED, screen: Screen | None = None, thread: str = "") -> Screen:
@@ -44,6 +45,19 @@ def dying(*texts: str) -> Any:
         answer = model(words.pop(0)).invoke(state["messages"])
         if words:
             raise ValueError
+        return {"messages": [answer]}
+
+    return node
+
+
+def retries(runnable: Any, *, fails: int) -> Any:
+    """A node that fails when its model has finished, the first times."""
+    left = [ValueError()] * fails
+
+    def node(state: Any) -> Any:
+        answer = runnable.invoke(state["messages"])
+        if left:
+            raise left.pop()
         return {"messages": [answer]}
 
     return node
@@ -100,6 +114,29 @@ def test_a_later_attempt_is_held_while_it_repeats_and_nothing_vanishes() -> None
     assert len(twice) <= 2  # the later one is complete before the other goes
 
 
+def test_what_repeats_and_dies_leaves_what_is_shown() -> None:
+    graph = chain(retries(answers("One two three.", breaks={1: 3}), fails=1))
+    graph.nodes["n0"].retry_policy = [RETRY]
+    screen = shown(once(graph))
+    assert screen.said == ["One two three."]
+    began = screen.seen.index(["One two three."])
+    assert all("One two three." in said for said in screen.seen[began:])
+
+
+def test_what_died_goes_with_the_state_that_lacks_it() -> None:
+    attempts = iter([answers("One two."), None])
+
+    def node(_: Any) -> Any:
+        if model := next(attempts):
+            model.invoke("?")
+            raise ValueError
+        return {"messages": [AIMessage("Done.", id="own")]}
+
+    graph = chain(node)
+    graph.nodes["n0"].retry_policy = [RETRY]
+    assert shown(once(graph)).said == ["Done."]
+
+
 def test_three_attempts() -> None:
     assert shown(retried("One two three.", "One two.", "One two three four.")).said == [
         "One two three four."
@@ -151,6 +188,28 @@ def test_what_an_interrupted_task_says_again_is_shown_once() -> None:
     screen.seen.clear()
     assert shown(graph, Command(resume="yes"), screen, thread="1").said == ["May I go on?"]
     assert [] not in screen.seen
+
+
+def test_a_call_that_an_interrupted_task_does_not_repeat_is_taken_back() -> None:
+    call: Any = {"name": "look", "args": {}, "id": "c1"}
+    asked = answers(AIMessage("", tool_calls=[call]), AIMessage("Done."))
+
+    def asks(state: Any) -> Any:
+        answer = asked.invoke(state["messages"])
+        interrupt("?")
+        return {"messages": [answer]}
+
+    graph: Any = once(chain(asks).copy({"checkpointer": InMemorySaver()}))
+    config = {**SERVED, "configurable": {"thread_id": "1"}}
+
+    def begun(given: Any) -> list[str]:
+        events = graph.stream_events(given, config, version="v3")
+        told = [event["params"]["data"][0] for event in events if event["method"] == "messages"]
+        events = [event for event in told if isinstance(event, Mapping)]
+        return [event["id"] for event in events if event["event"] == "message-start"]
+
+    (called,) = begun(ASKED)
+    assert called in begun(Command(resume="yes"))
 
 
 async def side_by_side() -> list[Any]:

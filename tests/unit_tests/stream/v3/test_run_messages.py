@@ -304,6 +304,18 @@ def test_what_a_node_says_twice_stays_twice() -> None:
     assert shown(retried(node)) == [(HELLO, False)] * 3
 
 
+def test_what_comes_again_behind_another_answer_is_shown_once() -> None:
+    model, dies = answers(HELLO, OTHER, HELLO), iter([True, False])
+
+    def node(_: Any) -> Any:
+        said = [model.invoke("?")]
+        if next(dies):
+            raise ValueError
+        return {"messages": [*said, model.invoke("?")]}
+
+    assert shown(retried(node)) == [(HELLO, False), (OTHER, False)]
+
+
 def test_parallel_tasks_that_say_the_same_are_all_shown() -> None:
     graph = fan_out(asks(answers(HELLO, breaks={1: HALF})), times=3)
     graph.nodes["worker"].retry_policy = [RETRY]

@@ -1,0 +1,58 @@
+"""Which message without an id a state or an update shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from langgraph_once.stream import Part
+from langgraph_once.stream.ledger.pending_ids import PendingId, PendingIds
+from langgraph_once.stream.part.content import content_of
+
+SAID = content_of(AIMessage("Hello."))
+WAITS = Part(("inner:1",), "messages", AIMessage("Hello.", id="ours"), {})
+
+
+def pending(*, in_update: bool = False, part: Part | None = WAITS) -> PendingIds:
+    ids = PendingIds()
+    ids.add(PendingId(ns=("inner:1",), content=SAID, part=part, in_update=in_update, epoch=1))
+    return ids
+
+
+def test_an_update_of_its_own_graph_carries_it_once() -> None:
+    ids = pending()
+    assert not ids.comes_in_update((), SAID)
+    assert not ids.comes_in_update(("inner:1",), content_of(AIMessage("Other.")))
+    assert ids.comes_in_update(("inner:1",), SAID)
+    assert not ids.comes_in_update(("inner:1",), SAID)
+
+
+def test_what_came_in_an_update_alone_is_not_what_another_update_carries() -> None:
+    assert not pending(part=None).comes_in_update(("inner:1",), SAID)
+
+
+@pytest.mark.parametrize(
+    ("ns", "in_update", "snapshot", "is_it"),
+    [
+        (("inner:1",), False, True, True),
+        (("inner:1",), True, True, True),
+        (("inner:1",), False, False, True),
+        (("inner:1",), True, False, False),
+        ((), True, False, True),
+        ((), False, False, True),
+        (("other:1",), False, True, False),
+    ],
+)
+def test_where_it_shows_under_an_id(ns: Any, in_update: bool, snapshot: bool, is_it: bool) -> None:
+    """An update of its own graph that brings an id after one that brought it is of another."""
+    ids = pending(in_update=in_update)
+    assert (ids.take(SAID, ns, snapshot=snapshot) is not None) is is_it
+    assert bool(ids) is not is_it
+
+
+@pytest.mark.parametrize(("part", "is_it"), [(WAITS, True), (None, False)])
+def test_only_what_waits_is_taken_where_that_is_asked(part: Part | None, is_it: bool) -> None:
+    found = pending(part=part).take(SAID, (), snapshot=True, waits=True)
+    assert (found is not None) is is_it
