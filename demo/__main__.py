@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from langgraph_sdk import get_sync_client
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -74,7 +75,9 @@ def read_all(folder: Path) -> Mapping[str, Readers]:
 
 def comparison(found: Mapping[str, Readers]) -> Table:
     """What each client has of each sample, beside what the graph said."""
-    shown = Table(title="Texts in `messages`, against the states of the run")
+    # A frame, too, would be cut in a terminal of 80 columns with a scroll bar in it.
+    title = "Texts in `messages`, against the states of the run"
+    shown = Table(title=title, box=box.MINIMAL_HEAVY_HEAD, pad_edge=False)
     shown.add_column("sample")
     for client in ("LangGraph", "once"):
         for count in ("repeated", "missing", "not kept"):

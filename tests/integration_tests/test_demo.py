@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import psutil
 import pytest
 
 from demo.samples import SAMPLES
+from tests.in_terminal import in_terminal
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,9 +43,18 @@ def test_ours_has_each_thing_once_and_a_stock_client_has_not() -> None:
     assert demo.returncode == 0
 
 
+def test_its_table_fits_a_terminal_of_80_columns_with_a_scroll_bar() -> None:
+    script = (
+        "from demo.__main__ import comparison; from demo.reader import Reader;"
+        "from demo.__main__ import Readers; from rich.console import Console;"
+        "Console().print(comparison({'research': Readers(Reader(), Reader())}))"
+    )
+    assert "…" not in in_terminal([sys.executable, "-c", script], columns=78)
+
+
 def cells_of(line: str) -> list[str]:
     """The cells of a row of a table; empty for any other line."""
-    return [cell.strip() for cell in re.findall(r"(?<=│)[^│]+", line)]
+    return [cell.strip() for cell in line.strip("│").split("│")] if "│" in line else []
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from langgraph_once.errors import ConfigError
 __all__ = [
     "ask_database",
     "check_database",
+    "database_kind",
     "is_postgres",
     "open_saver",
     "open_to_read",
@@ -112,6 +113,11 @@ def ask_database(database: str) -> None:
 def is_postgres(database: str) -> bool:
     """Whether a path or URL names a PostgreSQL."""
     return database.startswith(_POSTGRES)
+
+
+def database_kind(database: str) -> str:
+    """The product that a path or URL names."""
+    return "PostgreSQL" if is_postgres(database) else "SQLite"
 
 
 def sqlite_path(database: str) -> str:

@@ -16,6 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from langgraph_once.checkpoint import open_saver
+from langgraph_once.checkpoint.by_url import database_kind
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
@@ -45,7 +46,8 @@ async def saver() -> AsyncIterator[BaseCheckpointSaver[str]]:
                     serde=serializer.with_msgpack_allowlist(types),
                 )
             )
-            logger.info("Threads are kept in %s", opened.name)
+            kind = database_kind(settings.database)
+            logger.info("Threads are kept in %s, %s", kind, opened.name)
         telling = asyncio.create_task(_tell_of_stock_writer(opened, settings))
         yield opened
         await telling

@@ -21,6 +21,7 @@ from typing import Any
 
 from langgraph.store.base import BaseStore
 
+from langgraph_once.checkpoint.by_url import database_kind
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.startup import (
     check_store,
@@ -56,7 +57,8 @@ async def store() -> AsyncIterator[BaseStore]:
             )
             is_encrypted = bool(settings.serde.encryption_keys)
             kept = "encrypted" if is_encrypted else "not encrypted"
-            logger.info("The store is kept in %s, its values %s", opened.name, kept)
+            kind = database_kind(database)
+            logger.info("The store is kept in %s, %s, its values %s", kind, opened.name, kept)
         yield opened
 
 
