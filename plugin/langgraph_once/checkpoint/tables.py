@@ -71,7 +71,7 @@ class Tables(AllRows):
         return None
 
     def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
-        """`find`, tried without a transaction around it; None also where that is no gain."""
+        """Optimistic `find` without a transaction; None: not found, or no gain here."""
         yield from ()
         return None
 

@@ -88,16 +88,16 @@ class ChunkFilter(ABC):
         """What the consumer lacks of a chunk."""
 
     def undelivered(self) -> Iterable[Any]:
-        """What is to be said before the first chunk."""
+        """Parts to send before the first chunk."""
         return map(self._write, self._dedup.undelivered())
 
     def keep_undelivered(self, left: Iterable[Part]) -> None:
-        """Note what upstream would have sent to a consumer that has left."""
+        """Queue what the run produced after its consumer disconnected."""
         expanded = chain.from_iterable(map(self._expand, left))
         self._dedup.keep_undelivered(self._rest, expanded)
 
     def close(self) -> Iterable[Any]:
-        """What remains to be said at the end of a stream that did not fail."""
+        """Parts left to send at the end of a stream that did not fail."""
         return map(self._write, self._dedup.close())
 
 

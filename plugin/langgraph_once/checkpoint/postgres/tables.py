@@ -182,7 +182,7 @@ class PostgresTables(PostgresMoves):
         return at_once(thread_id, statements, named, stored)
 
     def find_alone(self, place: CheckpointRef) -> Program[StoredCheckpoint | None]:
-        """`find`, tried without a transaction around it; None also where that is no gain."""
+        """Optimistic `find` without a transaction; None: not found, or no gain here."""
         page, values = _latest(place)
         rows = yield Statement(f"{page} {_READ}", values, is_try=True)
         found = self._checkpoints(rows)

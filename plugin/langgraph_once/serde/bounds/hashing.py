@@ -82,7 +82,7 @@ class Hashing:
 
         Raises:
             SizeLimitError: It takes too much.
-            GuardedError: It takes code of a class that is not listed.
+            GuardedError: Hashing would run code of a class that is not listed.
             PayloadError: One is nested too deeply, or too many share a hash.
         """
         if not self.has_large_integers and are_harmless(items):

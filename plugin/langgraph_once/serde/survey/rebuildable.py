@@ -38,7 +38,7 @@ __all__ = ["RANKS", "Standing", "Standings", "Word"]
 
 Word = Literal["always", "schema", "storable", "listed", "own", "imported", "line", "lost"]
 RANKS: Final[dict[Word, int]] = {word: rank for rank, word in enumerate(get_args(Word))}
-"""How a type stands, the most certain first."""
+"""Whether a stored type can be rebuilt, the most certain first."""
 
 _WORDS: Final[dict[Trust, Word]] = {
     Trust.OWN: "own",
@@ -51,7 +51,7 @@ _TAG: Final = "once1"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a type stands.
+    """Whether a stored type can be imported and rebuilt, and if not, why.
 
     Attributes:
         word: "always": everybody may load it; "schema": a graph's state names it; "storable": it

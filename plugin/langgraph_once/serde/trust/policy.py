@@ -17,10 +17,10 @@ Use = Literal["read", "write"]
 
 
 class Trust(IntEnum):
-    """How a type stands, the most certain first; what is made of several stands as the last.
+    """How far a type is trusted, the most certain first; a compound counts as its last part.
 
-    To read it, that is now; to write it, in a new process that has imported what this one had
-    imported when it first wrote.
+    For reading, in this process now. For writing, in a new process that has imported what this one
+    had imported when it first wrote.
     """
 
     LISTED = 0

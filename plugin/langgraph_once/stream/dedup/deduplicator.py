@@ -257,9 +257,9 @@ class Deduplicator:
         self.ledger.pending_ids.drop_parts()
 
     def _outdate(self) -> None:
-        """Note that the reader's list may be other than the last state: that is news again.
+        """Tokens changed the client's list since the last `values`: send the next even if equal.
 
-        Stock clients merge tokens into the state they had, and rely on the next to set it right.
+        Stock clients merge tokens into the state they had, and the next `values` sets it right.
         """
         if self.config.state == "full":
             self.ledger.states.clear()

@@ -46,7 +46,7 @@ class Entries:
         self._bytes = 0
 
     def begin(self) -> None:
-        """Note that another stream begins: no message is open, and no task has spoken in it."""
+        """Start a new epoch: no message is open, and no task has emitted in it."""
         self.epoch += 1
         self._by_node.clear()
         self._texts_of_nodes.clear()

@@ -174,6 +174,6 @@ class Entry:
     def akin(self, task: str) -> bool:
         """Whether `task` may be speaking of this message: the same task, or parent and child.
 
-        Parallel tasks may send equal messages under equal ids; those are all real.
+        Parallel tasks may send equal messages under one id; none of them is a duplicate.
         """
         return akin(self.task, task)

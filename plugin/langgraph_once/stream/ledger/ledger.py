@@ -96,7 +96,7 @@ class Ledger(Entries):
         return f"Ledger({self._count} messages, {self._bytes} bytes, epoch {self.epoch})"
 
     def begin(self) -> None:
-        """Note that another stream begins, so that a task that speaks again runs again."""
+        """Start a new epoch: a task that emits again is a re-execution."""
         super().begin()
         self._updates_of.clear()
         self._ran.clear()

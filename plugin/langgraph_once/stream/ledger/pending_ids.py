@@ -24,7 +24,7 @@ MAX_PENDING = 1024
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class PendingId:
-    """One such message.
+    """A message delivered before the reducer gave it its id.
 
     Attributes:
         ns: The graph that sent it.

@@ -52,7 +52,7 @@ _OF_PYDANTIC: Final = "pydantic._internal._model_construction"
 
 
 class DumpTypeError(Exception):
-    """It takes code of a class to say what a dump stands for; which, says the text."""
+    """Rebuilding the dump would run code of a class that is not allowed; the message names it."""
 
 
 class Dumps:

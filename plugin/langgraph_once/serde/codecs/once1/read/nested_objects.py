@@ -18,7 +18,7 @@ _Part = tuple[type, Maker]
 
 
 class TreeMakers:
-    """Makes what makes the objects of one form."""
+    """Builds the constructors for one `TREE` layout."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ __all__ = ["Head", "placed"]
 
 
 class Head:
-    """What makes the items behind it."""
+    """Constructors for the messages after a `HEAD`."""
 
     __slots__ = ("_makers",)
 

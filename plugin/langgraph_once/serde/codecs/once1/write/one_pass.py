@@ -57,7 +57,7 @@ ClassWriter = Callable[["OnePassWriter", Any], ormsgpack.Ext]
 
 
 class Known(NamedTuple):
-    """What packers find out about classes, for those after them."""
+    """Per-class encoding plans, shared between calls."""
 
     shapes: dict[type, Shape | None]
     class_writers: dict[type, ClassWriter]

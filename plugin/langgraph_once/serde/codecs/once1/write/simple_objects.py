@@ -103,7 +103,7 @@ class Shape:
 
 
 class RecordShape(Shape):
-    """Those of a dataclass or an attrs class: there is one."""
+    """The kind of a dataclass or an attrs class, which has exactly one."""
 
     def __init__(self, cls: type, names: list[str]) -> None:
         self.names = names
