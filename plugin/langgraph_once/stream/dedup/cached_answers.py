@@ -20,7 +20,6 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph_once.stream.dedup.states.state_cut import IsMessageKeyIn, listed
 from langgraph_once.stream.dedup.states.unchanged import METADATA_KEY, is_cached, is_repeated_update
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.texts import says
 from langgraph_once.stream.part.annotation import SCHEMA_VERSION, Annotation, Source, annotated
 from langgraph_once.stream.part.content import as_whole, content_of
 from langgraph_once.stream.part.envelope import Part
@@ -72,16 +71,14 @@ class CachedParts:
         Returns:
             Whether the stream before told of it, or of what a task beside wrote in its place.
         """
-        task, message_id = NS_SEP.join((*ns, node)), str(message.id)
-        entries = self.ledger.entries(message_id)
+        task, entries = NS_SEP.join((*ns, node)), self.ledger.entries(str(message.id))
         before = self.ledger.epoch - 1
         is_one = [known.epoch for known in entries] == [before]  # a list may hold two of one id
         was_told = is_one and self.ledger.ended == before
         for known in entries:
             self.ledger.claim(known, task)  # so that no other is taken for it
             known.epoch = self.ledger.epoch
-            is_its_own = bare(known.task) == task  # not that of a task beside, which the list keeps
-            if is_its_own and says(known, message_id, content_of(message)):
+            if bare(known.task) == task:  # else the list keeps what a task beside wrote
                 meta = self._meta(node, known.task, "node")
                 known.written = Part(ns, "messages", as_whole(message), meta)
         return was_told

@@ -96,6 +96,25 @@ def test_without_a_ledger_what_the_thread_holds_counts_as_had() -> None:
     assert list(folded(later).values()) == ["Yes."]
 
 
+@pytest.mark.parametrize(("ended", "told"), [(True, []), (False, [RemoveMessage, AIMessage])])
+def test_an_edit_comes_again_only_after_a_stream_that_was_cut_short(
+    ended: bool, told: list[type]
+) -> None:
+    """One that came to its end has told it, or what a task beside wrote in its place."""
+    deduplicator = Deduplicator(ledger=Ledger())
+    first = Part((), "messages", AIMessage("First.", id="m"), {"langgraph_checkpoint_ns": "b:1"})
+    list(deduplicator.feed(first))
+    if ended:
+        list(deduplicator.close())
+    ledger = Ledger.from_bytes(deduplicator.ledger.to_bytes())
+    again = Deduplicator(ledger=ledger)
+    cached = CachedParts("messages", ledger, is_default_key, has_cache=False)
+    edited = {"messages": [AIMessage("Edited.", id="m")]}
+    update = Part((), "updates", {"n": edited, "__metadata__": {"cached": True}})
+    parts = [out for part in cached.expand(update) for out in again.feed(part)]
+    assert [type(part.data) for part in parts] == told
+
+
 def test_of_equal_answers_each_stands_for_itself() -> None:
     """One came whole, one did not come: the one that came is not taken for the other."""
     builder: Any = StateGraph(MessagesState)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import operator
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, RemoveMessage
@@ -129,8 +130,42 @@ def test_who_has_what_a_step_wrote_before_a_resume_has_the_one_that_the_list_kee
     assert folded(told) == kept
 
 
+def test_a_later_step_takes_the_place_of_what_a_step_wrote_before_a_resume() -> None:
+    builder: Any = StateGraph(MessagesState)
+    for name, work in (("b", edits("From b.")), ("c", asks(edits("From c.")))):
+        builder.add_node(name, work).add_edge(START, name).add_edge(name, "a")
+    builder.add_node("a", edits("From a."))
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    told = list[Any]()
+    asked: Any
+    for asked in (ASKED, Command(resume="Yes.")):
+        told += graph.stream(asked, thread, stream_mode="messages")
+    assert folded(told) == {"one": "From a."}
+
+
+class Added(TypedDict):
+    messages: Annotated[list[Any], operator.add]
+
+
+def test_of_a_list_that_holds_two_of_one_id_neither_is_lost_with_a_resume() -> None:
+    builder: Any = StateGraph(Added)
+    for name, work in (("a", streams("From a.")), ("b", asks_after_streaming("From b."))):
+        builder.add_node(name, work).add_edge(START, name)
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    told = list[Any]()
+    asked: Any
+    for asked in ({"messages": []}, Command(resume="Yes.")):
+        told += graph.stream(asked, thread, stream_mode="messages")
+    assert folded(told) == {"one": "From a.From b."}
+
+
+@pytest.mark.parametrize("config", [DedupConfig(), DedupConfig(hide={"nodes": ["other"]})])
 @pytest.mark.parametrize("asking", [{2}, {1}, {0, 1}])
-def test_workers_of_whom_some_are_done_before_a_resume(asking: set[int]) -> None:
+def test_workers_of_whom_some_are_done_before_a_resume(
+    asking: set[int], config: DedupConfig
+) -> None:
     def worker(sent: Any) -> Any:
         work = edits(sent["text"])
         return asks(work)(sent) if sent["asks"] else work(sent)
@@ -139,7 +174,7 @@ def test_workers_of_whom_some_are_done_before_a_resume(asking: set[int]) -> None
     builder.add_node("worker", worker)
     sends = [Send("worker", {"text": f"Worker {at}.", "asks": at in asking}) for at in range(3)]
     builder.add_conditional_edges(START, lambda _: sends, ["worker"])
-    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()), config)
     thread: Any = {"configurable": {"thread_id": "1"}}
     asked, told = ASKED, list[Any]()
     while asked is not None:

@@ -136,11 +136,8 @@ class Cases:
 
         Of the tasks that run in one stream, the handler knows who wrote what.
         """
-        for entry in self._ledger.entries(fact.id):
-            is_of_now = entry.written is not None and entry.epoch == self._ledger.epoch
-            if is_of_now and entry.is_beside_in_step(fact.task, fact.steps):
-                return entry
-        return None
+        found = (entry for entry in self._ledger.entries(fact.id) if entry.written is not None)
+        return next((e for e in found if e.is_beside_in_step(fact.task, fact.steps)), None)
 
     def _of_known(self, fact: MessageFact, match: Match) -> Case:
         """How a whole message stands to what the consumer has under its id."""
