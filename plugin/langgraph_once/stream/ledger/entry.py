@@ -150,10 +150,9 @@ class Entry:
         """As `StreamedContent.accumulates`, of a message that is open."""
         return self.said.accumulates(chunk)  # type: ignore[union-attr]  # it is open
 
-    def is_beside_in_step(self, task: str, steps: list[int]) -> bool:
-        """Whether it is of another task of the step in which `task` runs, in the same graph."""
-        are_beside = self.task != task and lineage(self.task)[:-1] == lineage(task)[:-1]
-        return are_beside and self.steps == steps != []
+    def is_of_step(self, task: str, steps: list[int]) -> bool:
+        """Whether it is of the step in which `task` runs, in the same graph."""
+        return lineage(self.task)[:-1] == lineage(task)[:-1] and self.steps == steps
 
     def settle(self) -> None:
         """Keep the text as one, now that no more of it is expected."""

@@ -115,6 +115,17 @@ def test_an_edit_comes_again_only_after_a_stream_that_was_cut_short(
     assert [type(part.data) for part in parts] == told
 
 
+def test_what_a_done_task_wrote_is_not_taken_for_what_one_beside_said_under_its_id() -> None:
+    dedup = Deduplicator(ledger=(ledger := Ledger()))
+    for name in ("a:1", "b:1"):
+        said = AIMessage(name, id="m")
+        list(dedup.feed(Part((), "messages", said, {"langgraph_checkpoint_ns": name})))
+    cached = CachedParts("messages", ledger, is_default_key, has_cache=True)
+    update = {"a": {"messages": [AIMessage("a:1", id="m")]}, "__metadata__": {"cached": True}}
+    list(cached.expand(Part((), "updates", update)))
+    assert [entry.task for entry in ledger.entries("m") if entry.written] == ["a:1"]
+
+
 def test_of_equal_answers_each_stands_for_itself() -> None:
     """One came whole, one did not come: the one that came is not taken for the other."""
     builder: Any = StateGraph(MessagesState)

@@ -132,7 +132,7 @@ def test_who_has_what_a_step_wrote_before_a_resume_has_the_one_that_the_list_kee
 
 def test_a_later_step_takes_the_place_of_what_a_step_wrote_before_a_resume() -> None:
     builder: Any = StateGraph(MessagesState)
-    for name, work in (("b", edits("From b.")), ("c", asks(edits("From c.")))):
+    for name, work in (("b", edits("From b.")), ("c", asks(returns_it))):
         builder.add_node(name, work).add_edge(START, name).add_edge(name, "a")
     builder.add_node("a", edits("From a."))
     graph = exactly(builder.compile(checkpointer=InMemorySaver()))

@@ -137,7 +137,7 @@ class Cases:
         Of the tasks that run in one stream, the handler knows who wrote what.
         """
         found = (entry for entry in self._ledger.entries(fact.id) if entry.written is not None)
-        return next((e for e in found if e.is_beside_in_step(fact.task, fact.steps)), None)
+        return next((e for e in found if e.is_of_step(fact.task, fact.steps)), None)
 
     def _of_known(self, fact: MessageFact, match: Match) -> Case:
         """How a whole message stands to what the consumer has under its id."""
