@@ -15,6 +15,7 @@ from langgraph_once.commands.init import init_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.reference import env_command, schema_command
 from langgraph_once.commands.store import store_command
+from langgraph_once.commands.survey import survey_command
 from langgraph_once.commands.types import types_command
 from langgraph_once.commands.verify import verify_command
 from langgraph_once.commands.watch import watch_command
@@ -39,6 +40,7 @@ for _command in (
     init_command,
     check_command,
     types_command,
+    survey_command,
     migrate_command,
     verify_command,
     store_command,

@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["keep_last", "settled_before", "sweep"]
+__all__ = ["dropped_of", "keep_last", "settled_before", "sweep"]
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,22 @@ def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) ->
         before: Only checkpoints with smaller ids are deleted.
     """
     yield from run_all(tables.lock(thread_id, alone=True))
+    for checkpoint_ns, dropped in (yield from dropped_of(tables, thread_id, count, before)).items():
+        yield from tables.drop(thread_id, checkpoint_ns, dropped)
+        yield from tables.forget_parents(thread_id, checkpoint_ns, dropped)
+    yield from sweep(tables, thread_id)
+
+
+def dropped_of(
+    tables: Tables, thread_id: str, count: int, before: str | None
+) -> Program[dict[str, list[str]]]:
+    """The checkpoints that `keep_last` deletes, by namespace. It is only read."""
     stored = yield from tables.ids(thread_id)
     roots = yield from _kept(
         tables, CheckpointRef(thread_id, ""), stored.get("", []), count, before
     )
     ended = yield from _ended_calls(tables, thread_id, stored, roots, before)
+    dropped = {}
     for checkpoint_ns, ids in stored.items():
         kept = roots
         if checkpoint_ns in ended:
@@ -50,10 +61,8 @@ def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) ->
         elif checkpoint_ns:
             place = CheckpointRef(thread_id, checkpoint_ns)
             kept = yield from _kept(tables, place, ids, count, before)
-        dropped = [id_ for id_ in ids if id_ not in kept]
-        yield from tables.drop(thread_id, checkpoint_ns, dropped)
-        yield from tables.forget_parents(thread_id, checkpoint_ns, dropped)
-    yield from sweep(tables, thread_id)
+        dropped[checkpoint_ns] = [id_ for id_ in ids if id_ not in kept]
+    return dropped
 
 
 def _kept(

@@ -1,0 +1,296 @@
+"""A database goes in; what it holds and what it could be without comes out. No value is in it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import Final, NamedTuple
+
+from langgraph_once.serde import OnceSerializer
+from langgraph_once.survey.estimate import Draws, Estimate, mean_total, share_of
+from langgraph_once.survey.sizes import (
+    Sizes,
+    ThreadSize,
+    disk_bytes,
+    free_bytes,
+    moment,
+    rights,
+    sizes,
+)
+from langgraph_once.survey.snapshot import Snapshot
+from langgraph_once.survey.thread import KEPT, Measured, Scale
+
+__all__ = ["IDLE_DAYS", "Leftover", "Progress", "Survey", "Thread", "survey"]
+
+IDLE_DAYS: Final = (30, 90, 365)
+"""After how many days without a checkpoint rules delete a thread."""
+_LARGEST: Final = 20
+_AT_ONCE: Final = 20
+"""So many threads are drawn before it is asked whether they suffice."""
+_LEAST_DRAWS: Final = 200
+_CLOSE: Final = 0.05
+"""Of the estimate: an interval whose half is no more is narrow enough."""
+_PIECE_KEYS: Final = 130
+"""Bytes that the keys of a row of ours take, in its table and in an index."""
+_SOON_S: Final = 5.0
+"""A database that is read whole in this time is."""
+
+Progress = Callable[[int, int], None]
+"""Is told how many threads were read, of how many."""
+
+
+class Thread(NamedTuple):
+    """One of the largest threads."""
+
+    thread_id: str
+    bytes: int
+    checkpoints: int
+    newest: datetime | None
+
+
+class Leftover(NamedTuple):
+    """What nobody needs."""
+
+    many: int
+    bytes: Estimate
+
+
+@dataclass
+class Survey:
+    """What was found.
+
+    Attributes:
+        disk: Bytes that the tables take, with their indexes.
+        free: Of these, what is known to be free.
+        rights: What the role may do besides reading.
+        bytes: By table, as values are stored.
+        weeks: Checkpoints by the Monday of their week.
+        sampled: How many threads were read.
+        after: Bytes that `migrate --to once1` would leave.
+        pieces: How many rows of ours there would be then.
+        channels: Bytes by channel, before anything is cut or compressed.
+        idle: What deleting threads would free that had no checkpoint for some days; how many too.
+        kept: What would be freed if each namespace kept its last checkpoints.
+        unread: Values that could not be read, by the reason, in the threads that were.
+    """
+
+    threads: int
+    checkpoints: int
+    disk: int
+    free: int
+    rights: list[str]
+    bytes: dict[str, int]
+    rows: dict[str, int]
+    weeks: dict[str, int]
+    largest: list[Thread]
+    idle: dict[int, tuple[int, int]]
+    leftovers: dict[str, Leftover]
+    sampled: int = 0
+    sampled_bytes: int = 0
+    after: Estimate = field(default_factory=lambda: Estimate.exactly(0))
+    pieces: float = 0.0
+    channels: dict[str, Estimate] = field(default_factory=dict)
+    kinds: dict[str, Estimate] = field(default_factory=dict)
+    kept: dict[int, Estimate] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        """Bytes of all values."""
+        return sum(self.bytes.values())
+
+    @property
+    def disk_after(self) -> float:
+        """About what `migrate --to once1` would leave on the disk, once that is tidied up."""
+        besides = self.disk - self.free - self.total  # keys, indexes and ends of pages
+        return self.after.value + max(0, besides) + _PIECE_KEYS * self.pieces
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every thread was read."""
+        return self.sampled == self.threads
+
+
+def survey(
+    snapshot: Snapshot,
+    serde: OnceSerializer,
+    *,
+    store_once: bool = True,
+    seconds: float | None = 30.0,
+    progress: Progress | None = None,
+    now: datetime | None = None,
+) -> Survey:
+    """Look at a database.
+
+    Args:
+        snapshot: The database.
+        serde: How values would be written.
+        store_once: Whether long values would be cut.
+        seconds: For how long threads are read to estimate what is not counted; all if None.
+        progress: Is told how far it is.
+        now: From which moment on days are counted back.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    counted = sizes(snapshot)
+    found = _counted(snapshot, counted, now or datetime.now(UTC))
+    sample = _Sample(counted.threads, Scale(snapshot, serde, store_once=store_once), progress)
+    if counted.threads:
+        sample.read(seconds)
+        sample.add_to(found)
+    return found
+
+
+def _counted(snapshot: Snapshot, counted: Sizes, now: datetime) -> Survey:
+    threads = counted.threads
+    by_size = sorted(threads.items(), key=lambda each: (-each[1].bytes, each[0]))
+    calls = [each for thread in threads.values() for each in thread.ended_calls()]
+    rootless = [each for each in threads.values() if not each.checkpoints]
+    count, size = counted.orphan_writes
+    return Survey(
+        threads=len(threads),
+        checkpoints=counted.rows["checkpoints"],
+        disk=disk_bytes(snapshot),
+        free=free_bytes(snapshot),
+        rights=rights(snapshot),
+        bytes=dict(counted.bytes),
+        rows=dict(counted.rows),
+        weeks=dict(sorted(counted.weeks.items())),
+        largest=[
+            Thread(name, each.bytes, each.checkpoints, moment(each.newest))
+            for name, each in islice(by_size, _LARGEST)
+        ],
+        idle={days: _idle(threads.values(), now - timedelta(days)) for days in IDLE_DAYS},
+        leftovers={
+            "subgraph calls that are over": _left(len(calls), sum(each.bytes for each in calls)),
+            "writes on checkpoints that are not there": _left(count, size),
+            "threads without a checkpoint": _left(
+                len(rootless), sum(each.bytes for each in rootless)
+            ),
+        },
+    )
+
+
+def _left(count: int, size: int) -> Leftover:
+    return Leftover(count, Estimate.exactly(size))
+
+
+def _idle(threads: Iterable[ThreadSize], before: datetime) -> tuple[int, int]:
+    old = [each for each in threads if (made := moment(each.newest)) and made < before]
+    return len(old), sum(each.bytes for each in old)
+
+
+class _Sample:
+    """Threads that are read, and what they say of all.
+
+    Args:
+        threads: All there are.
+        scale: Reads one.
+        progress: Is told how far it is.
+    """
+
+    def __init__(
+        self, threads: dict[str, ThreadSize], scale: Scale, progress: Progress | None
+    ) -> None:
+        self._threads = threads
+        self._scale = scale
+        self._progress = progress or (lambda *_: None)
+        self._read: dict[str, Measured] = {}
+        self._drawn: list[str] = []
+        self._bytes = sum(each.bytes for each in threads.values())
+        self._draws = Draws(_weights(threads))
+
+    def read(self, seconds: float | None) -> None:
+        """Read threads until the estimate is close, or the time is over; or all of them."""
+        began = time.monotonic()
+        draws = iter(self._draws)
+        while seconds is not None and not self._is_soon_done(began):
+            took = time.monotonic() - began
+            if took > seconds or (len(self._drawn) >= _LEAST_DRAWS and self._is_close()):
+                return
+            for name in islice(draws, _AT_ONCE):
+                self._weigh(name, self._planned(took, seconds))
+                self._drawn.append(name)
+                if time.monotonic() - began > seconds:
+                    break
+        for name in self._threads:
+            self._weigh(name, len(self._threads))
+
+    def _planned(self, took: float, seconds: float) -> int:
+        """About how many threads will have been read."""
+        done = len(self._read)
+        by_time = done * seconds / took if took > 1 else _LEAST_DRAWS
+        return min(len(self._threads), max(done + 1, round(min(by_time, _LEAST_DRAWS))))
+
+    def _is_soon_done(self, began: float) -> bool:
+        took = time.monotonic() - began
+        done = sum(each.before for each in self._read.values())
+        return bool(done) and took * (self._bytes - done) / done < _SOON_S
+
+    def _is_close(self) -> bool:
+        return self._after().relative_error <= _CLOSE
+
+    def _weigh(self, name: str, planned: int) -> None:
+        if name not in self._read:
+            self._read[name] = self._scale.weigh(name, self._threads[name])
+            self._progress(len(self._read), planned)
+
+    def _after(self) -> Estimate:
+        chance = self._draws.chance
+        return mean_total([self._read[name].after / chance(name) for name in self._drawn])
+
+    def _total(self, part: Callable[[Measured], float]) -> Estimate:
+        """Of all threads, what `part` says of one."""
+        if len(self._read) == len(self._threads):
+            return Estimate.exactly(sum(map(part, self._read.values())))
+        drawn = [(self._read[name], self._draws.chance(name)) for name in self._drawn]
+        parts = [part(one) / chance for one, chance in drawn]
+        return share_of(self._bytes, parts, [one.before / chance for one, chance in drawn])
+
+    def add_to(self, found: Survey) -> None:
+        """Say it."""
+        read = self._read.values()
+        found.sampled, found.sampled_bytes = len(read), sum(each.before for each in read)
+        found.after = self._after() if not found.is_exact else self._total(lambda one: one.after)
+        found.pieces = self._total(lambda one: one.pieces).value
+        for each in read:
+            found.unread += each.unread
+        for name in {name for each in read for name in each.channels}:
+            found.channels[name] = self._total(partial(_channel, name))
+        for name in {name for each in read for name in each.kinds}:
+            found.kinds[name] = self._total(partial(_kind, name))
+        for count in KEPT:
+            found.kept[count] = self._total(partial(_freed, count))
+        orphans = self._total(lambda one: one.orphans)
+        if orphans.high:
+            found.leftovers["values that no checkpoint has"] = Leftover(0, orphans)
+
+
+def _channel(name: str, one: Measured) -> float:
+    return one.channels[name]
+
+
+def _kind(name: str, one: Measured) -> float:
+    return one.kinds[name]
+
+
+def _freed(count: int, one: Measured) -> float:
+    return one.freed[count]
+
+
+def _weights(threads: dict[str, ThreadSize]) -> dict[str, float]:
+    """What a thread is thought to take once everything is stored once, and a bit of what it does.
+
+    Each row takes something, and what is long is stored about once.
+    """
+    thought = {
+        name: 400.0 * each.rows + 0.5 * each.largest + each.pieces for name, each in threads.items()
+    }
+    scale = sum(thought.values()) / max(1, sum(each.bytes for each in threads.values()))
+    return {name: thought[name] + 0.3 * scale * each.bytes for name, each in threads.items()}

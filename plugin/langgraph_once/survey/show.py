@@ -1,0 +1,185 @@
+"""The report for people and for machines. It holds names of channels and ids, never a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from langgraph_once.survey.estimate import Estimate
+from langgraph_once.survey.report import Survey
+
+__all__ = ["as_json", "as_text"]
+
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+_MOST_CHANNELS: Final = 12
+_MOST_WEEKS: Final = 12
+_NAME_CHARS: Final = 36
+_BAR_CHARS: Final = 30
+
+
+def as_json(found: Survey) -> str:
+    """The report for machines; of what is estimated, with the bounds of 95 %."""
+    return json.dumps(
+        {
+            "threads": found.threads,
+            "checkpoints": found.checkpoints,
+            "bytes": found.total,
+            "bytes_on_disk": found.disk,
+            "tables": {
+                name: {"rows": found.rows[name], "bytes": size}
+                for name, size in found.bytes.items()
+            },
+            "sampled_threads": found.sampled,
+            "sampled_bytes": found.sampled_bytes,
+            "exact": found.is_exact,
+            "stored_once": {**_bounds(found.after), "bytes_on_disk": round(found.disk_after)},
+            "channels": {name: _bounds(each) for name, each in _largest(found.channels)},
+            "kinds": {name: _bounds(each) for name, each in _largest(found.kinds)},
+            "weeks": found.weeks,
+            "largest": [
+                {
+                    "thread_id": each.thread_id,
+                    "bytes": each.bytes,
+                    "checkpoints": each.checkpoints,
+                    "newest": each.newest and each.newest.isoformat(),
+                }
+                for each in found.largest
+            ],
+            "rules": {
+                **{
+                    f"idle_{days}_days": {"threads": count, **_bounds(Estimate.exactly(size))}
+                    for days, (count, size) in found.idle.items()
+                },
+                **{f"keep_last_{count}": _bounds(each) for count, each in found.kept.items()},
+            },
+            "leftovers": {
+                name: {"count": each.many, **_bounds(each.bytes)}
+                for name, each in found.leftovers.items()
+            },
+            "unread": dict(found.unread),
+            "rights": found.rights,
+        },
+        indent=2,
+    )
+
+
+def _bounds(each: Estimate) -> dict[str, int]:
+    return {"bytes": round(each.value), "low": round(each.low), "high": round(each.high)}
+
+
+def as_text(found: Survey) -> str:
+    """The report for people, at most 80 characters wide."""
+    parts = [_head(found)]
+    if found.threads:
+        parts += [
+            _part("If each thing were stored once, and compressed", _after(found)),
+            _part("By channel, before compression", _shares(found.channels)),
+            _part("By kind of value", _shares(found.kinds)),
+            _part("Checkpoints by week", _weeks(found.weeks)),
+            _part("Largest threads", _threads(found)),
+            _part("What a rule would free", _rules(found)),
+            _part("Leftovers, which nobody reads", _leftovers(found)),
+        ]
+    return "\n\n".join([*parts, "\n".join(_notes(found))]).rstrip()
+
+
+def _part(title: str, lines: Iterable[str]) -> str:
+    return "\n".join([title, *(f"  {line}" for line in lines)])
+
+
+def _head(found: Survey) -> str:
+    return (
+        f"{found.threads:,} threads, {found.checkpoints:,} checkpoints: "
+        f"{_size(found.total)} of values, {_size(found.disk)} on disk"
+    )
+
+
+def _after(found: Survey) -> Iterator[str]:
+    share = found.after.value / max(1, found.total)
+    yield f"{_size(found.after.value)} of values instead of {_size(found.total)}: {share:.1%}"
+    if not found.is_exact:
+        yield f"between {_size(found.after.low)} and {_size(found.after.high)}, in 19 of 20 samples"
+    yield f"about {_size(found.disk_after)} on disk, once that is tidied up (VACUUM)"
+
+
+def _shares(each: dict[str, Estimate]) -> Iterator[str]:
+    total = max(1, sum(size.value for size in each.values()))
+    ordered = _largest(each)
+    for name, size in ordered[:_MOST_CHANNELS]:
+        share = size.value / total
+        yield f"{_clean(name):{_NAME_CHARS}} {_size(size.value):>9} {share:>6.1%}{_around(size)}"
+    if rest := ordered[_MOST_CHANNELS:]:
+        left = sum(one.value for _, one in rest)
+        yield f"{f'{len(rest)} more':{_NAME_CHARS}} {_size(left):>9} {left / total:>6.1%}"
+
+
+def _weeks(weeks: dict[str, int]) -> Iterator[str]:
+    shown = sorted(weeks.items())[-_MOST_WEEKS:]
+    most = max((count for _, count in shown), default=1)
+    for week, count in shown:
+        bar = "#" * round(_BAR_CHARS * count / most)
+        yield f"{week or 'not told':10} {count:>12,} {bar}".rstrip()
+    if len(weeks) > len(shown):
+        yield f"and {len(weeks) - len(shown)} weeks before"
+
+
+def _threads(found: Survey) -> Iterator[str]:
+    for each in found.largest:
+        day = each.newest.date().isoformat() if each.newest else ""
+        size = f"{_clean(each.thread_id):{_NAME_CHARS}} {_size(each.bytes):>9}"
+        yield f"{size} {each.checkpoints:>8,} checkpoints {day}".rstrip()
+
+
+def _rules(found: Survey) -> Iterator[str]:
+    for days, (count, size) in found.idle.items():
+        name = f"delete {count:,} threads idle for {days} days"
+        yield f"{name:{_NAME_CHARS}} {_size(size):>9}"
+    for kept, estimate in sorted(found.kept.items(), reverse=True):
+        name = (
+            f"keep the last {kept} of each thread" if kept > 1 else "keep the last of each thread"
+        )
+        yield f"{name:{_NAME_CHARS}} {_size(estimate.value):>9}{_around(estimate)}"
+
+
+def _leftovers(found: Survey) -> Iterator[str]:
+    for name, each in found.leftovers.items():
+        counted = f"{each.many:,} {name}" if each.many else name
+        yield f"{counted:{_NAME_CHARS + 8}} {_size(each.bytes.value):>9}{_around(each.bytes)}"
+
+
+def _notes(found: Survey) -> Iterator[str]:
+    if found.is_exact:
+        yield f"All {found.threads:,} threads were read."
+    else:
+        yield (
+            f"{found.sampled:,} threads ({_size(found.sampled_bytes)}) were read; what has a ± is "
+            "estimated from them."
+        )
+        yield "--exact reads all."
+    for reason, count in found.unread.items():
+        yield f"{count:,} values could not be read: {_clean(reason)}"
+    if found.rights:
+        yield f"This role may also {', '.join(found.rights)}; SELECT is enough for this command."
+
+
+def _largest(each: dict[str, Estimate]) -> list[tuple[str, Estimate]]:
+    return sorted(each.items(), key=lambda one: (-one[1].value, one[0]))
+
+
+def _around(size: Estimate) -> str:
+    half = (size.high - size.low) / 2
+    return f"  ± {_size(half)}" if half else ""
+
+
+def _size(size: float) -> str:
+    unit = 0
+    while size >= 1000 and unit < len(_UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return f"{size:.{1 if unit and size < 100 else 0}f} {_UNITS[unit]}"
+
+
+def _clean(text: str) -> str:
+    """Text of a row that a terminal may show."""
+    shown = "".join(char if char.isprintable() else "?" for char in text)
+    return shown if len(shown) <= _NAME_CHARS else shown[: _NAME_CHARS - 1] + "…"

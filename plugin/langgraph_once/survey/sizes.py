@@ -1,0 +1,242 @@
+"""How much each thread takes, told without its values: databases know how long each is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from langgraph_once.checkpoint.checkpoint_ids import moment_of
+from langgraph_once.checkpoint.database import Statement
+from langgraph_once.survey.snapshot import Snapshot
+
+__all__ = [
+    "Namespace",
+    "Sizes",
+    "Table",
+    "ThreadSize",
+    "disk_bytes",
+    "free_bytes",
+    "moment",
+    "rights",
+    "sizes",
+    "tables_in",
+]
+
+_CALL: Final = ":"
+"""Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
+_BUCKET_CHARS: Final = 6
+"""Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
+_REST_OF_ID: Final = "00-0000-6000"
+
+
+class Table(NamedTuple):
+    """A table, and what its rows tell."""
+
+    name: str
+    size: str
+    """An expression: bytes of the values of a row, as they are stored."""
+    fixed: str = "0"
+    """An expression: how many of these no other form of rows would change."""
+    namespace: str = "checkpoint_ns"
+    newest: str = "checkpoint_id"
+    """An expression: the checkpoint of a row; empty if it is of several."""
+
+
+_NONE: Final = "''"
+_SQLITE: Final = (
+    Table(
+        "checkpoints",
+        "COALESCE(length(checkpoint), 0) + COALESCE(length(metadata), 0)",
+        "COALESCE(length(metadata), 0)",
+    ),
+    Table("writes", "COALESCE(length(value), 0)"),
+    Table("once_pieces", "length(data)", namespace=_NONE, newest=_NONE),
+    Table("once_stream_states", "length(data)", "length(data)"),
+)
+# Not `length`, which would decompress.
+_JSON: Final = "pg_column_size(checkpoint) + pg_column_size(metadata)"
+_BLOB: Final = "COALESCE(pg_column_size(blob), 0)"
+_POSTGRES: Final = (
+    Table("checkpoints", _JSON, _JSON),
+    Table("checkpoint_writes", _BLOB),
+    Table("checkpoint_blobs", _BLOB, newest=_NONE),
+    Table("once_pieces", "pg_column_size(data)", namespace=_NONE, newest=_NONE),
+    Table("once_stream_states", "pg_column_size(data)", "pg_column_size(data)"),
+)
+
+
+@dataclass(slots=True)
+class Namespace:
+    """What a namespace of a thread takes.
+
+    Attributes:
+        newest: The id of its newest checkpoint; empty if it has none.
+    """
+
+    checkpoints: int = 0
+    bytes: int = 0
+    newest: str = ""
+
+
+@dataclass(slots=True)
+class ThreadSize:
+    """What a thread takes."""
+
+    rows: int = 0
+    bytes: int = 0
+    pieces: int = 0
+    """Bytes of ours that several values share."""
+    largest: int = 0
+    """Bytes of its largest row."""
+    newest: str = ""
+    """The greatest id in it."""
+    namespaces: dict[str, Namespace] = field(default_factory=dict)
+
+    @property
+    def checkpoints(self) -> int:
+        """How many it has, with those of subgraphs."""
+        return sum(each.checkpoints for each in self.namespaces.values())
+
+    def ended_calls(self) -> Iterator[Namespace]:
+        """Namespaces of subgraph calls that are over: a newer root checkpoint is there, or none.
+
+        Nothing reads them but who looks at the past of the subgraph. While a call waits for an
+        answer, its last checkpoint is newer than that of the root.
+        """
+        root = self.namespaces.get("", Namespace()).newest
+        for name, each in self.namespaces.items():
+            if _CALL in name and (not root or each.newest < root):
+                yield each
+
+
+@dataclass(slots=True)
+class Sizes:
+    """What a database holds, all of it counted."""
+
+    threads: dict[str, ThreadSize] = field(default_factory=dict)
+    bytes: Counter[str] = field(default_factory=Counter)
+    """By table."""
+    rows: Counter[str] = field(default_factory=Counter)
+    """By table."""
+    weeks: Counter[str] = field(default_factory=Counter)
+    """Checkpoints by the Monday on which the week began."""
+    orphan_writes: tuple[int, int] = (0, 0)
+    """Writes on checkpoints that are not there: how many, and their bytes."""
+
+
+def tables_in(snapshot: Snapshot) -> list[Table]:
+    """Those that are there."""
+    return [
+        table
+        for table in (_POSTGRES if snapshot.is_postgres else _SQLITE)
+        if table.name in snapshot.names
+    ]
+
+
+def sizes(snapshot: Snapshot) -> Sizes:
+    """Count all rows of a database.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    found = Sizes()
+    for table in tables_in(snapshot):
+        _add(snapshot, table, found)
+    by_time = f"SELECT substr(checkpoint_id, 1, {_BUCKET_CHARS}), count(*) FROM checkpoints"
+    for bucket, count in snapshot.ask(Statement(f"{by_time} GROUP BY 1")):
+        found.weeks[_monday(bucket)] += count
+    found.orphan_writes = _orphan_writes(snapshot)
+    return found
+
+
+def _add(snapshot: Snapshot, table: Table, found: Sizes) -> None:
+    # Summed up where the rows are: for each namespace one row comes here.
+    whole = "::bigint" if snapshot.is_postgres else ""
+    # SQLite reads rows in their order in the file: by the index, each would be sought. The limit
+    # keeps the two queries apart, or it would sort the values themselves.
+    scan = "" if snapshot.is_postgres else "NOT INDEXED LIMIT -1"
+    rows = snapshot.ask(
+        Statement(
+            f"SELECT thread_id, namespace, count(*), sum(size){whole}, max(size), "
+            f"max(newest) FROM (SELECT thread_id, {table.namespace} AS namespace, "
+            f"{table.size} AS size, {table.newest} AS newest FROM {table.name} {scan}) sized "
+            "GROUP BY 1, 2"
+        )
+    )
+    for thread_id, name, count, size, largest, newest in rows:
+        thread = found.threads.setdefault(thread_id, ThreadSize())
+        thread.rows += count
+        thread.bytes += size
+        thread.largest = max(thread.largest, largest)
+        thread.newest = max(thread.newest, newest)
+        found.bytes[table.name] += size
+        found.rows[table.name] += count
+        if table.name == "once_pieces":
+            thread.pieces = size
+            continue
+        namespace = thread.namespaces.setdefault(name, Namespace())
+        namespace.bytes += size
+        if table.name == "checkpoints":
+            namespace.checkpoints, namespace.newest = count, newest
+
+
+def _orphan_writes(snapshot: Snapshot) -> tuple[int, int]:
+    table = tables_in(snapshot)[1]
+    whole = "::bigint" if snapshot.is_postgres else ""
+    ((count, size),) = snapshot.ask(
+        Statement(
+            f"SELECT count(*), COALESCE(sum({table.size}), 0){whole} FROM {table.name} w "
+            "WHERE NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = w.thread_id "
+            "AND c.checkpoint_ns = w.checkpoint_ns AND c.checkpoint_id = w.checkpoint_id)"
+        )
+    )
+    return count, size
+
+
+def moment(id_: str) -> datetime | None:
+    """When a checkpoint was made; None if its id does not tell."""
+    try:
+        return moment_of(id_)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _monday(bucket: str) -> str:
+    made = moment(bucket + _REST_OF_ID)
+    if made is None:
+        return ""
+    year, week, _ = made.isocalendar()
+    return datetime.fromisocalendar(year, week, 1).replace(tzinfo=UTC).date().isoformat()
+
+
+def disk_bytes(snapshot: Snapshot) -> int:
+    """What the database takes on its disk, with indexes and room that is free inside."""
+    if not snapshot.is_postgres:
+        ((pages,),) = snapshot.ask(Statement("PRAGMA page_count"))
+        ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
+        return int(pages * size)
+    each = " + ".join(f"pg_total_relation_size('{table.name}')" for table in tables_in(snapshot))
+    return int(snapshot.ask(Statement(f"SELECT {each}"))[0][0])
+
+
+def free_bytes(snapshot: Snapshot) -> int:
+    """What of that is free; PostgreSQL does not tell."""
+    if snapshot.is_postgres:
+        return 0
+    ((pages,),) = snapshot.ask(Statement("PRAGMA freelist_count"))
+    ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
+    return int(pages * size)
+
+
+def rights(snapshot: Snapshot) -> list[str]:
+    """What this role may do besides reading; of SQLite nothing is said."""
+    if not snapshot.is_postgres:
+        return []
+    asked = ", ".join(
+        f"has_table_privilege('checkpoints', '{right}')" for right in ("INSERT", "UPDATE", "DELETE")
+    )
+    (row,) = snapshot.ask(Statement(f"SELECT {asked}"))
+    return [right for right, may in zip(("INSERT", "UPDATE", "DELETE"), row, strict=True) if may]

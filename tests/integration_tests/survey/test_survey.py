@@ -1,0 +1,246 @@
+"""`langgraph-once survey` on databases that LangGraph's own savers wrote, and what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import json
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.types import Command
+
+from langgraph_once import OnceSerializer
+from langgraph_once.checkpoint.by_url import is_postgres, open_saver
+from langgraph_once.checkpoint.moving.migrate import entering, migrate
+from langgraph_once.config import CheckpointConfig
+from langgraph_once.survey import Survey, open_snapshot, report, survey
+from tests.command import run_once
+from tests.integration_tests.survey.stock_threads import agent, asking, copy, fill, stock
+from tests.unit_tests.checkpoint.whole_databases import url
+
+SECRET = "a-word-that-nobody-may-see"
+
+
+def command(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
+    return run_once("survey", *arguments, cwd=cwd, env={**clean, **env})
+
+
+def surveyed(database: str, **options: Any) -> Survey:
+    with open_snapshot(database) as snapshot:
+        return survey(snapshot, OnceSerializer(), **options)
+
+
+def opened(database: str) -> Any:
+    return open_saver(database, config=CheckpointConfig(), serde=OnceSerializer())
+
+
+def config(thread_id: str) -> Any:
+    return {"configurable": {"thread_id": thread_id}}
+
+
+@contextlib.contextmanager
+def connected(database: str) -> Iterator[Any]:
+    """A connection that commits at the end."""
+    if is_postgres(database):
+        with importlib.import_module("psycopg").connect(database) as conn:
+            yield conn
+    else:
+        with contextlib.closing(sqlite3.connect(database)) as conn, conn:
+            yield conn
+
+
+def say(database: str, thread_id: str, text: str = "hello", *, left: int = 1) -> None:
+    with stock(database) as saver:
+        graph = agent().compile(checkpointer=saver)
+        graph.invoke({"messages": [HumanMessage(text)], "left": left}, config(thread_id))
+
+
+def test_the_prediction_is_what_migrate_leaves(here: str) -> None:
+    with stock(here) as saver:
+        fill(saver, 15, longest=8)
+    before = surveyed(here, seconds=None)
+    assert before.after.value < before.total / 2
+    with opened(here) as saver:
+        done = migrate(saver, entering(OnceSerializer()))
+    assert (done.threads, done.troubles) == (15, [])
+    left = surveyed(here)
+    assert left.total == pytest.approx(before.after.value, rel=0.02)
+    assert left.after.value == pytest.approx(left.total, rel=0.01)  # nothing more to gain
+    with connected(here) as conn:
+        conn.commit()
+        if is_postgres(here):
+            conn.autocommit = True
+        conn.execute("VACUUM FULL" if is_postgres(here) else "VACUUM")
+    assert surveyed(here).disk == pytest.approx(before.disk_after, rel=0.15)
+
+
+def test_a_sample_says_what_all_threads_say(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with stock(here) as saver:
+        fill(saver, 10, longest=6)
+    copy(here, 12)
+    exact = surveyed(here, seconds=None)
+    monkeypatch.setattr(report, "_SOON_S", -1)
+    monkeypatch.setattr(report, "_LEAST_DRAWS", 60)
+    sample = surveyed(here)
+    assert (exact.threads, exact.is_exact, sample.is_exact) == (120, True, False)
+    assert sample.after.value == pytest.approx(exact.after.value, rel=0.15)
+    assert sample.after.relative_error < 0.15
+    # Of twenty intervals one may be wrong: of each kind the largest are looked at.
+    for name, each in sorted(exact.channels.items(), key=lambda one: -one[1].value)[:3]:
+        assert sample.channels[name].value == pytest.approx(each.value, rel=0.25)
+    for count, each in exact.kept.items():
+        assert sample.kept[count].value == pytest.approx(each.value, rel=0.25)
+    assert sample.idle == exact.idle
+    assert sample.leftovers.keys() == exact.leftovers.keys()
+
+
+def test_a_rule_frees_what_is_said(here: str) -> None:
+    with stock(here) as saver:
+        fill(saver, 10, longest=8)
+    with opened(here):
+        pass  # our tables are there, and empty
+    before = surveyed(here)
+    with opened(here) as saver:
+        ids = [each.thread_id for each in before.largest]
+        saver.prune(ids, strategy="keep_latest")
+    left = surveyed(here)
+    assert before.total - left.total == pytest.approx(before.kept[1].value, rel=0.02)
+
+
+def test_a_rule_frees_pieces_too(here: str) -> None:
+    with opened(here) as saver:
+        graph = agent().compile(checkpointer=saver)
+        for number in range(4):
+            said = HumanMessage(f"{number} " * 9000, id="one")
+            graph.invoke({"messages": [said], "left": 0}, config("thread"))
+    before = surveyed(here)
+    assert before.bytes["once_pieces"]
+    with opened(here) as saver:
+        saver.prune(["thread"], strategy="keep_latest")
+    assert before.total - surveyed(here).total == pytest.approx(before.kept[1].value, rel=0.02)
+
+
+def test_nothing_is_written_or_left_behind(path: Path, tmp_path: Path) -> None:
+    say(str(path), "thread")
+    before = hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns
+    path.chmod(0o400)
+    run = command("--database", str(path), "--exact", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "threads: 1 of 1" in run.stderr
+    assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_role_that_may_only_select_is_enough(database: str, tmp_path: Path) -> None:
+    psycopg = importlib.import_module("psycopg")
+    say(url(database), "thread")
+    known = psycopg.conninfo.conninfo_to_dict(database)
+    role = f"reader_{known['options'].rpartition('=')[2]}"
+    schema = known["options"].rpartition("=")[2]
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(f"CREATE ROLE {role} LOGIN")
+        conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+            conn.execute(f"GRANT SELECT ON {table} TO {role}")
+    try:
+        reader = url(psycopg.conninfo.make_conninfo(database, user=role))
+        found = json.loads(command("--database", reader, "--json", cwd=tmp_path).stdout)
+        assert (found["threads"], found["rights"], found["exact"]) == (1, [], True)
+        owner = json.loads(command("--database", url(database), "--json", cwd=tmp_path).stdout)
+        assert owner["rights"] == ["INSERT", "UPDATE", "DELETE"]
+        assert {**owner, "rights": []} == found
+    finally:
+        with psycopg.connect(database, autocommit=True) as conn:
+            conn.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_no_value_and_no_key_is_shown(path: Path, tmp_path: Path) -> None:
+    with stock(str(path)) as saver:
+        graph = agent().compile(checkpointer=saver)
+        said = {"messages": [HumanMessage(SECRET)], "files": {SECRET: SECRET}, "left": 0}
+        graph.invoke(said, config("thread"), context=None)
+    for more in ([], ["--json"]):
+        run = command("--database", str(path), *more, cwd=tmp_path)
+        assert run.returncode == 0
+        assert SECRET not in run.stdout + run.stderr
+        assert "files" in run.stdout
+
+
+def test_what_cannot_be_read_is_counted(here: str) -> None:
+    say(here, "sound")
+    say(here, "damaged")
+    table, column = ("checkpoint_blobs", "blob") if is_postgres(here) else ("writes", "value")
+    with connected(here) as conn:
+        value = "'\\xc1'" if is_postgres(here) else "x'c1'"
+        conn.execute(
+            f"UPDATE {table} SET {column} = {value} WHERE thread_id = 'damaged' "
+            "AND channel = 'messages'"
+        )
+    found = surveyed(here)
+    assert found.threads == 2
+    assert sum(found.unread.values()) >= 1
+    (damaged,) = (each for each in found.largest if each.thread_id == "damaged")
+    assert found.after.value > damaged.bytes  # it would stay as it is
+
+
+def test_a_call_that_waits_is_no_leftover(here: str) -> None:
+    over = "subgraph calls that are over"
+    with stock(here) as saver:
+        graph = asking().compile(checkpointer=saver)
+        graph.invoke({"messages": [HumanMessage("one")], "left": 0}, config("thread"))
+    assert surveyed(here).leftovers[over].many == 0
+    with stock(here) as saver:
+        graph = asking().compile(checkpointer=saver)
+        graph.invoke(Command(resume="yes"), config("thread"))
+    left = surveyed(here).leftovers[over]
+    assert left.many == 1
+    assert left.bytes.value > 0
+
+
+def test_orphans_are_counted(here: str) -> None:
+    say(here, "thread")
+    table = "checkpoint_writes" if is_postgres(here) else "writes"
+    with connected(here) as conn:
+        ((writes,),) = conn.execute(f"SELECT count(*) FROM {table}").fetchall()
+        conn.execute("DELETE FROM checkpoints")
+    left = surveyed(here).leftovers
+    assert left["writes on checkpoints that are not there"].many == writes
+    assert left["threads without a checkpoint"].many == 1
+    if is_postgres(here):
+        assert left["values that no checkpoint has"].bytes.value > 0
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_no_line_is_longer_than_a_terminal(columns: str, path: Path, tmp_path: Path) -> None:
+    say(str(path), "a thread with a name that is longer than any that a person would choose")
+    run = command("--database", str(path), cwd=tmp_path, COLUMNS=columns, NO_COLOR="1")
+    assert max(map(len, run.stdout.splitlines())) <= 80
+    assert "\x1b" not in run.stdout
+
+
+def test_every_error_is_one_line(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("this is no database, but a text of some length" * 100)
+    sqlite3.connect(path).close()
+    empty = tmp_path / "empty.sqlite"
+    with contextlib.closing(sqlite3.connect(empty)) as conn, conn:
+        conn.execute("CREATE TABLE other (x)")
+    for database in ("nowhere.sqlite", "other.txt", "empty.sqlite", "mysql://host/database"):
+        run = command("--database", database, cwd=tmp_path)
+        assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+        assert run.stderr.startswith("langgraph-once: ")
+
+
+def test_a_database_without_threads_has_a_report(path: Path, tmp_path: Path) -> None:
+    with stock(str(path)):
+        pass
+    run = command("--database", str(path), cwd=tmp_path)
+    assert (run.returncode, run.stdout.startswith("0 threads, 0 checkpoints")) == (0, True)
