@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import Ext as Extension
 from ormsgpack import packb
@@ -33,7 +33,7 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
     MessageShape,
     check_repeats,
 )
-from langgraph_once.serde.codecs.once1.write.written_threads import WrittenThreads
+from langgraph_once.serde.codecs.once1.write.written_threads import LEAST, WrittenThreads
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
@@ -53,6 +53,10 @@ _NONE: Final = "additional_kwargs"
 
 _MIN_ODD: Final = 2
 """To find forms takes longer than to write what one message holds in its place."""
+
+_Thread = tuple[list[Any], list[int], list[int]]
+"""The messages of a thread: the maps of their values, behind a place for the `HEAD`, and what is no
+message as it is; the numbers of the kinds; where among those maps something may not be plain."""
 
 _MODEL: Final = int(Ext.MODEL)
 _NEVER_MET: Final = (None, 0)
@@ -74,20 +78,22 @@ class ThreadWriter:
 
     def encode_list(self, items: list[Any]) -> tuple[bytes, bool]:
         """Return the bytes of a list, as `QuickEncode`."""
-        if items and self._classes[type(items[0])] is not None:
-            if (grown := self._encode_grown(items)) is not None:
-                return grown, True
-            thread = self._maps(items)
-            if not thread.odd and len({*map(id, items)}) == len(items):
-                thread.written[0] = self._heads[bytes(thread.numbers)]
-                data = packb(thread.written, None, OPTIONS)
-                self._written.keep(None, items, thread.numbers, data)
-                return data, True
+        if not items or self._classes[type(items[0])] is None:
+            parts = _Parts(self._known)
+            return parts.packed(items, self._list(items, parts, 0))
+        if len(items) >= LEAST and (grown := self._encode_grown(items)) is not None:
+            return grown, True
+        thread = self._maps(items)
+        if not self._is_plain(items, thread):
             parts = _Parts(self._known)
             parts.takes_forms = True
             return parts.packed(items, self._thread(items, thread, parts, 0))
-        parts = _Parts(self._known)
-        return parts.packed(items, self._list(items, parts, 0))
+        written, numbers, _ = thread
+        written[0] = self._heads[bytes(numbers)]
+        data = packb(written, None, OPTIONS)
+        if len(items) >= LEAST:
+            self._written.keep(None, items, numbers, data)
+        return data, True
 
     def _encode_grown(self, items: list[Any]) -> bytes | None:
         """Return the bytes of a thread that goes on from one before; None if it does not."""
@@ -95,32 +101,58 @@ class ThreadWriter:
         if before is None:
             return None
         count = len(before.ids)
-        new = self._maps(items[count:])
-        if new.odd:
+        written, numbers, odd = self._maps(items[count:])
+        if odd:
             return None
-        head = self._heads[before.numbers + bytes(new.numbers)]
+        head = self._heads[before.numbers + bytes(numbers)]
         try:
-            data = packb([head, *map(VALUES, items[:count]), *new.written[1:]], None, OPTIONS)
+            data = packb([head, *map(VALUES, items[:count]), *written[1:]], None, OPTIONS)
         except TypeError:  # a part is not plain any more
             return None
         if not before.begins(data):
             return None
-        self._written.keep(before, items, new.numbers, data)
+        self._written.keep(before, items, numbers, data)
         return data
 
     def encode_dict(self, value: dict[Any, Any]) -> tuple[bytes, bool]:
         """Return the bytes of a dictionary, as `QuickEncode`."""
-        is_alone = True
+        inside = None
         for item in value.values():
-            kind = type(item)
-            if kind in ATOMS:
+            if type(item) in ATOMS:
                 continue
-            # The metadata of a checkpoint have one empty dictionary.
-            if not is_alone or item or (kind is not dict and kind is not list):
+            if inside is not None:
                 parts = _Parts(self._known)
                 return parts.packed(value, self._map(value, parts, 0))
-            is_alone = False
-        return packb(value, None, OPTIONS), True
+            inside = item
+        # The metadata of a checkpoint have one empty dictionary, an update of messages has a list.
+        kind = type(inside)
+        if inside is None or ((kind is dict or kind is list) and not inside):
+            return packb(value, None, OPTIONS), True
+        if kind is list and self._classes[type(inside[0])] is not None:
+            return self._encode_with_thread(value, inside)
+        parts = _Parts(self._known)
+        return parts.packed(value, self._map(value, parts, 0))
+
+    def _encode_with_thread(
+        self, value: dict[Any, Any], items: list[Any]
+    ) -> tuple[bytes, bool]:
+        """Return the bytes of a dictionary in which a thread is all that holds something."""
+        thread = self._maps(items)
+        is_plain = self._is_plain(items, thread)
+        if is_plain:
+            written, numbers, _ = thread
+            written[0] = self._heads[bytes(numbers)]
+        else:
+            parts = _Parts(self._known)
+            parts.takes_forms = True
+            parts.ids = [id(value), id(items)]
+            written = self._thread(items, thread, parts, 1)
+        whole = {key: written if item is items else item for key, item in value.items()}
+        return (packb(whole, None, OPTIONS), True) if is_plain else parts.packed(value, whole)
+
+    def _is_plain(self, items: list[Any], thread: _Thread) -> bool:
+        """Whether a thread is written as the maps of its messages, each of which occurs once."""
+        return not thread[2] and (len(items) == 1 or len({*map(id, items)}) == len(items))
 
     def encode_message(self, message: Any) -> tuple[bytes, bool]:
         """Return the bytes of a message, as `QuickEncode`."""
@@ -195,7 +227,7 @@ class ThreadWriter:
                 continue
             if not shape.holds_plain(values):
                 odd.append(len(numbers))
-        return _Thread(written, numbers, odd)
+        return written, numbers, odd
 
     def _thread(self, items: list[Any], thread: _Thread, parts: _Parts, level: int) -> list[Any]:
         """Return what msgpack writes in the place of a thread."""
@@ -243,17 +275,6 @@ class ThreadWriter:
         number = self._numbered.number(kind)
         sizes[len(kind.fields_set)] = kind.fields_set, number
         return number
-
-
-class _Thread(NamedTuple):
-    """The messages of a thread, as they are written where all are plain."""
-
-    written: list[Any]
-    """The maps of their values, behind a place for the `HEAD`; what is no message as it is."""
-    numbers: list[int]
-    """Of the kinds."""
-    odd: list[int]
-    """Where in `written` something stands that may not be plain."""
 
 
 class _Parts:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind
 
-__all__ = ["WrittenThread", "WrittenThreads"]
+__all__ = ["LEAST", "WrittenThread", "WrittenThreads"]
 
-_LEAST: Final = 64
+LEAST: Final = 64
 """Messages: shorter threads are looked through in a few µs."""
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """Of all that are remembered. A saver remembers the same bytes."""
@@ -75,7 +75,7 @@ class WrittenThreads:
 
     def take(self, items: list[Any]) -> WrittenThread | None:
         """Return what a thread may go on from. It is the caller's, who may `keep` it again."""
-        if len(items) < _LEAST:
+        if len(items) < LEAST:
             return None
         with self._lock:
             found = self._threads.pop(_key(items), None)
@@ -95,7 +95,7 @@ class WrittenThreads:
             numbers: Of the kinds of those that `before` has not.
             data: What was written.
         """
-        if len(items) < _LEAST or len(data) > _MOST_BYTES // 2:
+        if len(items) < LEAST or len(data) > _MOST_BYTES // 2:
             return
         thread = before or WrittenThread([], [], [], b"", b"")
         new = items[len(thread.ids) :]
@@ -114,4 +114,4 @@ class WrittenThreads:
 
 def _key(items: list[Any]) -> int:
     """What stays while a thread grows, and others have not, which may begin with equal messages."""
-    return id(items[_LEAST - 1])
+    return id(items[LEAST - 1])
