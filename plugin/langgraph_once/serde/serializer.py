@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
@@ -13,7 +14,14 @@ from langgraph_once.errors import ConfigError, EncryptionError, PayloadError, Un
 from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json
 from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
 from langgraph_once.serde.codecs.langgraph.read.pickle_rows import pickle_refusal
-from langgraph_once.serde.codecs.once1 import Decoder, Extension, Loader, Registry
+from langgraph_once.serde.codecs.once1 import (
+    Decoder,
+    Extension,
+    Loader,
+    NotPlain,
+    QuickEncode,
+    Registry,
+)
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
 from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
@@ -69,16 +77,16 @@ class OnceSerializer(JsonPlusSerializer):
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
             level=None if (level := self.config.compression_level) == "auto" else level,
-            min_bytes=self.config.min_compress_bytes,
             max_decoded_bytes=self.config.max_decoded_bytes,
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
-        # Looked up for each blob.
+        # Looked up for each value.
         self._codec = self.config.codec
         self._tag = Tag.parse(self._codec)
-        self._compresses = self.config.compression == "zstd"
+        self._least_packed = (
+            self.config.min_compress_bytes if self.config.compression == "zstd" else sys.maxsize
+        )
         self._encrypts = bool(self._keys)
-        self._is_bare = not (self._compresses or self._encrypts)
         self._binds = self._encrypts and self.config.bind_rows != "off"
         self._requires_encryption = (
             self.config.require_encryption or self.config.bind_rows == "required"
@@ -126,6 +134,7 @@ class OnceSerializer(JsonPlusSerializer):
         config = self.config
         self._allowlist = allowlist
         once1, msgpack = self._decoders_of(config.max_decoded_objects)
+        self._quick: dict[type, QuickEncode] = {}
         checks = {"once1": once1.check, "msgpack": msgpack.check}
         self._writer = Writer(config, allowlist, self._registry.under(allowlist), checks)
         self._msgpack_decoder = msgpack
@@ -135,6 +144,10 @@ class OnceSerializer(JsonPlusSerializer):
         # this size are spared.
         written = once1 if config.codec == "once1" else msgpack
         self._unchecked_bytes = written.unchecked_bytes
+        # Plain data of fewer bytes are stored as the codec wrote them.
+        self._bare_below = (
+            0 if self._encrypts else min(self._least_packed, self._unchecked_bytes + 1)
+        )
         # What is neither compressed nor encrypted goes straight to its codec.
         self._bare_decoders = {} if self._requires_encryption else self._decoders
 
@@ -164,8 +177,18 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
-        tag, data = self.encoded(obj)
-        return (tag.text, data) if self._is_bare else self.wrapped(tag, data, bound_to)
+        # As `encoded`, without a call: the metadata of a checkpoint take half a microsecond.
+        if obj is None and self._bare_below:
+            return _NULL[0].text, b""
+        try:
+            found = self._quick[type(obj)](obj)
+        except Exception:
+            tag, data = self._encoded_with_care(obj)
+        else:
+            if type(found) is bytes and len(found) < self._bare_below:
+                return self._codec, found
+            tag, data = self._tag, self._looked_at(obj, found)
+        return self.wrapped(tag, data, bound_to)
 
     def encoded(self, obj: Any) -> tuple[Tag, bytes]:
         """Return what the codec writes for `obj`: neither compressed nor encrypted.
@@ -173,17 +196,26 @@ class OnceSerializer(JsonPlusSerializer):
         Raises:
             EncodeError: The codec cannot write it.
         """
+        try:
+            found = self._quick[type(obj)](obj)
+        except Exception:
+            return self._encoded_with_care(obj)
+        return self._tag, self._looked_at(obj, found)
+
+    def _looked_at(self, obj: Any, found: bytes | NotPlain) -> bytes:
+        """Return what a quick encoder wrote for `obj`, if reading will not refuse it."""
+        if type(found) is bytes and len(found) <= self._unchecked_bytes:
+            return found
+        data = found if isinstance(found, bytes) else found.data
+        return self._writer.checked(obj, self._tag, data)
+
+    def _encoded_with_care(self, obj: Any) -> tuple[Tag, bytes]:
+        """Do what `encoded` does for any value, or report the exact error."""
         if obj is None:  # as channels are that only say that something happened
             return _NULL
-        writer = self._writer
-        try:
-            data, is_plain = writer.quick_encoders[type(obj)](obj)
-            tag = self._tag
-            is_sure = is_plain and len(data) <= self._unchecked_bytes
-        except Exception:  # the general encoder takes care, or reports the exact error
-            tag, data = writer.encode(obj)
-            is_sure = False
-        return tag, data if is_sure else writer.checked(obj, tag, data)
+        tag, data = self._writer.encode(obj)
+        self._quick = self._writer.quick_encoders  # from the first value on there are some
+        return tag, self._writer.checked(obj, tag, data)
 
     def wrapped(
         self, tag: Tag, data: bytes, bound_to: BoundTo = (), *, is_piece: bool = False
@@ -196,10 +228,12 @@ class OnceSerializer(JsonPlusSerializer):
             bound_to: As on `dumps_typed`.
             is_piece: Whether it is stored once, among many.
         """
-        if self._compresses:
+        if len(data) >= self._least_packed:
             packed = self._compression.compress(data, is_piece=is_piece)
             if packed is not None and (
-                is_piece or self._small_rows.may_hold(tag, data, len(packed))
+                is_piece
+                or len(data) <= self._small_rows.free_bytes
+                or self._small_rows.may_hold(tag, data, len(packed))
             ):
                 tag, data = tag.under("zstd"), packed
         if self._encrypts:

@@ -52,7 +52,8 @@ class SmallRows:
         self._most_bytes = config.max_decoded_bytes
         self._units = self._limit // _SHARE
         self._once1, self._msgpack = decoders(self._units)
-        self._free_bytes = self._units // _MOST_UNITS_OF_A_BYTE
+        self.free_bytes = self._units // _MOST_UNITS_OF_A_BYTE
+        """Values that are no longer are read in any case."""
 
     def check(self, tag: Tag, data: bytes, stored_bytes: int, *, joined: bool = False) -> None:
         """Look at what came out of a compressed row.
@@ -66,7 +67,7 @@ class SmallRows:
         Raises:
             SizeLimitError: It is more than a row of so few bytes may hold.
         """
-        if stored_bytes >= SMALL_BYTES or len(data) <= self._free_bytes:
+        if stored_bytes >= SMALL_BYTES or len(data) <= self.free_bytes:
             return
         try:
             with suppress(ValueError, TypeError, AttributeError):  # damaged, as reading will tell

@@ -15,6 +15,7 @@ from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_
 from langgraph_once.serde.codecs.langgraph.write import PATTERN, encode_msgpack
 from langgraph_once.serde.codecs.once1 import (
     Encoder,
+    NotPlain,
     QuickEncode,
     Registry,
     UnstoredError,
@@ -38,7 +39,7 @@ class Writer:
     Attributes:
         quick_encoders: What most values are, and how they are written if there is nothing unusual
             in them: none until the first value, so that only the first has to look whether it is
-            that. Each says besides whether the value was plain; others are checked.
+            that. What is `NotPlain` is to be checked.
     """
 
     def __init__(
@@ -74,7 +75,8 @@ class Writer:
         if not self._has_started:
             self._start()
             with suppress(Exception):  # as those that follow
-                return self._tag, self.quick_encoders[type(obj)](obj)[0]
+                data = self.quick_encoders[type(obj)](obj)
+                return self._tag, data if type(data) is bytes else data[0]
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
         if type(obj) in _BYTES or (self._config.codec == "msgpack" and isinstance(obj, _BYTES)):
             # A copy: the caller's own bytearray may change before it is stored.
@@ -130,9 +132,9 @@ class Writer:
         return data
 
 
-def _quick_msgpack(obj: Any) -> tuple[bytes, bool]:
+def _quick_msgpack(obj: Any) -> bytes | NotPlain:
     data = encode_msgpack(obj)
-    return data, PATTERN not in data
+    return NotPlain(data) if PATTERN in data else data
 
 
 def _name(obj: object) -> str:

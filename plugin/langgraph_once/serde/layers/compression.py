@@ -74,7 +74,6 @@ class Compression:
         self,
         *,
         level: int | None,
-        min_bytes: int,
         max_decoded_bytes: int,
         dictionary: bool = True,
         checksum: bool = True,
@@ -83,7 +82,6 @@ class Compression:
 
         Args:
             level: zstd's. None is 1, and for values above 256 KB something faster.
-            min_bytes: Smaller values are not compressed.
             max_decoded_bytes: No value is decompressed to more than this.
             dictionary: Write small values with the dictionary; reading needs no permission.
             checksum: Add four bytes, so that a flipped bit is an error and not another value.
@@ -92,8 +90,8 @@ class Compression:
         self._level = level
         self._dictionary = dictionary
         self._checksum = checksum
-        self._min_bytes = min_bytes
         self._max_decoded_bytes = max_decoded_bytes
+        self._most_of_small = min(max_decoded_bytes, max(max_decoded_bytes // 4, _MOST_OF_SMALL))
         # A compressor per thread: making one costs more than compressing a small message.
         self._local = threading.local()
 
@@ -108,7 +106,7 @@ class Compression:
                 compressed as values above 256 KB are, and stays as it is if a sample gets hardly
                 smaller, as that of an image in base64 does.
         """
-        if not self._min_bytes <= len(data) <= self._max_decoded_bytes:
+        if len(data) > self._max_decoded_bytes:
             return None
         if is_piece and len(data) > LONG_PIECE_BYTES:
             middle = len(data) // 2
@@ -124,9 +122,7 @@ class Compression:
 
     def _most_from(self, packed_bytes: int) -> int:
         """Return how much may come out of so many bytes."""
-        most = self._max_decoded_bytes
-        is_small = packed_bytes < _SMALL_BYTES and most > _MOST_OF_SMALL
-        return max(most // 4, _MOST_OF_SMALL) if is_small else most
+        return self._most_of_small if packed_bytes < _SMALL_BYTES else self._max_decoded_bytes
 
     def decompress(self, data: bytes, *, tag: str) -> bytes:
         """Undo `compress`.

@@ -25,7 +25,7 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
 from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
 from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode, encode_slow
 from langgraph_once.serde.codecs.once1.write.partial_exceptions import encode_error
-from langgraph_once.serde.codecs.once1.write.threads import QuickEncode
+from langgraph_once.serde.codecs.once1.write.threads import NotPlain, QuickEncode
 
 __all__ = [
     "Adapter",
@@ -36,6 +36,7 @@ __all__ = [
     "Extension",
     "Family",
     "Loader",
+    "NotPlain",
     "Opaque",
     "QuickEncode",
     "Registry",

@@ -38,6 +38,8 @@ from langgraph_once.serde.bounds.msgpack_headers import is_surely_one
 
 __all__ = [
     "ATOMS",
+    "END",
+    "END_MARK",
     "MARK",
     "MARKED",
     "MAX_KINDS_BYTES",
@@ -182,8 +184,8 @@ OPTIONS: Final = (
 
 # ormsgpack ignores what follows the first value. So a sequence is read as an array with this
 # mark as one more item: a sequence with one value too few or too many misplaces it.
-_MARK: Final = b"end of langgraph-once value"
-_END: Final = ormsgpack.packb(_MARK)
+END_MARK: Final = b"end of langgraph-once value"
+END: Final = ormsgpack.packb(END_MARK)
 
 
 def pack(value: Any, default: Any = None) -> bytes:
@@ -243,10 +245,10 @@ def unpack(content: bytes | memoryview, count: int, ext_hook: Any = None) -> lis
     Raises:
         ValueError: The sequence holds another number of values.
     """
-    framed = b"".join((_HEADERS[count], content, _END))
+    framed = b"".join((_HEADERS[count], content, END))
     items: list[Any] = ormsgpack.unpackb(framed, ext_hook=ext_hook)
     mark = items[-1]
-    if type(mark) is not bytes or mark != _MARK:
+    if type(mark) is not bytes or mark != END_MARK:
         raise ValueError("a sequence with the wrong number of values")
     return items
 
@@ -261,8 +263,8 @@ def unpack_one(content: bytes, ext_hook: Any) -> Any:
     """
     if is_surely_one(content):
         return ormsgpack.unpackb(content, ext_hook=ext_hook)
-    value, mark = ormsgpack.unpackb(b"".join((_PAIR, content, _END)), ext_hook=ext_hook)
-    if type(mark) is not bytes or mark != _MARK:
+    value, mark = ormsgpack.unpackb(b"".join((_PAIR, content, END)), ext_hook=ext_hook)
+    if type(mark) is not bytes or mark != END_MARK:
         raise ValueError("bytes after the end of the value")
     return value
 

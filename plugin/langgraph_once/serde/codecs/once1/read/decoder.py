@@ -16,6 +16,8 @@ from langgraph_once.serde.bounds.budget import Budget, allowed_for
 from langgraph_once.serde.bounds.ip_networks import release
 from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
 from langgraph_once.serde.codecs.once1.format.layout import (
+    END,
+    END_MARK,
     MARKED,
     MAX_LEVELS,
     MAX_OBJECTS,
@@ -116,7 +118,10 @@ class Decoder:
             try:
                 if MARKED in data:
                     return self._read_known(data)
-                return unpack_one(data, None)  # plain data, or no objects of the common kinds
+                # Plain data, or no objects of the common kinds. `unpack_one`, in place.
+                value, mark = unpackb(b"\x92" + data + END)
+                if mark == END_MARK:
+                    return value
             except Exception:  # noqa: S110  (read with care, it is told what is wrong)
                 pass
         return self._decode_carefully(data, tag)

@@ -40,6 +40,7 @@ class FastEncoder:
 
     def encode(self, value: Any) -> bytes | None:
         """Return the bytes of `value`; None where it takes `encode_slow` to write or refuse it."""
+        self.threads.take(type(value))
         attempt = OnePassWriter(self._known)
         try:
             data = attempt.packed(value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ormsgpack import Ext as Extension
 from ormsgpack import packb
@@ -36,15 +36,19 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
 from langgraph_once.serde.codecs.once1.write.written_threads import LEAST, WrittenThreads
 
 if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
+    from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
 
-__all__ = ["QuickEncode", "ThreadWriter"]
+__all__ = ["NotPlain", "QuickEncode", "ThreadWriter"]
 
-QuickEncode = Callable[[Any], tuple[bytes, bool]]
-"""Returns the bytes of a value, and whether there is nothing but messages and plain data in it.
 
-It raises an exception of any kind where it does not write the value.
-"""
+class NotPlain(NamedTuple):
+    """The bytes of a value that holds something else than messages and plain data."""
+
+    data: bytes
+
+
+QuickEncode = Callable[[Any], bytes | NotPlain]
+"""Returns the bytes of a value; raises an exception of any kind where it does not write it."""
 
 _TEXT: Final = frozenset({str})
 _MAX_LEVELS: Final = 16
@@ -65,35 +69,49 @@ _NEVER_MET: Final = (None, 0)
 class ThreadWriter:
     """Writes threads. Thread-safe."""
 
-    __slots__ = ("_classes", "_heads", "_known", "_numbered", "_written", "by_type")
+    __slots__ = (
+        "_classes",
+        "_heads",
+        "_heads_of_one",
+        "_known",
+        "_numbered",
+        "_written",
+        "by_type",
+    )
 
     def __init__(self, known: Known) -> None:
         self._known = known
         self._classes = _Classes(known.shapes)
         self._numbered = NumberedKinds()
         self._heads = Heads(self._numbered.kinds)
+        self._heads_of_one: dict[Kind, Extension] = {}
         self._written = WrittenThreads(self._numbered.kinds)
-        self.by_type = _ByType(self, known.shapes)
-        """What writes values of a type."""
+        self.by_type: dict[type, QuickEncode] = {
+            **dict.fromkeys((str, bool, int, float), _packed_scalar),
+            dict: self.encode_dict,
+            list: self.encode_list,
+        }
+        """What writes values of a type. Those of messages come when one is met first."""
 
-    def encode_list(self, items: list[Any]) -> tuple[bytes, bool]:
+    def encode_list(self, items: list[Any]) -> bytes | NotPlain:
         """Return the bytes of a list, as `QuickEncode`."""
         if not items or self._classes[type(items[0])] is None:
             parts = _Parts(self._known)
             return parts.packed(items, self._list(items, parts, 0))
+        if len(items) == 1 and (written := self._alone(items[0])) is not None:
+            return packb(written, None, OPTIONS)
         if len(items) >= LEAST and (grown := self._encode_grown(items)) is not None:
-            return grown, True
-        thread = self._maps(items)
-        if not self._is_plain(items, thread):
+            return grown
+        thread = written, numbers, odd = self._maps(items)
+        if odd or len({*map(id, items)}) != len(items):
             parts = _Parts(self._known)
             parts.takes_forms = True
             return parts.packed(items, self._thread(items, thread, parts, 0))
-        written, numbers, _ = thread
         written[0] = self._heads[bytes(numbers)]
         data = packb(written, None, OPTIONS)
         if len(items) >= LEAST:
             self._written.keep(None, items, numbers, data)
-        return data, True
+        return data
 
     def _encode_grown(self, items: list[Any]) -> bytes | None:
         """Return the bytes of a thread that goes on from one before; None if it does not."""
@@ -114,7 +132,7 @@ class ThreadWriter:
         self._written.keep(before, items, numbers, data)
         return data
 
-    def encode_dict(self, value: dict[Any, Any]) -> tuple[bytes, bool]:
+    def encode_dict(self, value: dict[Any, Any]) -> bytes | NotPlain:
         """Return the bytes of a dictionary, as `QuickEncode`."""
         inside = None
         for item in value.values():
@@ -127,40 +145,55 @@ class ThreadWriter:
         # The metadata of a checkpoint have one empty dictionary, an update of messages has a list.
         kind = type(inside)
         if inside is None or ((kind is dict or kind is list) and not inside):
-            return packb(value, None, OPTIONS), True
+            return packb(value, None, OPTIONS)
         if kind is list and self._classes[type(inside[0])] is not None:
             return self._encode_with_thread(value, inside)
         parts = _Parts(self._known)
         return parts.packed(value, self._map(value, parts, 0))
 
-    def _encode_with_thread(
-        self, value: dict[Any, Any], items: list[Any]
-    ) -> tuple[bytes, bool]:
+    def _encode_with_thread(self, value: dict[Any, Any], items: list[Any]) -> bytes | NotPlain:
         """Return the bytes of a dictionary in which a thread is all that holds something."""
-        thread = self._maps(items)
-        is_plain = self._is_plain(items, thread)
-        if is_plain:
-            written, numbers, _ = thread
-            written[0] = self._heads[bytes(numbers)]
-        else:
-            parts = _Parts(self._known)
-            parts.takes_forms = True
-            parts.ids = [id(value), id(items)]
-            written = self._thread(items, thread, parts, 1)
-        whole = {key: written if item is items else item for key, item in value.items()}
-        return (packb(whole, None, OPTIONS), True) if is_plain else parts.packed(value, whole)
+        written = self._alone(items[0]) if len(items) == 1 else None
+        parts = None
+        if written is None:
+            thread = written, numbers, odd = self._maps(items)
+            if odd or len({*map(id, items)}) != len(items):
+                parts = _Parts(self._known)
+                parts.takes_forms = True
+                parts.ids = [id(value), id(items)]
+                written = self._thread(items, thread, parts, 1)
+            else:
+                written[0] = self._heads[bytes(numbers)]
+        whole = value.copy()
+        for key in whole:
+            if whole[key] is items:
+                whole[key] = written
+        return packb(whole, None, OPTIONS) if parts is None else parts.packed(value, whole)
 
-    def _is_plain(self, items: list[Any], thread: _Thread) -> bool:
-        """Whether a thread is written as the maps of its messages, each of which occurs once."""
-        return not thread[2] and (len(items) == 1 or len({*map(id, items)}) == len(items))
+    def _alone(self, message: Any) -> list[Any] | None:
+        """Return what msgpack writes in the place of a thread of one plain message."""
+        found = self._classes[type(message)]
+        if found is None or (kind := found[-1].own_kind_of(message)) is None:
+            return None
+        try:
+            head = self._heads_of_one[kind]
+        except KeyError:
+            head = self._heads[bytes([self._numbered.number(kind)])]
+            self._heads_of_one[kind] = head
+        return [head, message.__dict__]
 
-    def encode_message(self, message: Any) -> tuple[bytes, bool]:
+    def take(self, cls: type) -> None:
+        """Note a class, in `by_type`, if it is one of messages."""
+        if type(self._known.shapes[cls]) is MessageShape:
+            self.by_type[cls] = self.encode_message
+
+    def encode_message(self, message: Any) -> bytes | NotPlain:
         """Return the bytes of a message, as `QuickEncode`."""
         shape = self._known.shapes[type(message)]
         if type(shape) is not MessageShape or (kind := shape.own_kind_of(message)) is None:
             raise GiveUpError
         packed = packb([kind.alone, message.__dict__, MARK], None, OPTIONS)
-        return packb(Extension(_MODEL, packed), None, OPTIONS), True
+        return packb(Extension(_MODEL, packed), None, OPTIONS)
 
     def _map(self, value: dict[Any, Any], parts: _Parts, level: int) -> dict[Any, Any]:
         """Return what msgpack writes in the place of a dictionary, whose keys are text."""
@@ -304,7 +337,7 @@ class _Parts:
             self._other = OnePassWriter(self._known)
         return self._other
 
-    def packed(self, value: Any, written: Any) -> tuple[bytes, bool]:
+    def packed(self, value: Any, written: Any) -> bytes | NotPlain:
         """Return the bytes of `value`, as `QuickEncode`; msgpack writes `written` in its place.
 
         Raises:
@@ -317,9 +350,9 @@ class _Parts:
             if self._other.pieces:
                 raise GiveUpError
         if len({*self.ids}) == len(self.ids):
-            return data, hook is None
+            return data if hook is None else NotPlain(data)
         shared = SharedPartsWriter(self._known, Counter(self.ids), is_simple=True)
-        return shared.packed(value), False
+        return NotPlain(shared.packed(value))
 
     def _hook(self) -> Callable[[Any], Any] | None:
         nested = self.nested
@@ -333,23 +366,8 @@ class _Parts:
         return other.inside
 
 
-def _packed_scalar(value: Any) -> tuple[bytes, bool]:
-    return pack(value), True
-
-
-class _ByType(dict[type, QuickEncode]):
-    def __init__(self, threads: ThreadWriter, shapes: dict[type, Shape | None]) -> None:
-        super().__init__()
-        self._encode_message = threads.encode_message
-        self._shapes = shapes
-        self[dict] = threads.encode_dict
-        self[list] = threads.encode_list
-        self |= dict.fromkeys((str, bool, int, float), _packed_scalar)
-
-    def __missing__(self, cls: type) -> QuickEncode:
-        if type(self._shapes[cls]) is not MessageShape:
-            raise GiveUpError
-        return self.setdefault(cls, self._encode_message)
+def _packed_scalar(value: Any) -> bytes:
+    return packb(value, None, OPTIONS)
 
 
 class _Classes(dict[type, "tuple[Any, int, str, MessageShape] | None"]):
