@@ -84,8 +84,8 @@ class SerdeConfig:
     """zstd level: higher is smaller and slower. "auto" is 1, and for values above 256 KB
     something faster. docs/serializer.md counts."""
 
-    min_compress_bytes: Annotated[int, Field(ge=0)] = 100
-    """Smaller values are written uncompressed; in bytes."""
+    min_compress_bytes: Annotated[int, Field(ge=0)] = 256
+    """Smaller values are written uncompressed; in bytes. They would gain less than 100."""
 
     max_decoded_bytes: Annotated[int, Field(ge=1024)] = 256 * 1024 * 1024
     """The most one value may decompress to, so that no stored blob exhausts memory; in bytes."""

@@ -21,6 +21,7 @@ from langgraph_once.serde.codecs.once1 import (
     NotPlain,
     QuickEncode,
     Registry,
+    bytes_in,
 )
 from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
@@ -206,8 +207,7 @@ class OnceSerializer(JsonPlusSerializer):
         """Return what a quick encoder wrote for `obj`, if reading will not refuse it."""
         if type(found) is bytes and len(found) <= self._unchecked_bytes:
             return found
-        data = found if isinstance(found, bytes) else found.data
-        return self._writer.checked(obj, self._tag, data)
+        return self._writer.checked(obj, self._tag, bytes_in(found))
 
     def _encoded_with_care(self, obj: Any) -> tuple[Tag, bytes]:
         """Do what `encoded` does for any value, or report the exact error."""

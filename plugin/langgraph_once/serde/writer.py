@@ -19,6 +19,7 @@ from langgraph_once.serde.codecs.once1 import (
     QuickEncode,
     Registry,
     UnstoredError,
+    bytes_in,
     encode_error,
 )
 from langgraph_once.serde.layers.tag import Tag
@@ -75,8 +76,7 @@ class Writer:
         if not self._has_started:
             self._start()
             with suppress(Exception):  # as those that follow
-                data = self.quick_encoders[type(obj)](obj)
-                return self._tag, data if type(data) is bytes else data[0]
+                return self._tag, bytes_in(self.quick_encoders[type(obj)](obj))
         # Upstream's msgpack codec takes subclasses of bytes for bytes; ours keeps them.
         if type(obj) in _BYTES or (self._config.codec == "msgpack" and isinstance(obj, _BYTES)):
             # A copy: the caller's own bytearray may change before it is stored.

@@ -78,7 +78,7 @@ def measure() -> Iterator[str]:
     yield "| codec | metadata of | bytes | states | zstd | dictionary | saved | µs | µs, dict. |"
     yield "|---|---|---|---|---|---|---|---|---|"
     without, within = (
-        Compression(level=3, min_bytes=0, max_decoded_bytes=2**28, dictionary=dictionary)
+        Compression(level=3, max_decoded_bytes=2**28, dictionary=dictionary)
         for dictionary in (False, True)
     )
     for codec in ("msgpack", "once1"):

@@ -72,6 +72,23 @@ def test_the_tag_tells_the_layers(codec: str, settings: dict[str, Any], suffix: 
     assert (len(data) < 500) == ("zstd" in suffix)
 
 
+def test_only_what_gains_something_is_compressed() -> None:
+    for text in ("a" * 252, {"key": "a" * 246}):
+        assert serde().dumps_typed(text)[0] == "once1"
+        longer = serde().dumps_typed(f"{text}aaaa")
+        assert longer[0] == "once1.zstd"
+    at_a_hundred = serde(min_compress_bytes=100)
+    assert at_a_hundred.dumps_typed("a" * 97)[0] == "once1"
+    assert at_a_hundred.dumps_typed("a" * 98)[0] == "once1.zstd"
+
+
+def test_nothing_is_written_as_null_and_sealed_like_all_else() -> None:
+    assert serde().dumps_typed(None) == ("null", b"")
+    tag, data = serde(**KEY).dumps_typed(None)
+    assert tag == "null.aesgcm"
+    assert serde(**KEY).loads_typed((tag, data)) is None
+
+
 @given(settings=st.sampled_from([settings for settings, _ in LAYERS]), value=VALUES)
 def test_every_value_comes_back_through_every_layer(settings: dict[str, Any], value: Any) -> None:
     once = serde(**settings)

@@ -12,11 +12,11 @@ for large ones, and has no switch for literals: twice the size, or twice the tim
 
 from __future__ import annotations
 
-import contextlib
 import importlib.resources
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from typing import Final
 
@@ -133,10 +133,19 @@ class Compression:
                 this version does not have.
         """
         limit = self._most_from(len(data))
+        # Most frames say their size, and all of ours are read with the dictionary at hand: those
+        # that need none do not refer to it. What this does not read is looked at below.
+        with suppress(zstandard.ZstdError):
+            if 0 <= zstandard.frame_content_size(data) <= limit:
+                return self._decompressor().decompress(data, allow_extra_data=False)
+        return self._decompressed_with_care(data, limit, tag)
+
+    def _decompressed_with_care(self, data: bytes, limit: int, tag: str) -> bytes:
+        """Do what `decompress` does for any frame, or say what is wrong with it."""
         try:
             frame = zstandard.get_frame_parameters(data)
-            says_size = frame.content_size != zstandard.CONTENTSIZE_UNKNOWN
-            if says_size and frame.content_size > limit:
+            size = frame.content_size
+            if size != zstandard.CONTENTSIZE_UNKNOWN and size > limit:
                 raise _too_large(limit, self._max_decoded_bytes, tag)
             if frame.dict_id not in (0, *_DICTIONARIES):
                 raise PayloadError(
@@ -144,11 +153,6 @@ class Compression:
                     "version of langgraph-once may have it",
                     tag=tag,
                 )
-            if says_size:
-                with contextlib.suppress(zstandard.ZstdError):  # what is wrong is told below
-                    return self._decompressor(frame.dict_id).decompress(
-                        data, allow_extra_data=False
-                    )
             known = _content(frame.dict_id)
             stream = zstd.ZstdDecompressor(zstd.ZstdDict(known) if known else None)
             # The header may lie or stay silent, so the output is bounded as well.
@@ -163,15 +167,13 @@ class Compression:
             raise PayloadError("bytes after the end of the zstd data", tag=tag)
         return plain
 
-    def _decompressor(self, dictionary_id: int) -> zstandard.ZstdDecompressor:
+    def _decompressor(self) -> zstandard.ZstdDecompressor:
         """Return this thread's decompressor: one that is used again takes a third of the time."""
-        name = f"decompressor_{dictionary_id}"
-        found: zstandard.ZstdDecompressor | None = getattr(self._local, name, None)
-        if found is None:
-            known = _content(dictionary_id)
-            content = zstandard.ZstdCompressionDict(known) if known else None
-            found = zstandard.ZstdDecompressor(dict_data=content)
-            setattr(self._local, name, found)
+        try:
+            found: zstandard.ZstdDecompressor = self._local.decompressor
+        except AttributeError:
+            known = zstandard.ZstdCompressionDict(_content(_DICTIONARIES[-1]))
+            found = self._local.decompressor = zstandard.ZstdDecompressor(dict_data=known)
         return found
 
     def _compressor(self, name: str) -> Callable[[bytes], bytes]:
@@ -190,7 +192,7 @@ class Compression:
                 options |= _HUGE_OPTIONS
             options[zstd.CompressionParameter.checksum_flag] = int(self._checksum)
             # A zstd that takes no experimental options compresses as for smaller values.
-            with contextlib.suppress(ValueError, zstd.ZstdError):
+            with suppress(ValueError, zstd.ZstdError):
                 huge = zstd.ZstdCompressor(options=options)
                 return partial(huge.compress, mode=zstd.ZstdCompressor.FLUSH_FRAME)
         known = _digested(level) if name == "with_dictionary" else None

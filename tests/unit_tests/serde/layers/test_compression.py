@@ -24,8 +24,8 @@ LIMIT = 100_000
 TAG = "msgpack+zstd"
 
 
-def layer(min_bytes: int = 0, limit: int = LIMIT, level: int | None = 3) -> Compression:
-    return Compression(level=level, min_bytes=min_bytes, max_decoded_bytes=limit)
+def layer(limit: int = LIMIT, level: int | None = 3) -> Compression:
+    return Compression(level=level, max_decoded_bytes=limit)
 
 
 def packed(data: bytes) -> bytes:
@@ -41,11 +41,6 @@ def test_what_is_compressed_is_smaller_and_comes_back(unit: bytes, times: int) -
     if result is not None:
         assert len(result) < len(data)
         assert layer().decompress(result, tag=TAG) == data
-
-
-def test_compresses_from_the_threshold_on() -> None:
-    assert layer(min_bytes=100).compress(b"a" * 99) is None
-    assert layer(min_bytes=100).compress(b"a" * 100) is not None
 
 
 def test_leaves_alone_what_does_not_shrink() -> None:
@@ -67,7 +62,7 @@ def test_a_long_piece_is_left_alone_if_a_sample_hardly_shrinks() -> None:
 
 
 def test_a_frame_without_a_checksum_says_so() -> None:
-    made = Compression(level=1, min_bytes=0, max_decoded_bytes=9999, checksum=False)
+    made = Compression(level=1, max_decoded_bytes=9999, checksum=False)
     packed = made.compress(b"a" * 999)
     assert packed is not None
     assert not has_checksum(packed)

@@ -26,7 +26,7 @@ KEYS = {"k": SecretStr(base64.b64encode(bytes(32)).decode())}
 
 
 def layer(level: int | None = None) -> Compression:
-    return Compression(level=level, min_bytes=0, max_decoded_bytes=MB)
+    return Compression(level=level, max_decoded_bytes=MB)
 
 
 def prose(size: int) -> bytes:

@@ -47,7 +47,7 @@ TAG = "msgpack+zstd"
 
 
 def layer(**options: Any) -> Compression:
-    bounds: dict[str, Any] = {"level": 3, "min_bytes": 0, "max_decoded_bytes": 100_000}
+    bounds: dict[str, Any] = {"level": 3, "max_decoded_bytes": 100_000}
     return Compression(**(bounds | options))
 
 

@@ -25,7 +25,7 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
 from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
 from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode, encode_slow
 from langgraph_once.serde.codecs.once1.write.partial_exceptions import encode_error
-from langgraph_once.serde.codecs.once1.write.threads import NotPlain, QuickEncode
+from langgraph_once.serde.codecs.once1.write.threads import NotPlain, QuickEncode, bytes_in
 
 __all__ = [
     "Adapter",
@@ -45,6 +45,7 @@ __all__ = [
     "Unstored",
     "UnstoredError",
     "UnwritableError",
+    "bytes_in",
     "decode",
     "encode",
     "encode_error",

@@ -17,6 +17,7 @@ from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pa
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.type_names import mentions
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from langgraph_once.serde.codecs.once1.write.threads import NotPlain, bytes_in
 from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference
@@ -63,7 +64,8 @@ def test_objects_in_threads_say_what_the_slow_way_says(
         ]
     fast = FAST.encode(value)
     try:
-        written, is_plain = FAST.threads.by_type[type(value)](value)
+        found = FAST.threads.by_type[type(value)](value)
+        written, is_plain = bytes_in(found), isinstance(found, bytes)
     except Exception:
         written, is_plain = fast or b"", False
     event(f"plain: {is_plain}, at once: {written is not fast}")
@@ -75,7 +77,7 @@ def test_objects_in_threads_say_what_the_slow_way_says(
 
 
 def at_once(value: Any) -> bytes:
-    return FAST.threads.by_type[type(value)](value)[0]
+    return bytes_in(FAST.threads.by_type[type(value)](value))
 
 
 def documents(count: int) -> list[Any]:
@@ -90,8 +92,9 @@ def documents(count: int) -> list[Any]:
 
 
 def test_documents_of_one_kind_are_maps() -> None:
-    data, is_plain = FAST.threads.encode_list(documents(20))
-    assert not is_plain  # its size is checked
+    found = FAST.threads.encode_list(documents(20))
+    assert isinstance(found, NotPlain)  # its size is checked
+    data = found.data
     assert data.count(b"base:Document") == 1
     [(code, _)] = [(top.tag, top.data) for top in ormsgpack.unpackb(data, ext_hook=Found)[:1]]
     assert code == Ext.HEAD

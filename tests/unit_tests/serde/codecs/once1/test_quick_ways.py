@@ -17,6 +17,7 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Registry
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from langgraph_once.serde.codecs.once1.write.threads import bytes_in
 from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, nested, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference
@@ -36,7 +37,8 @@ USAGE: Any = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
 def straight(value: Any) -> bytes | None:
     """What is written at once; nothing where care is needed."""
     try:
-        return FAST.threads.by_type[type(value)](value)[0]
+        FAST.threads.take(type(value))
+        return bytes_in(FAST.threads.by_type[type(value)](value))
     except Exception:
         return None
 

@@ -14,6 +14,7 @@ from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
+from langgraph_once.serde.codecs.once1.write.threads import bytes_in
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference
 from tests.unit_tests.serde.codecs.once1.test_models import (
@@ -61,7 +62,7 @@ def test_threads_of_any_length_come_back(count: int) -> None:
         one_reader = Decoder(LOADER, max_objects=10**6)
         for value in (thread, {"messages": thread}, {"x" * 40: thread}, {"": thread}):
             write: Any = STRAIGHT.encode_list if value is thread else STRAIGHT.encode_dict
-            data, _ = write(value)
+            data = bytes_in(write(value))
             assert pack(MARK) in data
             assert difference(one_reader.decode(data, "once1"), value) is None
             for _ in range(2):  # once its start is not known, then nothing
@@ -71,7 +72,7 @@ def test_threads_of_any_length_come_back(count: int) -> None:
 def test_dictionaries_of_threads_come_back() -> None:
     thread = [message(i) for i in range(5)]
     value = {"a": thread[:2], "b": 1, "c": thread[2:], "d": "text"}
-    assert difference(read(STRAIGHT.encode_dict(value)[0], LOADER), value) is None
+    assert difference(read(bytes_in(STRAIGHT.encode_dict(value)), LOADER), value) is None
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_more_kinds_than_a_byte_can_count_are_left_to_care() -> None:
         message = AIMessage("a")
         object.__setattr__(message, "__pydantic_fields_set__", fields_set)
         try:
-            data, _ = fast.threads.encode_list([message])
+            data = bytes_in(fast.threads.encode_list([message]))
         except GiveUpError:
             continue
         written += 1

@@ -38,13 +38,18 @@ from langgraph_once.serde.codecs.once1.write.written_threads import LEAST, Writt
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
 
-__all__ = ["NotPlain", "QuickEncode", "ThreadWriter"]
+__all__ = ["NotPlain", "QuickEncode", "ThreadWriter", "bytes_in"]
 
 
 class NotPlain(NamedTuple):
     """The bytes of a value that holds something else than messages and plain data."""
 
     data: bytes
+
+
+def bytes_in(found: bytes | NotPlain) -> bytes:
+    """Return the bytes of a value."""
+    return found if isinstance(found, bytes) else found.data
 
 
 QuickEncode = Callable[[Any], bytes | NotPlain]
