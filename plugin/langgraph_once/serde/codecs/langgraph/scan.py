@@ -98,7 +98,7 @@ def keys_of_large_maps(data: bytes, few: int) -> list[list[tuple[int, bytes]]]:
 
     Returns:
         For each map, parts of it: how many values follow each other, from a key on, and their
-        bytes. A part of one value is a key that is an array; other single keys are left out.
+        bytes. A part of one value is a key that is an array. Other keys are left out, most often.
     """
     found: list[list[tuple[int, bytes]]] = []
     # Of each open container: how many values are to come, and the parts if it is a large map.
@@ -134,9 +134,14 @@ def _after_scalars(data: bytes, at: int, left: int) -> tuple[int, int]:
 
 def _after_keys(data: bytes, at: int, left: int, parts: list[tuple[int, bytes]]) -> tuple[int, int]:
     """Return where a value of a map begins, after a key, and how many of `left` values do there."""
-    count, run = _pairs()
-    while count <= left and (found := run.match(data, at)):
-        parts.append((count, found[0]))
+    count, plain, others = _pairs()
+    while count <= left:
+        found = plain.match(data, at)
+        if found is None:
+            found = others.match(data, at)
+            if found is None:
+                break
+            parts.append((count, found[0]))
         at, left = found.end(), left - count
     if not left or at >= len(data):
         return at, left
@@ -150,32 +155,31 @@ def _after_keys(data: bytes, at: int, left: int, parts: list[tuple[int, bytes]])
 def _runs() -> tuple[tuple[int, re.Pattern[bytes]], ...]:
     """Return patterns of so many values."""
     one = _short_value()
-    return tuple((n, re.compile(b"%s{%d}+" % (one, n), re.DOTALL)) for n in (4096, 256, 16, 1))
+    return tuple((n, re.compile(b"%s{%d}+" % (one, n), re.DOTALL)) for n in (4096, 256, 16, 4, 1))
 
 
 @functools.cache
-def _pairs() -> tuple[int, re.Pattern[bytes]]:
-    """Return a pattern of so many keys and values, of which keys may be short arrays."""
+def _pairs() -> tuple[int, re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return patterns of so many keys and values: of none that is an array, and of all.
+
+    Keys and values may be short arrays of what holds no other value.
+    """
     one = _short_value()
-    key = b"(?:%s|\\x91%s|\\x92%s{2}|\\x93%s{3})" % (one, one, one, one)
-    return 256, re.compile(b"(?:%s%s){128}+" % (key, one), re.DOTALL)
+    any_ = b"(?:%s|\\x91%s|\\x92%s{2}|\\x93%s{3})" % (one, one, one, one)
+    plain, others = (re.compile(b"(?:%s%s){128}+" % (key, any_), re.DOTALL) for key in (one, any_))
+    return 256, plain, others
 
 
 def _short_value() -> bytes:
-    """Return the pattern of a value of up to some 260 bytes that holds no other."""
+    """Return the pattern of a value of up to some 260 bytes that holds no other.
+
+    Extensions are left out whose length is told, and lengths in more bytes than it takes.
+    """
     fixed: dict[int, bytes] = {}
-    sized: list[bytes] = []
     for first, (kind, width, size) in enumerate(HEADERS):
-        more = int(kind is Kind.EXT)
-        if first in _CONTAINER_STARTS:
-            continue
-        if width:
-            sized.append(b"\\x%02x\\x00{%d}(?:%s)" % (first, width - 1, _HELD[more]))
-        else:
-            fixed[size + more] = fixed.get(size + more, b"") + b"\\x%02x" % first
+        if not width and first not in _CONTAINER_STARTS:
+            rest = size + (kind is Kind.EXT)
+            fixed[rest] = fixed.get(rest, b"") + b"\\x%02x" % first
     runs = (b"[%s].{%d}" % (firsts, rest) for rest, firsts in sorted(fixed.items()))
-    return b"(?:%s)" % b"|".join((*runs, *sized))
-
-
-_HELD: Final = [b"|".join(b"\\x%02x.{%d}" % (n, n + more) for n in range(256)) for more in (0, 1)]
-"""A length below 256 and what it announces, without and with the type of an extension."""
+    told = b"|".join(b"\\x%02x.{%d}" % (n, n) for n in range(256))
+    return b"(?:%s|[\\xc4\\xd9](?:%s))" % (b"|".join(runs), told)

@@ -16,6 +16,7 @@ from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.langgraph.read.key_collisions import (
     _keys,
+    has_large_maps,
     share_hashes,
     takes_long,
 )
@@ -129,6 +130,25 @@ def test_a_key_that_cannot_be_read_does_not_hide_the_others() -> None:
     hostile = b"\xdf" + struct.pack(">I", len(TWINS) + 1)
     hostile += b"".join(pack([*key]) + b"\xc0" for key in TWINS) + b"\x91\xc1\xc0"
     assert takes_long(hostile)
+
+
+def test_a_map_that_promises_more_than_there_is_is_looked_at() -> None:
+    hostile = b"\xdf\xff\xff\xff\xff" + b"".join(pack([*key]) + b"\xc0" for key in TWINS)
+    assert has_large_maps(hostile)
+    with pytest.raises(PayloadError, match="share a hash"):
+        SERDE.loads_typed(("msgpack", hostile))
+
+
+def test_only_heads_of_large_maps_are_taken_for_such() -> None:
+    heads = (b"\xde\x01\xff", b"\xde\x02\x00", b"\xdf\0\0\1\xff", b"\xdf\0\0\2\0")
+    assert [has_large_maps(head + b"\xc0" * 1026) for head in heads] == [False, True] * 2
+    assert not any(has_large_maps(head + b"\xc0" * 1019) for head in heads)
+    assert has_large_maps(b"\xde" + heads[1] + b"\xc0" * 1026)  # what looks like one before it
+
+
+def test_small_maps_with_other_keys_than_text_are_not_looked_through() -> None:
+    packed = JsonPlusSerializer().dumps_typed([{n: n for n in range(20)}] * 500)
+    assert not has_large_maps(packed[1])
 
 
 def test_few_items_may_share_a_hash() -> None:

@@ -7,6 +7,7 @@ through first.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["as_tuple", "has_large_maps", "share_hashes", "takes_long"]
 
-_FEW: Final = 15
-"""What a map holds at most whose head has another form."""
+_FEW: Final = 511
+"""Keys of a map. As many of one hash take milliseconds; `share_hashes` lets 800 pass."""
+
+_LARGE_MAP: Final = re.compile(rb"\xde(?=([\x02-\xff].))|\xdf(?=(....))", re.DOTALL)
+"""What may be the head of a map of more keys, and how many."""
 
 _ANY: Final = 1 << 62
 """Nothing occurs twice in msgpack: hashing takes no longer than reading."""
@@ -33,7 +37,11 @@ _ARRAY: Final = b"\xdd"
 
 def has_large_maps(data: bytes) -> bool:
     """Whether `data`, or an extension in it, may hold a map of more than a few keys."""
-    return b"\xde" in data or b"\xdf" in data
+    # One that promises more than there is counts: its keys are hashed until they end.
+    return any(
+        min(int.from_bytes(found[1] or found[2]), (len(data) - found.end()) // 2) > _FEW
+        for found in _LARGE_MAP.finditer(data)
+    )
 
 
 def takes_long(data: bytes) -> bool:
@@ -58,7 +66,14 @@ def share_hashes(items: Collection[Any]) -> bool:
 
 def as_tuple(item: Any) -> Any:
     """Return a list as a tuple, and so all the way down; what else there is, as it is."""
-    return tuple(map(as_tuple, item)) if type(item) is list else item
+    if type(item) is not list:
+        return item
+    made = tuple(item)
+    try:
+        hash(made)  # to look for lists takes longer
+    except TypeError:
+        return tuple(map(as_tuple, item))
+    return made
 
 
 def _keys(parts: list[tuple[int, bytes]]) -> Iterator[Any]:
