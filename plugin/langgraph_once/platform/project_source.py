@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from langgraph_once.manifest import Manifest
-from langgraph_once.serde.trust.import_graph import files_run_by
+from langgraph_once.serde.trust.project import files_run_by
 from langgraph_once.settings import load_graph_files, load_graph_paths
 
 __all__ = ["project_source"]

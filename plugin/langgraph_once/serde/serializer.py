@@ -11,9 +11,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, EncryptionError, PayloadError, UnknownTagError
-from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json
+from langgraph_once.serde.codecs.langgraph.read.json_rows import decode_json, pickle_refusal
 from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import MsgpackDecoder
-from langgraph_once.serde.codecs.langgraph.read.pickle_rows import pickle_refusal
 from langgraph_once.serde.codecs.once1 import (
     Decoder,
     Extension,
@@ -24,8 +23,7 @@ from langgraph_once.serde.codecs.once1 import (
     bytes_in,
 )
 from langgraph_once.serde.layers.compression import Compression
-from langgraph_once.serde.layers.encryption import BoundTo, KeyRing
-from langgraph_once.serde.layers.langgraph_aes import UpstreamCipher
+from langgraph_once.serde.layers.encryption import BoundTo, KeyRing, UpstreamCipher
 from langgraph_once.serde.layers.tag import Layer, Tag, may_be_bound
 from langgraph_once.serde.small_rows import SMALL_BYTES, SmallRows
 from langgraph_once.serde.trust.allowlist import Allowlist

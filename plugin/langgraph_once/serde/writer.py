@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, SerdeError
-from langgraph_once.serde.bounds.patterns import PatternTooLargeError
+from langgraph_once.serde.bounds.costly_values import PatternTooLargeError
 from langgraph_once.serde.codecs.fallback import encode_as_stock, is_carried_by_stock
 from langgraph_once.serde.codecs.langgraph.write import PATTERN, encode_msgpack
 from langgraph_once.serde.codecs.once1 import (

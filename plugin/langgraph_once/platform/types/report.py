@@ -18,9 +18,8 @@ from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde.layers.tag import Codec, Tag
-from langgraph_once.serde.survey.channels import channel_at
 from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings, Word
-from langgraph_once.serde.survey.type_names import Mention, mentions_in
+from langgraph_once.serde.survey.type_names import Mention, channel_at, mentions_in
 from langgraph_once.serde.trust.audit import is_yours, proposed
 from langgraph_once.serde.trust.module_owner import owner_of
 from langgraph_once.settings import Settings

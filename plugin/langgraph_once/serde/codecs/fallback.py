@@ -17,7 +17,7 @@ from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
 from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once1.registry.registry import Registry
-from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored
+from langgraph_once.serde.codecs.once1.types.base.protocol import Unstored
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily

@@ -9,6 +9,8 @@
 The tag string, everything before the nonce, and the place are authenticated too. So a blob that is
 moved under another tag or to another place, relabelled with another key, or said to be bound to no
 place, is refused.
+
+The `aes` layer: rows that LangGraph's `EncryptedSerializer` encrypted (AES-EAX). Read only.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.errors import ConfigError, EncryptionError
 from langgraph_once.redaction import shown
@@ -30,9 +33,10 @@ from langgraph_once.redaction import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from langgraph.checkpoint.serde.base import CipherProtocol
     from pydantic import SecretStr
 
-__all__ = ["BoundTo", "KeyRing"]
+__all__ = ["BoundTo", "KeyRing", "UpstreamCipher"]
 
 BoundTo: TypeAlias = tuple[str | int | None, ...]
 """Names the place where a blob is stored, and no other; empty where nobody says which."""
@@ -191,3 +195,51 @@ def _split(data: bytes, tag: str) -> tuple[str, bytes]:
         return data[2:start].decode(), data[start:]
     except UnicodeDecodeError as error:
         raise EncryptionError("the key id in the envelope is damaged", tag=tag) from error
+
+
+_KEY_NAME: Final = "LANGGRAPH_AES_KEY"
+
+
+class UpstreamCipher:
+    """Reads rows of upstream's `EncryptedSerializer` (`<codec>+aes`). Thread-safe."""
+
+    def __init__(self, key: SecretStr | None) -> None:
+        if key is not None and not _fits(key.get_secret_value()):
+            raise ConfigError(_KEY_NAME, "an AES key has 16, 24 or 32 bytes of utf-8")
+        self._key = key
+
+    def decrypt(self, data: bytes, *, tag: str) -> bytes:
+        """Open `data`.
+
+        Raises:
+            EncryptionError: No key, the wrong key, damaged bytes, or no `pycryptodome`.
+        """
+        cipher = self._cipher(tag)
+        try:
+            return cipher.decrypt("aes", data)
+        except ValueError as error:
+            raise EncryptionError(
+                f"the value does not open with {_KEY_NAME}, or it was changed", tag=tag
+            ) from error
+
+    def _cipher(self, tag: str) -> CipherProtocol:
+        if self._key is None:
+            raise EncryptionError(
+                f"the value was encrypted by upstream's serializer; set {_KEY_NAME}", tag=tag
+            )
+        try:
+            key = self._key.get_secret_value().encode()
+            return EncryptedSerializer.from_pycryptodome_aes(key=key).cipher
+        except ImportError as error:
+            raise EncryptionError(
+                "reading upstream's encrypted rows takes pycryptodome: "
+                'pip install "langgraph-once[aes]"',
+                tag=tag,
+            ) from error
+
+
+def _fits(key: str) -> bool:
+    try:
+        return len(key.encode()) in (16, 24, 32)
+    except UnicodeEncodeError:  # which holds the key
+        return False

@@ -2,7 +2,6 @@
 
 In: the bytes of a row, as its codec wrote them. Out: names of classes, and what becomes of them.
 
-    type_names.py   which classes does a row name, in every codec?
-    channels.py     in which channel of the checkpoint does each of them stand?
+    type_names.py   which classes does a row name, in every codec, and in which channels?
     rebuildable.py  can a new process rebuild instances of a class, and if not, why?
 """

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from langgraph_once.serde.bounds import enum_flags
-from langgraph_once.serde.bounds.enum_flags import flag_of
+from langgraph_once.serde.bounds import costly_values
+from langgraph_once.serde.bounds.costly_values import flag_of
 from tests.unit_tests.serde.bounds.attacks_small import flags
 from tests.unit_tests.serde.codecs.once1.table import once1
 
@@ -28,8 +28,8 @@ class Wide(enum.IntFlag):
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sixteenth of what is kept otherwise, so that it is soon too many."""
-    monkeypatch.setattr(enum_flags, "_FEW", 256)
-    monkeypatch.setattr(enum_flags, "_made", WeakKeyDictionary())
+    monkeypatch.setattr(costly_values, "_FEW", 256)
+    monkeypatch.setattr(costly_values, "_made", WeakKeyDictionary())
 
 
 def test_a_combination_is_the_one_that_the_program_has() -> None:

@@ -11,7 +11,7 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import EncodeError, PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.bounds.patterns import (
+from langgraph_once.serde.bounds.costly_values import (
     MAX_PATTERN_UNITS,
     PatternTooLargeError,
     compiled,

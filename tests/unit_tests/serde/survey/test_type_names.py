@@ -21,8 +21,7 @@ from pydantic import BaseModel
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.layout import Ext
-from langgraph_once.serde.survey.channels import channel_at
-from langgraph_once.serde.survey.type_names import mentions_in
+from langgraph_once.serde.survey.type_names import channel_at, mentions_in
 from tests.unit_tests.serde.codecs.once1 import kinds as k
 
 HERE = __name__

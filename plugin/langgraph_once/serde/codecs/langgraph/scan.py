@@ -1,19 +1,31 @@
-"""LangGraph's msgpack, looked through as far as to know what reading it takes."""
+"""LangGraph's msgpack, looked through as far as to know what reading it takes.
+
+Refusing maps with many keys of one hash: they take time in proportion to the square.
+
+The hashes of strings and bytes depend on a secret of the process. Those of tuples do not, and
+arrays as keys become tuples. ormsgpack makes the dicts, so blobs with large maps are looked
+through first.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import (
     EXT_CONSTRUCTOR_KW_ARGS,
     EXT_PYDANTIC_V1,
     EXT_PYDANTIC_V2,
 )
+from ormsgpack import unpackb
 
+from langgraph_once.errors import PayloadError
+from langgraph_once.serde.bounds.budget import Budget
+from langgraph_once.serde.bounds.hashing import Hashing, are_harmless
 from langgraph_once.serde.bounds.msgpack_headers import (
     HEADERS,
     Kind,
@@ -24,7 +36,19 @@ from langgraph_once.serde.bounds.msgpack_headers import (
 )
 from langgraph_once.serde.bounds.weight import Weights
 
-__all__ = ["WEIGHTS", "keys_of_large_maps", "may_nest", "most_open_bytes"]
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+__all__ = [
+    "WEIGHTS",
+    "as_tuple",
+    "has_large_maps",
+    "keys_of_large_maps",
+    "may_nest",
+    "most_open_bytes",
+    "share_hashes",
+    "takes_long",
+]
 
 WEIGHTS: Final = Weights(
     {EXT_CONSTRUCTOR_KW_ARGS: 30, EXT_PYDANTIC_V1: 40, EXT_PYDANTIC_V2: 40}, others=20, nested=None
@@ -183,3 +207,68 @@ def _short_value() -> bytes:
     runs = (b"[%s].{%d}" % (firsts, rest) for rest, firsts in sorted(fixed.items()))
     told = b"|".join(b"\\x%02x.{%d}" % (n, n) for n in range(256))
     return b"(?:%s|[\\xc4\\xd9](?:%s))" % (b"|".join(runs), told)
+
+
+_FEW: Final = 511
+"""Keys of a map. As many of one hash take milliseconds; `share_hashes` lets 800 pass."""
+
+_LARGE_MAP: Final = re.compile(rb"\xde(?=([\x02-\xff].))|\xdf(?=(....))", re.DOTALL)
+"""What may be the head of a map of more keys, and how many."""
+
+_ANY: Final = 1 << 62
+"""Nothing occurs twice in msgpack: hashing takes no longer than reading."""
+
+_ARRAY: Final = b"\xdd"
+
+
+def has_large_maps(data: bytes) -> bool:
+    """Whether `data`, or an extension in it, may hold a map of more than a few keys."""
+    # One that promises more than there is counts: its keys are hashed until they end.
+    return any(
+        min(int.from_bytes(found[1] or found[2]), (len(data) - found.end()) // 2) > _FEW
+        for found in _LARGE_MAP.finditer(data)
+    )
+
+
+def takes_long(data: bytes) -> bool:
+    """Whether so many keys of a map share a hash that reading it would take very long."""
+    try:
+        unpackb(data, ext_hook=_skip)  # Without the option for them, arrays are no keys.
+    except ValueError:
+        return any(share_hashes([*_keys(parts)]) for parts in keys_of_large_maps(data, _FEW))
+    return False
+
+
+def share_hashes(items: Collection[Any]) -> bool:
+    """Whether a set of these items would take very long, as so many share a hash."""
+    if are_harmless(items):
+        return False
+    try:
+        Hashing(Budget(_ANY, "msgpack")).check(items)
+    except PayloadError:
+        return True
+    return False
+
+
+def as_tuple(item: Any) -> Any:
+    """Return a list as a tuple, and so all the way down; what else there is, as it is."""
+    if type(item) is not list:
+        return item
+    made = tuple(item)
+    try:
+        hash(made)  # to look for lists takes longer
+    except TypeError:
+        return tuple(map(as_tuple, item))
+    return made
+
+
+def _keys(parts: list[tuple[int, bytes]]) -> Iterator[Any]:
+    """Return the arrays among the keys that parts of a map tell; of others, few share a hash."""
+    for count, part in parts:
+        with suppress(ValueError, RecursionError):  # ormsgpack will stop there
+            keys = unpackb(_ARRAY + count.to_bytes(4) + part, ext_hook=_skip)[::2]
+            yield from (as_tuple(key) for key in keys if type(key) is list)
+
+
+def _skip(_code: int, _content: bytes) -> None:
+    """Leave out an extension."""

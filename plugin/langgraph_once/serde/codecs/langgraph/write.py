@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde import jsonplus
 from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_KW_ARGS
 from ormsgpack import Ext, packb, unpackb
 
-from langgraph_once.serde.bounds.patterns import PatternTooLargeError, pattern_units
+from langgraph_once.serde.bounds.costly_values import PatternTooLargeError, pattern_units
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 
 __all__ = ["PATTERN", "encode_msgpack"]

@@ -20,9 +20,10 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
     Family,
     SubclassAdapter,
     UnreadableError,
+    Unstored,
+    UnstoredError,
     UnwritableError,
 )
-from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
 from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode, encode_slow
 from langgraph_once.serde.codecs.once1.write.partial_exceptions import encode_error
 from langgraph_once.serde.codecs.once1.write.threads import NotPlain, QuickEncode, bytes_in

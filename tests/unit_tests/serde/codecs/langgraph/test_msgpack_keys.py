@@ -14,13 +14,13 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.langgraph.read.key_collisions import (
+from langgraph_once.serde.codecs.langgraph.scan import (
     _keys,
     has_large_maps,
+    keys_of_large_maps,
     share_hashes,
     takes_long,
 )
-from langgraph_once.serde.codecs.langgraph.scan import keys_of_large_maps
 from tests.unit_tests.serde.strictly import strict_config
 
 SERDE = OnceSerializer(strict_config())

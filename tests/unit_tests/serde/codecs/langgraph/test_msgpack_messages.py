@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.errors import PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.langgraph.read import messages as fast
-from langgraph_once.serde.codecs.langgraph.read.validation_fingerprint import fingerprint
+from langgraph_once.serde.codecs.langgraph.read.messages import fingerprint
 from tests.examples import examples
 from tests.unit_tests.serde.message_dumps import CALL, CLASSES, METHOD, PLENTY, VALUES, dumps
 

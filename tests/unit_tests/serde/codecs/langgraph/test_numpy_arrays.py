@@ -9,7 +9,7 @@ import ormsgpack
 import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from langgraph_once.serde.codecs.langgraph.read.numpy_arrays import array_parts
+from langgraph_once.serde.codecs.langgraph.read.constructors import array_parts
 
 
 def content_of(array: Any) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 
 from langgraph_once.errors import EncodeError, SerdeError
 from langgraph_once.serde.codecs.once1.types import BUILTIN_FAMILIES
-from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_stream
+from langgraph_once.serde.codecs.once1.types.data.arrow import check_stream
 from tests.unit_tests.serde.codecs.once1.table import once1
 
 FAMILIES = {family.name: family for family in BUILTIN_FAMILIES}

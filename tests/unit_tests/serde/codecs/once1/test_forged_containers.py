@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pytest
 
-from langgraph_once.serde.codecs.once1.read.simple_objects import _object_maker
-from langgraph_once.serde.codecs.once1.read.threads import Head, placed
+from langgraph_once.serde.codecs.once1.read.simple_objects import Head, _object_maker, placed
 from langgraph_once.serde.codecs.once1.types.data.pandas_frames import _column
 from langgraph_once.serde.codecs.once1.types.python.containers import ADAPTERS
 

@@ -5,6 +5,8 @@ Objects are envelopes: `{"lc": 1, …}` of LangChain, which its own reader reviv
 LangGraph. Upstream's reader of those (langgraph-checkpoint 4.3.2) ignores `method` since
 GHSA-fjqc-hq36-qh5p and hands out `None` for what it cannot rebuild; here the methods that the
 writers used are called by name, no other, and what cannot be rebuilt is an error or an `Opaque`.
+
+Rows that LangGraph pickled: refused.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from langgraph_once.serde.codecs.langgraph.read.msgpack_rows import Builder, MsgpackDecoder
 
-__all__ = ["check_weight", "decode_json"]
+__all__ = ["check_weight", "decode_json", "pickle_refusal"]
 
 _NETWORKS: Final = ("IPv4Network", "IPv6Network")
 _LANGCHAIN: Final = Reviver(allowed_objects="core")
@@ -164,3 +166,13 @@ def _extension(method: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[An
     if args:
         return EXT_CONSTRUCTOR_POS_ARGS, args
     return EXT_PYDANTIC_V2 if method else EXT_CONSTRUCTOR_KW_ARGS, kwargs
+
+
+def pickle_refusal(tag: str) -> PayloadError:
+    """Return the error that says why, and what to do instead."""
+    return PayloadError(
+        "pickle is refused: loading it can run any code that whoever wrote to the database "
+        "wishes. If you trust every row, read them once with "
+        "`JsonPlusSerializer(pickle_fallback=True)` and write them back with `OnceSerializer`",
+        tag=tag,
+    )

@@ -5,23 +5,79 @@ order, each of the very type that is declared, validation would make an equal me
 message is made around the dump itself. This is known of the classes whose fingerprints are listed
 here, and of no others: when langchain-core changes how its messages are validated, the
 fingerprint no longer matches, and they are validated.
+
+A fingerprint of how a pydantic class validates: its schema and the code that it runs.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import inspect
+import json
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import langchain_core.messages as lc
+from langchain_core.messages import tool
 from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
 from ormsgpack import packb, unpackb
 from pydantic import BaseModel
 
-from langgraph_once.serde.codecs.langgraph.read.validation_fingerprint import fingerprint
-from langgraph_once.serde.codecs.once1.types.models.without_validation import Blank, becomes
+from langgraph_once.serde.codecs.once1.types.models.pydantic_models import Blank, becomes
 
-__all__ = ["rebuild_message"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["fingerprint", "rebuild_message"]
+
+_SAYS_NOTHING: Final = frozenset({"metadata", "ref", "title", "model_name"})
+_ADDRESS: Final = re.compile(r":\d{6,}")
+
+
+def fingerprint(cls: type[BaseModel]) -> str:
+    """Return a digest of the schema and the source of what runs when `cls` is validated.
+
+    It does not depend on the version of Python. Without source, it is empty.
+    """
+    try:
+        parts = [_normal(cls.__pydantic_core_schema__), *map(inspect.getsource, _code(cls))]
+    except (OSError, TypeError):
+        return ""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _code(cls: type[BaseModel]) -> Iterator[Callable[..., Any]]:
+    """Return the functions that run: constructors, validators, and what these call."""
+    for base in cls.__mro__:
+        if base is BaseModel:
+            break
+        own = vars(base)
+        yield from (own[name] for name in ("__init__", "__new__", "model_post_init") if name in own)
+    decorators = cls.__pydantic_decorators__
+    for kind in ("model_validators", "field_validators", "root_validators", "validators"):
+        for validator in getattr(decorators, kind).values():
+            yield inspect.unwrap(validator.func)
+    yield tool.tool_call
+
+
+def _normal(node: Any) -> Any:
+    """Return a core schema as JSON, without addresses, documentation and what is empty."""
+    if isinstance(node, dict):
+        return {
+            str(key): _normal(value)
+            for key, value in sorted(node.items())
+            if key not in _SAYS_NOTHING and value not in ([], {}) and value is not None
+        }
+    if isinstance(node, (list, tuple)):
+        return [_normal(part) for part in node]
+    if isinstance(node, str):
+        return _ADDRESS.sub("", node)
+    if callable(node):
+        return f"{node.__module__}.{node.__qualname__}"
+    return repr(node)
+
 
 _Check = Callable[[dict[str, Any], list[Any]], bool]
 """Whether validation would leave a dump as it is, what all messages have in common aside.

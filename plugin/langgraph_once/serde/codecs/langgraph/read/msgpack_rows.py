@@ -28,19 +28,24 @@ from langgraph_once.errors import (
     TypeNotAllowedError,
 )
 from langgraph_once.serde.bounds.budget import Budget, allowed_for
-from langgraph_once.serde.bounds.ip_networks import hold, is_network, release
+from langgraph_once.serde.bounds.costly_values import (
+    MAX_PATTERN_UNITS,
+    hold,
+    is_network,
+    release,
+    take_units,
+)
 from langgraph_once.serde.bounds.msgpack_headers import deepest, is_surely_one
-from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
-from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS
-from langgraph_once.serde.codecs.langgraph.read.key_collisions import has_large_maps, takes_long
+from langgraph_once.serde.codecs.langgraph.read.constructors import CONSTRUCTORS, array, array_parts
 from langgraph_once.serde.codecs.langgraph.read.messages import rebuild_message
 from langgraph_once.serde.codecs.langgraph.read.named_types import NamedTypes
-from langgraph_once.serde.codecs.langgraph.read.numpy_arrays import array, array_parts
 from langgraph_once.serde.codecs.langgraph.read.without_code import NeedsListError
 from langgraph_once.serde.codecs.langgraph.scan import (
     WEIGHTS,
+    has_large_maps,
     may_nest,
     most_open_bytes,
+    takes_long,
 )
 from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
 from langgraph_once.serde.codecs.once1.format.opaque import upstream_opaque

@@ -13,7 +13,7 @@ from ormsgpack import unpackb
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde.bounds.budget import Budget, allowed_for
-from langgraph_once.serde.bounds.ip_networks import release
+from langgraph_once.serde.bounds.costly_values import release
 from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
 from langgraph_once.serde.codecs.once1.format.layout import (
     END,
@@ -46,11 +46,9 @@ from langgraph_once.serde.codecs.once1.read.extension_values import (
     may_exceed,
 )
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
-from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
-from langgraph_once.serde.codecs.once1.read.nested_objects import TreeMakers
+from langgraph_once.serde.codecs.once1.read.nested_objects import KnownMakers, TreeMakers
 from langgraph_once.serde.codecs.once1.read.reference_growth import expands_beyond, may_outgrow
-from langgraph_once.serde.codecs.once1.read.simple_objects import rebuild_models
-from langgraph_once.serde.codecs.once1.read.threads import Head, placed
+from langgraph_once.serde.codecs.once1.read.simple_objects import Head, placed, rebuild_models
 from langgraph_once.serde.trust.hash_guard import GuardedError
 
 __all__ = ["Decoder", "decode"]

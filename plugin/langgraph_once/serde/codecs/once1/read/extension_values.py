@@ -1,25 +1,34 @@
-"""The value of an extension whose content has been read already."""
+"""The value of an extension whose content has been read already.
+
+Objects that Python frees on the C stack: too many inside each other would end the process.
+
+Lists, tuples, dicts, sets and instances are freed safely at any depth. The types here are not
+when one directly holds another.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection
 from enum import Enum
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any, Final, TypeVar, cast
 
 from langgraph_once.errors import PayloadError, SerdeError, TypeNotAllowedError
+from langgraph_once.serde.bounds.costly_values import (
+    MAX_PATTERN_UNITS,
+    hold,
+    is_network,
+    take_units,
+)
 from langgraph_once.serde.bounds.hashing import Hashing
-from langgraph_once.serde.bounds.ip_networks import hold, is_network
 from langgraph_once.serde.bounds.msgpack_headers import text_at
-from langgraph_once.serde.bounds.patterns import MAX_PATTERN_UNITS, take_units
 from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, Ext, pack
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES, head_parts
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
-from langgraph_once.serde.codecs.once1.read.c_stack import Nesting
 from langgraph_once.serde.codecs.once1.read.entries import Table
-from langgraph_once.serde.codecs.once1.read.known_makers import KnownMakers
-from langgraph_once.serde.codecs.once1.read.simple_objects import Maker, rebuild_linked
-from langgraph_once.serde.codecs.once1.read.threads import Head
+from langgraph_once.serde.codecs.once1.read.nested_objects import KnownMakers
+from langgraph_once.serde.codecs.once1.read.simple_objects import Head, Maker, rebuild_linked
 from langgraph_once.serde.codecs.once1.registry.upgrades import upgraded
 from langgraph_once.serde.codecs.once1.types.base.protocol import (
     CyclicFamily,
@@ -31,9 +40,17 @@ from langgraph_once.serde.codecs.once1.types.models.pydantic_models import Model
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
 from langgraph_once.serde.codecs.once1.types.python.containers import ContainerFamily
+from langgraph_once.serde.trust.lookup import imported
 
-__all__ = ["WORK_OF_A_FORM", "WORK_OF_A_KIND", "Rebuilder", "is_kept", "may_exceed"]
-
+__all__ = [
+    "MAX_LEVELS_IN_EACH_OTHER",
+    "WORK_OF_A_FORM",
+    "WORK_OF_A_KIND",
+    "Nesting",
+    "Rebuilder",
+    "is_kept",
+    "may_exceed",
+]
 
 _OBJECTS: Final = frozenset({Ext.RECORD, Ext.FAMILY, Ext.VERSIONED})
 _KEEPING: Final = frozenset({RecordFamily.name, ModelFamily.name, V1ModelFamily.name})
@@ -287,3 +304,62 @@ def _tuple(items: Any) -> tuple[Any, ...]:
     if type(items) is not list:
         raise TypeError("a record without an array")
     return tuple(items)
+
+
+MAX_LEVELS_IN_EACH_OTHER: Final = 500
+
+
+class Nesting:
+    """Bounds how deep such values stand in each other, for one blob."""
+
+    __slots__ = ("_levels", "_open", "_tag")
+
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
+        self._levels: dict[int, tuple[int, Any]] = {}
+        """How deep each is, and the value, which must live as long as its id is here."""
+        self._open = 0
+        """How often one holds another of which this is not known yet."""
+
+    def check(self, made: Any) -> None:
+        """Note a value that was made, or filled.
+
+        Raises:
+            PayloadError: It is too deep.
+        """
+        if type(made) not in _HELD and not _is_array(made):
+            return
+        deepest = 0
+        for part in _held(made):
+            if type(part) in _HELD or _is_array(part):
+                level = self._levels.get(id(part))
+                self._open += level is None
+                deepest = max(deepest, level[0] if level else 0)
+        self._levels[id(made)] = deepest + 1, made
+        if deepest + 1 + self._open > MAX_LEVELS_IN_EACH_OTHER:
+            raise PayloadError("the value is nested too deeply to be freed", tag=self._tag)
+
+
+_SYNTAX: Final = (SyntaxError, IndentationError, TabError)
+_HELD: Final = frozenset({slice, deque, defaultdict, *_SYNTAX})
+
+
+def _is_array(value: Any) -> bool:
+    numpy = imported("numpy")
+    return numpy is not None and type(value) is numpy.ndarray and value.dtype.hasobject
+
+
+def _held(value: Any) -> list[Any]:
+    if type(value) is slice:
+        return [value.start, value.stop, value.step]
+    if type(value) is defaultdict:
+        return [value.default_factory, *value.values(), *value]
+    if type(value) is deque:
+        return [*value]
+    if type(value) in _SYNTAX:
+        return [getattr(value, name) for name in _FIELDS]
+    found: list[Any] = value.ravel().tolist()
+    return found
+
+
+_FIELDS: Final = ("msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset")

@@ -35,7 +35,7 @@ _DEEP: Final = re.compile(
 )
 """What has to be in a blob that is too deep: something that hashes, or is freed without care."""
 
-assert _FEW * (MAX_OBJECTS + 2) <= 500, "see `hashing` and `c_stack`"  # noqa: S101  (an invariant)
+assert _FEW * (MAX_OBJECTS + 2) <= 500, "see `hashing` and `Nesting`"  # noqa: S101  (an invariant)
 
 
 Entry = bytes | memoryview

@@ -1,6 +1,11 @@
 """Reading `MODEL` and `MODELS`: a maker for each kind turns the values of an object into it.
 
 No code of the classes runs. Where a class has changed since, the family of the class does it.
+
+Reading threads: arrays whose first item is a `HEAD`.
+
+Their messages are native maps, so a whole thread is unpacked in one call. The maps become
+messages when the whole value has been read.
 """
 
 from __future__ import annotations
@@ -14,15 +19,21 @@ from langgraph_once.serde.codecs.once1.format.layout import MARK
 from langgraph_once.serde.codecs.once1.format.object_forms import KindParts
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
 from langgraph_once.serde.codecs.once1.types.base.attributes import plain_names
-from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily, model_plan
+from langgraph_once.serde.codecs.once1.types.models.pydantic_models import (
+    Blank,
+    ModelFamily,
+    becomes,
+    model_plan,
+)
 from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
-from langgraph_once.serde.codecs.once1.types.models.without_validation import Blank, becomes
 
 __all__ = [
+    "Head",
     "Maker",
     "NotSimpleError",
     "as_it_is",
     "maker_of",
+    "placed",
     "rebuild_linked",
     "rebuild_models",
     "units_of_a_map",
@@ -151,4 +162,46 @@ def units_of_a_map(values: dict[str, Any]) -> int:
 
 def as_it_is(value: Any) -> Any:
     """Return an item that has no kind."""
+    return value
+
+
+class Head:
+    """Constructors for the messages after a `HEAD`."""
+
+    __slots__ = ("_makers",)
+
+    def __init__(self, makers: list[Maker], indices: bytes) -> None:
+        self._makers = [*map(makers.__getitem__, indices)]
+
+    def rebuilt(self, items: list[Any]) -> list[Any]:
+        """Return what was made of the items.
+
+        Raises:
+            NotSimpleError: It takes the family to make these objects.
+            ValueError: There are more items, or less.
+        """
+        if len(items) != len(self._makers):
+            raise ValueError("another number of items than of indices")
+        # To ask `zip` for that takes as long as to make two messages.
+        return [make(values) for make, values in zip(self._makers, items)]  # noqa: B905  # see above
+
+
+def placed(value: Any, count: int) -> Any:
+    """Return a value with its threads rebuilt, of which there are so many.
+
+    Raises:
+        ValueError: One stands where none is written; or as from `Head.rebuilt`.
+    """
+    if type(value) is list and type(value[0]) is Head:
+        value, count = value[0].rebuilt(value[1:]), count - 1
+    maps = [value] if type(value) is dict else []
+    for holder in maps:
+        for key, item in holder.items():
+            if type(item) is list and item and type(item[0]) is Head:
+                holder[key] = item[0].rebuilt(item[1:])
+                count -= 1
+            elif type(item) is dict:
+                maps.append(item)
+    if count:
+        raise ValueError("a head where none is written")
     return value

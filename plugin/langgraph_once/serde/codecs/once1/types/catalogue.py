@@ -9,7 +9,7 @@ from langgraph_once.serde.codecs.once1.types.data.arrow import ArrowFamily
 from langgraph_once.serde.codecs.once1.types.data.numpy_arrays import NumpyFamily
 from langgraph_once.serde.codecs.once1.types.data.pandas_frames import PandasFamily
 from langgraph_once.serde.codecs.once1.types.data.polars import PolarsFamily
-from langgraph_once.serde.codecs.once1.types.models import langgraph_types, validation_errors
+from langgraph_once.serde.codecs.once1.types.models import langgraph_types, pydantic_v1
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.pydantic_v1 import V1ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.python_objects import ObjectFamily, RecordFamily
@@ -46,7 +46,7 @@ BUILTIN_ADAPTERS: Final[tuple[Adapter, ...]] = (
     *containers.ADAPTERS,
     *generics.ADAPTERS,
     *exceptions.ADAPTERS,
-    *validation_errors.ADAPTERS,
+    *pydantic_v1.ADAPTERS,
     *langgraph_types.ADAPTERS,
     *partials.ADAPTERS,
 )

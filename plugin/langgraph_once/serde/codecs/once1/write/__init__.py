@@ -4,14 +4,11 @@ In: an object. Out: bytes, or an `EncodeError` that says which part cannot be wr
 
     encoder.py             `Encoder`, and the general way, which decides what is right
     threads.py             1: threads of messages and plain data; odd parts as 2, repeated ones as 3
-    heads.py               the `HEAD` of a thread: the kinds of its messages
-    attempts.py            the order of 2 and 3, and what was found out about each class
+    attempts.py            the order of 2 and 3, and how each class is written
     one_pass.py            2: any value that is simple, in one pass
     shared_parts.py        3: the same, with parts that occur more than once, or are unusual
-    by_class.py            how 2 and 3 write the instances of one class
-    simple_objects.py      which objects are simple, and what they have in common (their kind)
+    simple_objects.py      which objects are simple, and their kinds, and the `HEAD` of a thread
     nested_objects.py      objects in objects: the form of a `TREE`
-    value_graph.py         4: the value as a graph (`nodes.py`), for cycles and any depth
-    tuple_cycles.py        the order of entries where a tuple contains itself
+    value_graph.py         4: the value as a graph (`nodes.py`), for cycles, also of tuples, and any depth
     partial_exceptions.py  an exception that holds what cannot be written
 """

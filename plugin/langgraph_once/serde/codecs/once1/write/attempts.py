@@ -5,22 +5,108 @@
 2  `one_pass`      any simple value; notes the id of each part
 3  `shared_parts`  if an id occurred twice, or the value holds something unusual
 4  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors
+
+How `one_pass` writes the instances of a class: found once for each class, then called.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
 
+import ormsgpack
+
+from langgraph_once.serde.codecs.once1.format.layout import Ext, array
 from langgraph_once.serde.codecs.once1.registry.registry import Registry, Writer
-from langgraph_once.serde.codecs.once1.write.by_class import class_writer_of
+from langgraph_once.serde.codecs.once1.write.nodes import int_bytes, is_flat, pack_flat
 from langgraph_once.serde.codecs.once1.write.one_pass import ClassWriter, Known, OnePassWriter
 from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
-from langgraph_once.serde.codecs.once1.write.simple_objects import Shape, shape_of
+from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, Shape, shape_of
 from langgraph_once.serde.codecs.once1.write.threads import ThreadWriter
 
-__all__ = ["FastEncoder"]
+if TYPE_CHECKING:
+    from langgraph_once.serde.codecs.once1.registry.registry import Writer
+    from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
+
+__all__ = ["FastEncoder", "class_writer_of"]
+
+_MAX_MEMBERS: Final = 4096
+
+
+def class_writer_of(cls: type, writer: Writer | None, shape: Shape | None) -> ClassWriter:
+    """Return how to write instances of `cls`."""
+    if cls in NATIVE:
+        return NATIVE[cls]
+    if writer is None or issubclass(cls, type):
+        return _give_up
+    general = _of_any(writer)
+    if shape is not None:
+        return lambda out, obj: out.model(obj, shape) or general(out, obj)
+    if issubclass(cls, Enum) and writer.by_value and not writer.reported:
+        return _of_members(general)
+    return general
+
+
+def _of_any(writer: Writer) -> ClassWriter:
+    code, head, encode = writer.code, writer.head, writer.encode
+
+    def write(out: OnePassWriter, obj: Any) -> ormsgpack.Ext:
+        data = encode(obj)
+        if writer.by_value and is_flat(data):
+            return pack_flat(writer, data)
+        out.kept.append(data)  # the ids of what is in it were noted
+        if code is Ext.FAMILY and type(data) is tuple:
+            out.note(obj)
+            return ormsgpack.Ext(Ext.RECORD, head + out.items(data))
+        return out.object(obj, code, head, data)
+
+    return write
+
+
+def _of_members(general: ClassWriter) -> ClassWriter:
+    # By `id`: an enum member is slow to hash. It is kept, so that its `id` stays its own.
+    known: dict[int, tuple[Any, ormsgpack.Ext]] = {}
+
+    def write(out: OnePassWriter, member: Any) -> ormsgpack.Ext:
+        found = known.get(id(member))
+        if found is None:
+            if len(known) >= _MAX_MEMBERS:
+                known.clear()
+            found = known[id(member)] = member, general(out, member)
+        return found[1]
+
+    return write
+
+
+def _give_up(_out: OnePassWriter, _value: Any) -> ormsgpack.Ext:
+    raise GiveUpError
+
+
+def _tuple(out: OnePassWriter, value: tuple[Any, ...]) -> ormsgpack.Ext:
+    if value:
+        out.note(value)
+    return ormsgpack.Ext(Ext.TUPLE, out.items(value))
+
+
+def _set(out: OnePassWriter, value: Any) -> ormsgpack.Ext:
+    is_set = type(value) is set
+    if value or is_set:
+        out.note(value)
+    packed = sorted([out.nested(item) for item in value])
+    code = Ext.SET if is_set else Ext.FROZENSET
+    return ormsgpack.Ext(code, array(packed))
+
+
+NATIVE: Final[dict[type, ClassWriter]] = {
+    int: lambda _out, value: ormsgpack.Ext(Ext.INT, int_bytes(value)),
+    tuple: _tuple,
+    set: _set,
+    frozenset: _set,
+}
+"""What ormsgpack does not write by itself, or not so that it comes back the same."""
+
 
 _MAX_CLASSES: Final = 4096
 """Bounds the memory of a process that writes instances of ever new classes."""

@@ -30,8 +30,7 @@ from langgraph_once.serde.codecs.once1.registry.registry import Registry
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from langgraph_once.serde.codecs.once1.write.nodes import Form, Node
 from langgraph_once.serde.codecs.once1.write.threads import QuickEncode
-from langgraph_once.serde.codecs.once1.write.tuple_cycles import set_apart, tangles, untangled
-from langgraph_once.serde.codecs.once1.write.value_graph import Walk
+from langgraph_once.serde.codecs.once1.write.value_graph import Walk, set_apart, tangles, untangled
 
 __all__ = ["Encoder", "encode", "encode_slow"]
 

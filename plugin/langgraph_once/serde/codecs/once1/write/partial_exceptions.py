@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from langgraph_once.errors import SerdeError
 from langgraph_once.serde.codecs.once1.format.layout import ATOMS
 from langgraph_once.serde.codecs.once1.registry.registry import Registry
-from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError, told_by
+from langgraph_once.serde.codecs.once1.types.base.protocol import Unstored, UnstoredError, told_by
 from langgraph_once.serde.codecs.once1.types.python.exceptions import (
     ExceptionFamily,
     ExceptionGroupFamily,

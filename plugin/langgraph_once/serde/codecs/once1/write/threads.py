@@ -23,14 +23,16 @@ from langgraph_once.serde.codecs.once1.format.layout import (
     Ext,
     pack,
 )
-from langgraph_once.serde.codecs.once1.write.heads import AS_IT_IS, Heads, NumberedKinds
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, OnePassWriter
 from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
+    AS_IT_IS,
     MANY_PARTS,
     GiveUpError,
+    Heads,
     MessageShape,
+    NumberedKinds,
     check_repeats,
 )
 from langgraph_once.serde.codecs.once1.write.written_threads import LEAST, WrittenThreads

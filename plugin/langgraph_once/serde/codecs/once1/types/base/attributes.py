@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnreadableError, UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import (
+    UnreadableError,
+    UnwritableError,
+    plain,
+)
 from langgraph_once.serde.trust.class_code import is_harmless_factory
 from langgraph_once.serde.trust.lookup import MISSING, declared, imported
 

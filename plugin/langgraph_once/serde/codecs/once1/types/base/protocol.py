@@ -12,13 +12,17 @@ which the codec encodes in turn. None calls the codec itself.
 An `encode` that refuses an object says why with an `UnwritableError`, a `decode` that refuses
 data with an `UnreadableError`. Of every other error, only the type is shown: its message may
 quote the object.
+
+Checks of untrusted data, made before any constructor sees it.
+
+What stands for the parts of an exception that could not be stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 __all__ = [
     "Adapter",
@@ -27,7 +31,12 @@ __all__ = [
     "Family",
     "SubclassAdapter",
     "UnreadableError",
+    "Unstored",
+    "UnstoredError",
     "UnwritableError",
+    "parts",
+    "plain",
+    "told_by",
 ]
 
 
@@ -117,3 +126,83 @@ class EditableFamily(Family, Protocol):
 
     def with_fields(self, cls: type, data: Any, fields: dict[str, Any]) -> Any:
         """`data` with these attributes instead, for `cls` as it is today."""
+
+
+def plain(data: Any, *kinds: type) -> Any:
+    """Return `data`, whose type must be exactly one of `kinds`.
+
+    Raises:
+        ValueError: It is another.
+    """
+    if type(data) not in kinds:
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"expected {wanted}, got {type(data).__name__}")
+    return data
+
+
+def parts(data: Any, *kinds: type) -> tuple[Any, ...]:
+    """Return `data`, which must be a tuple of as many parts, each exactly of its kind.
+
+    Args:
+        data: What the bytes hold.
+        kinds: A type for each part; `object` stands for any.
+
+    Raises:
+        ValueError: It has another shape.
+    """
+    if type(data) is not tuple or len(data) != len(kinds):
+        raise ValueError(f"expected a tuple of {len(kinds)} parts")
+    for part, kind in zip(data, kinds, strict=True):
+        if kind is not object and type(part) is not kind:
+            raise ValueError(f"expected {kind.__name__}, got {type(part).__name__}")
+    return data
+
+
+_MAX_TEXT_CHARS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unstored:
+    """Stands for an argument or an attribute of an exception that could not be stored.
+
+    Attributes:
+        type_name: What it was an instance of, as `module:Qual.Name`.
+    """
+
+    __module__ = "langgraph_once.serde"  # rows of codec `msgpack` hold it: not where this file is
+
+    type_name: str
+
+    def __repr__(self) -> str:
+        return f"<Unstored {self.type_name}>"
+
+
+class UnstoredError(Exception):
+    """Stands for an exception of a class that could not be stored, or may not be loaded.
+
+    It has the notes of that exception, and was raised from the same. Its text begins with the
+    name of the class.
+
+    Attributes:
+        type_name: The class, as `module:Qual.Name`.
+        text: What `str()` of the exception said, cut short at 20,000 characters.
+    """
+
+    __module__ = "langgraph_once.serde"
+
+    def __init__(self, type_name: str, text: str) -> None:
+        super().__init__(type_name, text)
+        self.type_name = type_name
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"{self.type_name}: {self.text}" if self.text else self.type_name
+
+
+def told_by(error: BaseException) -> str | None:
+    """Return what `str()` of `error` says, cut short; None where that fails."""
+    try:
+        text: Any = str(error)
+        return str.__getitem__(text, slice(_MAX_TEXT_CHARS))
+    except Exception:  # it is code of the exception's class
+        return None

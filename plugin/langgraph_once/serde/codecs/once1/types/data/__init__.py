@@ -8,6 +8,5 @@ In: an array, frame or table. Out: its data, as buffers and simple values; and b
     pandas_frames.py   frames, series, indexes
     pandas_arrays.py   pandas's own arrays and scalars
     polars.py          frames and series
-    arrow.py           pyarrow's tables, batches, arrays, scalars
-    arrow_streams.py   what is checked of an Arrow stream before a library sees it
+    arrow.py           pyarrow's tables, batches, arrays, scalars; its streams, looked at
 """

@@ -13,8 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError, parts, plain
 from langgraph_once.serde.codecs.once1.types.data.numpy_contents import (
     make_array,
     make_scalar,

@@ -14,8 +14,7 @@ import importlib
 import math
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError, parts, plain
 from langgraph_once.serde.codecs.once1.types.data.numpy_dtypes import TEXTS, make_dtype, take_dtype
 
 __all__ = ["make_array", "make_scalar", "take_array", "take_scalar"]

@@ -15,8 +15,7 @@ import importlib
 import re
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError, parts, plain
 
 __all__ = ["OBJECTS", "TEXTS", "make_dtype", "take_dtype"]
 

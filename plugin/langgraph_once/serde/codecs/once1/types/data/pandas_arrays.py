@@ -14,8 +14,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError, parts, plain
 
 __all__ = [
     "CODECS",

@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
+from langgraph_once.serde.codecs.once1.types.base.protocol import parts, plain
 from langgraph_once.serde.codecs.once1.types.data.pandas_arrays import (
     CODECS,
     check_labels,

@@ -10,9 +10,8 @@ import importlib
 import io
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
-from langgraph_once.serde.codecs.once1.types.data.arrow_streams import check_stream
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError, plain
+from langgraph_once.serde.codecs.once1.types.data.arrow import check_stream
 from langgraph_once.serde.trust.lookup import imported
 
 __all__ = ["PolarsFamily"]

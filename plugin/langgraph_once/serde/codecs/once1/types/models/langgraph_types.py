@@ -10,8 +10,12 @@ from langgraph.store.base import Item, SearchItem
 from langgraph.types import Send, TimeoutPolicy
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import slots_of
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import (
+    Adapter,
+    UnwritableError,
+    parts,
+    plain,
+)
 
 __all__ = ["ADAPTERS"]
 

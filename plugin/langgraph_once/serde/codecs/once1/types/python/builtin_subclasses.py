@@ -13,8 +13,7 @@ from langgraph_once.serde.codecs.once1.types.base.attributes import (
     is_plain_subclass,
     take_state,
 )
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError, parts, plain
 from langgraph_once.serde.trust.lookup import declared
 
 __all__ = ["NamedTupleFamily", "ValueFamily"]

@@ -28,8 +28,7 @@ from langgraph_once.serde.codecs.once1.types.base.attributes import (
     is_plain_subclass,
     take_state,
 )
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
+from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, parts, plain
 
 __all__ = ["ADAPTERS", "ChainMapFamily", "ContainerFamily"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, Flag
 from typing import Any
 
-from langgraph_once.serde.bounds.enum_flags import flag_of
+from langgraph_once.serde.bounds.costly_values import flag_of
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnreadableError, UnwritableError
 from langgraph_once.serde.trust.class_code import combination_hook
 from langgraph_once.serde.trust.lookup import declared

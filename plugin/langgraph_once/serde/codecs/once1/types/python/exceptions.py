@@ -18,9 +18,14 @@ from langgraph_once.serde.codecs.once1.types.base.attributes import (
     is_plain_subclass,
     take_state,
 )
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
-from langgraph_once.serde.codecs.once1.types.base.unstored import Unstored, UnstoredError
+from langgraph_once.serde.codecs.once1.types.base.protocol import (
+    Adapter,
+    Unstored,
+    UnstoredError,
+    UnwritableError,
+    parts,
+    plain,
+)
 from langgraph_once.serde.trust.lookup import names_of
 
 __all__ = ["ADAPTERS", "ExceptionFamily", "ExceptionGroupFamily", "fill_links", "take_links"]

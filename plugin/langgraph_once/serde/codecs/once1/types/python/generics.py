@@ -10,8 +10,7 @@ from __future__ import annotations
 from types import EllipsisType, GenericAlias
 from typing import Any, Final, Generic, TypeVar
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError, parts
 
 __all__ = ["ADAPTERS", "make_alias", "typing_alias"]
 

@@ -26,9 +26,13 @@ from uuid import UUID, SafeUUID
 
 from pydantic import AnyUrl, SecretBytes, SecretStr
 
-from langgraph_once.serde.bounds.patterns import PatternTooLargeError, compiled, pattern_units
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
+from langgraph_once.serde.bounds.costly_values import PatternTooLargeError, compiled, pattern_units
+from langgraph_once.serde.codecs.once1.types.base.protocol import (
+    Adapter,
+    UnwritableError,
+    parts,
+    plain,
+)
 
 __all__ = ["ADAPTERS", "UrlFamily"]
 

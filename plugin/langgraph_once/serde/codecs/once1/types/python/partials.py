@@ -9,8 +9,7 @@ import functools
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, Final
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
+from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, parts
 
 __all__ = ["ADAPTERS"]
 

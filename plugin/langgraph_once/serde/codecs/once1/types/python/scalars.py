@@ -16,8 +16,7 @@ from types import EllipsisType, NotImplementedType
 from typing import Any, Final
 
 from langgraph_once.serde.codecs.once1.types.base.attributes import slots_of
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter
+from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, parts, plain
 
 __all__ = ["ADAPTERS"]
 

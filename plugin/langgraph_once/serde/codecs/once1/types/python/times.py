@@ -11,8 +11,12 @@ from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from langgraph_once.serde.codecs.once1.types.base.checks import parts, plain
-from langgraph_once.serde.codecs.once1.types.base.protocol import Adapter, UnwritableError
+from langgraph_once.serde.codecs.once1.types.base.protocol import (
+    Adapter,
+    UnwritableError,
+    parts,
+    plain,
+)
 
 __all__ = ["ADAPTERS"]
 

@@ -1,24 +1,50 @@
-"""Regular expressions, looked at before they are compiled: that can take minutes and gigabytes.
+"""Values of a few bytes that take much: regular expressions, IP networks, combinations of flags.
+
+**Regular expressions** are looked at before they are compiled: that can take minutes and gigabytes.
 
 Compiling takes a time in proportion to the length; besides, a set of characters is a table of
 64 KB while it is compiled, and where upper and lower case are the same, each character of a range
 is looked up by itself.
+
+**IP networks**, that nothing can walk through while a value is being rebuilt.
+
+`IPv6Network("::/64")` takes nine characters and yields 2**64 addresses: `set` or a pydantic
+list field that is handed one never comes back. No rule on arguments can tell such a blob from
+a model with a network in its fields. So a rebuilt network refuses iteration until the whole
+value stands, and then becomes an ordinary one.
+
+**Combinations of flags**, which Python keeps for ever once they were asked for.
+
+Bytes could ask for 2**64 of them. So those that came from bytes, and that nobody holds any more,
+are dropped when they have become many. Whoever asks next gets a new one, and cannot tell.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
+from enum import Flag
+from ipaddress import IPv4Network, IPv6Network
 from re import _constants, _parser  # type: ignore[attr-defined]  # typeshed leaves them out
-from typing import Any, Final
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from langgraph_once.serde.bounds.budget import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "MAX_PATTERN_UNITS",
     "PatternTooLargeError",
     "compiled",
+    "flag_of",
+    "hold",
+    "is_network",
     "pattern_units",
+    "release",
     "take_units",
 ]
 
@@ -116,3 +142,94 @@ def _units_of_set(items: list[tuple[Any, Any]], ignores_case: bool) -> int:
         elif kind is _constants.LITERAL:
             highest = max(highest, value)
     return units + (_UNITS_OF_A_SET if highest > _MAX_BYTE else _MAX_BYTE)
+
+
+_WALKED: Final = "_langgraph_once_walked"
+
+
+class _HeldIPv4Network(IPv4Network):
+    def __iter__(self) -> Iterator[Any]:
+        raise _refusal(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IPv4Network, (str(self),)
+
+
+class _HeldIPv6Network(IPv6Network):
+    def __iter__(self) -> Iterator[Any]:
+        raise _refusal(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IPv6Network, (str(self),)
+
+
+def _refusal(network: IPv4Network | IPv6Network) -> TypeError:
+    # Constructors may swallow the exception, hence the mark.
+    setattr(network, _WALKED, True)
+    return TypeError("a network stands where a collection was expected")
+
+
+def is_network(value: object) -> bool:
+    """Whether `value` is a network of the standard library (subclasses excepted)."""
+    return type(value) in (IPv4Network, IPv6Network)
+
+
+def hold(network: IPv4Network | IPv6Network) -> None:
+    """Make `network` refuse iteration."""
+    held = _HeldIPv4Network if isinstance(network, IPv4Network) else _HeldIPv6Network
+    network.__class__ = held
+
+
+def release(network: IPv4Network | IPv6Network) -> bool:
+    """Undo `hold`; return whether something tried to iterate meanwhile."""
+    network.__class__ = IPv4Network if isinstance(network, IPv4Network) else IPv6Network
+    return _WALKED in vars(network)
+
+
+_FEW: Final = 4096
+
+
+class _Made:
+    """Of a class: the combinations that were made for bytes, and are kept."""
+
+    def __init__(self) -> None:
+        self.values: list[int] = []
+        self.most = _FEW
+
+    def add(self, value: int, members: dict[Any, Any]) -> None:
+        self.values.append(value)
+        if len(self.values) >= self.most:
+            self._let_go(members)
+            self.most = 2 * len(self.values) + _FEW  # so that each is looked at seldom
+
+    def _let_go(self, members: dict[Any, Any]) -> None:
+        """Forget those that nobody holds but the class."""
+        kept = [each for each in self.values if _references(members, each) > _ALONE]
+        for value in {*self.values}.difference(kept):
+            members.pop(value, None)
+        self.values = kept
+
+
+_made: Final[WeakKeyDictionary[type[Flag], _Made]] = WeakKeyDictionary()
+_lock: Final = Lock()
+
+
+def flag_of(cls: type[Flag], value: int) -> Flag:
+    """Return the flags of a class whose value is `value`; errors are those of the class."""
+    members: dict[Any, Any] = cls._value2member_map_
+    found = members.get(value)
+    if found is not None:
+        return found  # type: ignore[no-any-return]  # the dictionary says no more of it
+    with _lock:
+        made = cls(value)
+        if value in members:
+            _made.setdefault(cls, _Made()).add(value, members)
+    return made
+
+
+def _references(members: dict[Any, Any], value: int) -> int:
+    return sys.getrefcount(members.get(value))
+
+
+_ALONE: Final = _references({0: object()}, 0)
+"""Of what only a dictionary holds."""
