@@ -7,8 +7,8 @@ In: an object. Out: bytes, or an `EncodeError` that says which part cannot be wr
     attempts.py            the order of 2 and 3, and how each class is written
     one_pass.py            2: any value that is simple, in one pass
     shared_parts.py        3: the same, with parts that occur more than once, or are unusual
-    simple_objects.py      which objects are simple, and their kinds, and the `HEAD` of a thread
+    simple_objects.py      which objects are simple; their kinds; the `HEAD` of a thread
     nested_objects.py      objects in objects: the form of a `TREE`
-    value_graph.py         4: the value as a graph (`nodes.py`), for cycles, also of tuples, and any depth
+    value_graph.py         4: the value as a graph (`nodes.py`), for cycles and any depth
     partial_exceptions.py  an exception that holds what cannot be written
 """
