@@ -67,34 +67,25 @@ class OnceSerializer(JsonPlusSerializer):
                 adapters claim one name, type or base, or what `config` names cannot be imported.
         """
         super().__init__(allowed_msgpack_modules=None)
-        self.config = config or SerdeConfig()
+        self.config = config = config or SerdeConfig()
         self._given = tuple(adapters), upstream_aes_key
-        self._registry = Registry.from_config(self.config, self._given[0])
-        self._keys = KeyRing(
-            self.config.encryption_keys, requires_bound=self.config.bind_rows == "required"
-        )
+        self._registry = Registry.from_config(config, self._given[0])
+        self._keys = KeyRing(config.encryption_keys, requires_bound=config.bind_rows == "required")
+        self._requires_encryption = _requires_encryption(config)
         self._upstream_cipher = UpstreamCipher(upstream_aes_key)
         self._compression = Compression(
-            level=None if (level := self.config.compression_level) == "auto" else level,
-            max_decoded_bytes=self.config.max_decoded_bytes,
+            level=None if config.compression_level == "auto" else config.compression_level,
+            max_decoded_bytes=config.max_decoded_bytes,
             checksum=not self._keys,  # a sealed value vouches for each bit
         )
         # Looked up for each value.
-        self._codec = self.config.codec
-        self._tag = Tag.parse(self._codec)
-        self._least_packed = (
-            self.config.min_compress_bytes if self.config.compression == "zstd" else sys.maxsize
-        )
+        self._codec = config.codec
+        self._tag = Tag.parse(config.codec)
+        packs = config.compression == "zstd"
+        self._least_packed = config.min_compress_bytes if packs else sys.maxsize
         self._encrypts = bool(self._keys)
-        self._binds = self._encrypts and self.config.bind_rows != "off"
-        self._requires_encryption = (
-            self.config.require_encryption or self.config.bind_rows == "required"
-        )
-        if self._requires_encryption and not self._encrypts:
-            setting = "require_encryption" if self.config.require_encryption else "bind_rows"
-            problem = "needs at least one key in `encryption_keys`"
-            raise ConfigError(f"SerdeConfig.{setting}", problem)
-        self._obey(Allowlist.from_config(self.config))
+        self._binds = self._encrypts and config.bind_rows != "off"
+        self._obey(Allowlist.from_config(config))
 
     def __repr__(self) -> str:
         config = self.config
@@ -368,6 +359,20 @@ class OnceSerializer(JsonPlusSerializer):
                 )
             case _:
                 assert_never(tag.codec)
+
+
+def _requires_encryption(config: SerdeConfig) -> bool:
+    """Return whether all values must be encrypted.
+
+    Raises:
+        ConfigError: They must, and there is no key.
+    """
+    requires = config.require_encryption or config.bind_rows == "required"
+    if requires and not config.encryption_keys:
+        setting = "require_encryption" if config.require_encryption else "bind_rows"
+        problem = "needs at least one key in `encryption_keys`"
+        raise ConfigError(f"SerdeConfig.{setting}", problem)
+    return requires
 
 
 def _bytes_of(payload: Any, tag: str) -> bytes:

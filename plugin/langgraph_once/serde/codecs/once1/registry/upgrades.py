@@ -50,15 +50,7 @@ def upgraded(
     Raises:
         UnreadableError: The row is newer than the class, or the function failed.
     """
-    version = version_of(cls)
-    if type(stored) is not int or stored < 0:
-        raise UnreadableError("a version that is no number")
-    if stored > version:
-        raise UnreadableError(
-            f"version {stored} of the class wrote it, and `__once_version__` is {version} here: "
-            "read it with the newer code"
-        )
-    upgrade = _found(cls, name, upgrades) if stored != version else None
+    upgrade = _needed(cls, stored, name, upgrades)
     if upgrade is None:
         return data
     editor = family if isinstance(family, EditableFamily) else None
@@ -76,6 +68,19 @@ def upgraded(
             "and must return a dictionary of attributes by name"
         )
     return editor.with_fields(cls, data, changed)
+
+
+def _needed(cls: type, stored: Any, name: str, upgrades: Mapping[str, Upgrade]) -> Upgrade | None:
+    """Return what data of version `stored` must pass through; None if nothing."""
+    version = version_of(cls)
+    if type(stored) is not int or stored < 0:
+        raise UnreadableError("a version that is no number")
+    if stored > version:
+        raise UnreadableError(
+            f"version {stored} of the class wrote it, and `__once_version__` is {version} here: "
+            "read it with the newer code"
+        )
+    return _found(cls, name, upgrades) if stored != version else None
 
 
 def _found(cls: type, name: str, upgrades: Mapping[str, Upgrade]) -> Upgrade | None:
