@@ -17,7 +17,7 @@ Use = Literal["read", "write"]
 
 
 class Trust(IntEnum):
-    """How far a type is trusted, the most certain first; a compound counts as its last part.
+    """How far a type is trusted, most certain first; a compound is its least certain part.
 
     For reading, in this process now. For writing, in a new process that has imported what this one
     had imported when it first wrote.
