@@ -65,7 +65,10 @@ async function run(page, graph) {
 const page = await opened();
 
 await step("explains itself before the first run", async () => {
-  assert.match(await page.textContent("#empty"), /Press Run/);
+  const told = await page.textContent("#empty");
+  assert.match(told, /Press Run, and you see one graph answer twice/);
+  assert.doesNotMatch(told, /left|right/); // a phone has neither
+  assert.ok(await page.isHidden("#account")); // this server asks nobody who they are
   assert.deepEqual(await findings(page), []);
 });
 
@@ -82,10 +85,16 @@ await step("shows both streams, and counts what is wrong with one", async () => 
   assert.match((await marked(page, "once", "retracted"))[0].text, /I look it up, then I ask you/);
 });
 
+await step("asks what fits the graph, and shows it first", async () => {
+  assert.equal(await page.inputValue("#input"), "May it be shown?");
+  assert.equal(await page.textContent("#graph-about"), "Everything that the page shows.");
+  for (const side of ["stock", "once"]) assert.match((await items(page, side))[0].text, /human.*May it be shown/);
+});
+
 await step("shows calls with their arguments, artifacts, states, lanes", async () => {
   for (const side of ["stock", "once"]) {
     const found = await items(page, side);
-    const call = found.filter((item) => item.kind === "tool_call" && item.mark === "kept");
+    const call = found.filter((item) => item.kind === "tool_call" && /success/.test(item.text));
     assert.match(call[0].text, /success.*look_up\{"topic": "streams"\}.*There is much on streams/);
     const kinds = new Set(found.map((item) => item.kind));
     for (const kind of ["message", "artifact", "state", "custom", "interrupt"]) assert.ok(kinds.has(kind), kind);
@@ -95,7 +104,21 @@ await step("shows calls with their arguments, artifacts, states, lanes", async (
 
 await step("answers an interrupt on both sides", async () => {
   assert.match(await page.textContent("#question"), /May it be done/);
+  const other = await opened({ address: page.url() });
+  await said(other, "waits for your answer");
+  assert.equal(await page.textContent("[data-side=once] [data-status]"), "waits for an answer");
   await page.click("#choices button:has-text('approve')");
+  assert.equal(await page.textContent("#status"), "Running …");
+  for (const side of ["stock", "once"]) {
+    assert.equal(await page.textContent(`[data-side=${side}] [data-status]`), "running");
+  }
+  await said(page, "Done.");
+  await other.click("#choices button:has-text('reject')");
+  await said(other, "Done.");
+  assert.match(await other.textContent("#problem"), /answered already/);
+  assert.deepEqual(await items(other, "once"), await items(page, "once"));
+  assert.equal(other.url(), page.url());
+  await other.context().close();
   await said(page, "Done.");
   for (const side of ["stock", "once"]) {
     assert.match((await items(page, side)).at(-2).text, /All is done, as you said: approve/);
@@ -141,7 +164,7 @@ await step("goes on after a reload in the middle of a run", async () => {
   await page.waitForFunction(() => /word7 /.test(document.querySelector("[data-side=once] .items").textContent));
   await said(page, "Done.");
   for (const side of ["stock", "once"]) {
-    const words = (await items(page, side)).find((item) => item.kind === "message").text.match(/word\d+/g);
+    const words = (await items(page, side)).find((item) => /word0/.test(item.text)).text.match(/word\d+/g);
     assert.deepEqual(words, Array.from({ length: 80 }, (_, n) => `word${n}`));
   }
   assert.equal((await counts(page, "stock")).repeated, "0");
@@ -191,6 +214,15 @@ await step("says what is wrong with an input", async () => {
   await page.fill("#input", "{");
   await page.click("#run");
   assert.match(await page.textContent("#problem"), /no JSON/);
+});
+
+await step("offers to sign in where the server asks for it", async () => {
+  const stranger = await (await browser.newContext()).newPage();
+  await stranger.route("**/assistants/search", (route) => route.fulfill({ status: 401, body: "{}" }));
+  await stranger.goto(`${url}/once`);
+  await stranger.waitForSelector("#header-value");
+  assert.ok(await stranger.isVisible("#header-value"));
+  await stranger.context().close();
 });
 
 await step("is silent on the console, and asks nobody else", () => assert.deepEqual(noise, []));

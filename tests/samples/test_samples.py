@@ -11,7 +11,7 @@ import pytest
 from langgraph.constants import START
 from langgraph_sdk.client import SyncLangGraphClient
 
-from demo.samples import read_once, read_stock
+from demo.samples import SAMPLES, read_once, read_stock
 from langgraph_once.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,12 @@ def test_assistants_have_the_names_of_their_graphs_and_say_what_they_show(
     assert all(found[name]["name"] == name for name in served)
     said = [str(found[name]["description"]) for name in served]
     assert len(set(said)) == len(said)
-    assert all(50 < len(each) < 130 for each in said)
+    told = {name: text.partition(" Ask: ") for name, text in zip(served, said, strict=True)}
+    assert all(50 < len(about) < 150 for about, _, _ in told.values())
+    asked = {name: question for name, (_, _, question) in told.items()}
+    assert all(asked.values())
+    fitting = {name: sample.question for name, sample in SAMPLES.items()}
+    assert {name: asked[name] for name in fitting} == fitting
 
 
 @pytest.mark.parametrize("name", ["agent", "research", "swarm", "tools", "state", "relay"])

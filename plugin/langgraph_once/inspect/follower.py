@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from langchain_core.messages import HumanMessage
+
 from langgraph_once import events
 from langgraph_once.config import DedupConfig
 from langgraph_once.events.reading.artifacts import ArtifactTracker
@@ -51,6 +53,7 @@ class Follower:
         self._artifacts: dict[Any, ArtifactTracker] = {}
         self._calls: dict[Any, int] = {}
         self._interrupts: list[int] = []
+        self._asked: set[str | None] = set()
         self._start()
 
     def _start(self) -> None:
@@ -61,6 +64,7 @@ class Follower:
             include=("custom", "ui", "interrupts"),
         )
         self._judge.begin()
+        self._has_begun = False
         self._error: str | None = None
 
     def begin(self, thread_id: str | None = None, run_id: str | None = None) -> Iterator[ViewEvent]:
@@ -104,6 +108,9 @@ class Follower:
 
     def _state(self, part: Part) -> None:
         """Tell the keys that changed. Messages are items themselves; new objects are artifacts."""
+        if not (self._has_begun or part.ns):
+            self._has_begun = True
+            self._question(part)
         changed: dict[str, Any] = {}
         for key, value in entries_of(part.data):
             if key == INTERRUPT_KEY:
@@ -120,6 +127,15 @@ class Follower:
                 changed[key] = _json(value)
         if changed:
             self._items.open(part.ns, "state", value=changed)
+
+    def _question(self, part: Part) -> None:
+        """Show what the run was asked: no stream tells it, and the first state ends with it."""
+        last = next(reversed(found_in_update(part.data).messages), None)
+        told = self._asked | {shown.id for shown in self._messages.shown}
+        if isinstance(last, HumanMessage) and last.id not in told and last.text:
+            self._asked.add(last.id)
+            item = self._items.open((), "message", name="human")
+            self._items.tell(TextAppended, item=item, text=str(last.text))
 
     def _event(self, event: events.Event) -> None:
         """Messages and states are told on their own; this is the rest."""

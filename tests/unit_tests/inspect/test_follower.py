@@ -57,11 +57,33 @@ def marks(side: SideView) -> list[tuple[str, str, list[str]]]:
     return [
         (item.text, item.mark, [piece.mark for piece in item.pieces])
         for item in side.items
-        if item.kind == "message"
+        if item.kind == "message" and item.name != "human"
     ]
 
 
 class TestMessages:
+    def test_what_was_asked_is_shown_first_once_and_counted_nowhere(self) -> None:
+        asked, more = HumanMessage("Hello?", id="h1"), HumanMessage("And you?", id="h2")
+        follower, view = Follower("stock"), View()
+        answer = AIMessage("Hi ", id="m1")
+        runs = [
+            [values(asked), *chunks("Hi"), values(asked, answer)],
+            [values(asked, answer), values(asked, answer)],  # a resume asks nothing
+            [values(asked, answer, more), *chunks("Fine", "m2")],
+        ]
+        for parts in runs:
+            told = [*follower.begin("t", "r"), *(e for part in parts for e in follower.feed(part))]
+            for event in (*told, *follower.end()):
+                view.apply(event)
+        said = [it for it in view.sides["stock"].items if it.kind == "message"]
+        assert [(it.name, it.text) for it in said] == [
+            ("human", "Hello?"),
+            ("ai", "Hi "),
+            ("human", "And you?"),
+            ("ai", "Fine "),
+        ]
+        assert view.sides["stock"].counts.texts == 2
+
     def test_a_copy_is_shown_again_by_stock_and_left_out_by_once(self) -> None:
         copy = said(AIMessage("Hello you ", id="copy"))
         for side in ("stock", "once"):

@@ -4,6 +4,7 @@ import { ask } from "./stream.js";
 import { byId, element } from "./dom.js";
 
 const QUESTION = "How do agents deliver each message exactly once?";
+const ASK = /\s*\bAsk: (.+)$/; // how the description of a graph may end: what to ask it
 
 export class Input {
   constructor() {
@@ -11,7 +12,7 @@ export class Input {
     this.text = byId("input");
     this.json = byId("as-json");
     this.graphs = new Map();
-    this.text.value = QUESTION;
+    this.text.value = this.question = QUESTION;
     this.select.addEventListener("change", () => this.choose());
     this.json.addEventListener("change", () => this.switch());
     this.text.addEventListener("input", () => this.fit());
@@ -33,7 +34,9 @@ export class Input {
 
   async choose() {
     const { assistant_id, description } = this.graphs.get(this.graph) ?? {};
-    byId("graph-about").textContent = description ?? "";
+    const isUntouched = this.json.checked || this.text.value === this.question;
+    this.question = description?.match(ASK)?.[1] ?? QUESTION;
+    byId("graph-about").textContent = (description ?? "").replace(ASK, "");
     if (!assistant_id) return;
     this.schema = await ask(`assistants/${assistant_id}/schemas`)
       .then((schemas) => schemas.input_schema ?? {}, () => ({}));
@@ -42,9 +45,9 @@ export class Input {
     if (!takesMessages && !this.json.checked) {
       this.json.checked = true;
       this.text.value = JSON.stringify(skeleton(this.schema), null, 2);
-    } else if (takesMessages && this.json.checked) {
+    } else if (takesMessages && isUntouched) {
       this.json.checked = false;
-      this.text.value = QUESTION;
+      this.text.value = this.question;
     }
     this.label();
   }
@@ -52,7 +55,7 @@ export class Input {
   switch() {
     const value = this.text.value;
     if (this.json.checked) this.text.value = JSON.stringify(messages(value), null, 2);
-    else this.text.value = read(value)?.messages?.at(-1)?.content ?? QUESTION;
+    else this.text.value = read(value)?.messages?.at(-1)?.content ?? this.question;
     this.label();
   }
 

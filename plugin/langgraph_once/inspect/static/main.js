@@ -13,6 +13,7 @@ import { SIDES, apply, emptyView, waiting } from "./view.js";
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 5000;
 const GONE = new Set([502, 503, 504]); // what a proxy says of a server that does not answer
+const REFUSED = /^(AuthenticationError|PermissionDeniedError):/; // what a run's server says of its user
 const NEAR_PX = 60; // whoever is so near to the end follows it
 
 const input = new Input();
@@ -20,8 +21,7 @@ const renderers = new Map(
   [...document.querySelectorAll(".side")].map((section) => [section.dataset.side, new SideRenderer(section)]),
 );
 const replay = new Replay(() => redraw());
-const answer = new Answer((value) =>
-  begin((side) => (waiting(view[side]).length ? { resume: resumeOf(view[side], value) } : null)));
+const answer = new Answer((value) => reply(value).catch(problem));
 
 let session = readSession();
 let view = emptyView();
@@ -30,22 +30,65 @@ let isDrawn = true;
 let aborts = null; // of the stream that is read
 let isAway = false; // whether the server does not answer
 
+// Answers on each side that waits, unless somebody has: then shows how it went on.
+async function reply(value) {
+  const waits = SIDES.filter((side) => waiting(view[side]).length);
+  const answers = Object.fromEntries(waits.map((side) => [side, { resume: resumeOf(view[side], value) }]));
+  aborts = new AbortController();
+  going(waits);
+  let isAnswered = false;
+  try {
+    isAnswered = await noteAnswered(waits);
+  } catch (error) {
+    for (const side of waits) view[side].status = "interrupted";
+    settled();
+    throw error;
+  }
+  begin(isAnswered ? undefined : (side) => answers[side] ?? null);
+  if (isAnswered) problem(new Error("It has been answered already, elsewhere. This is how it went on."));
+}
+
+// Shows what begins on these sides: it takes a while until the server says so.
+function going(sides) {
+  for (const side of sides) view[side].status = "running";
+  busy(true);
+  draw();
+}
+
+function settled() {
+  aborts = null;
+  busy(false);
+  draw();
+}
+
+// Whether a thread goes on that is shown to wait; notes the runs that it has had since.
+async function noteAnswered(waits) {
+  const asked = waits.map(async (side) => {
+    const { thread_id } = session.sides[side];
+    const { status } = await ask(`threads/${thread_id}`);
+    if (status === "interrupted") return false;
+    const runs = await ask(`threads/${thread_id}/runs?limit=100`); // the newest first
+    for (const { run_id } of runs.reverse()) note({ side, thread_id, run_id });
+    return true;
+  });
+  return (await Promise.all(asked)).includes(true);
+}
+
 // Begins a run on each side, `start` being what of; without one, joins those that are known.
 async function begin(start = () => null) {
   aborts?.abort();
   aborts = new AbortController();
   const { signal } = aborts;
   problem(null);
-  busy(true);
+  going(SIDES.filter(start));
   try {
     await followThrough(start, signal);
   } catch (error) {
     if (!signal.aborted) problem(error);
   }
   if (signal.aborted) return;
-  aborts = null;
-  busy(false);
-  draw();
+  settled();
+  if (SIDES.some((side) => REFUSED.test(view[side].error ?? ""))) offerSignIn();
 }
 
 // Reads on after each cut, from the beginning of the runs: a server that has gone may come back.
@@ -168,14 +211,24 @@ function status() {
   if (said && !aborts) {
     const count = ({ counts }) => `${counts.repeated ?? 0} repeated, ${counts.missing ?? 0} missing`;
     said += ` LangGraph: ${count(stock)}. With once: ${count(once)}.`;
+    if (said.startsWith("Done.") && SIDES.every((side) => isRight(view[side]))) said += " Nothing is wrong with either in this run.";
   }
   if (byId("status").textContent !== said) byId("status").textContent = said;
 }
 
+const isRight = ({ counts, status }) =>
+  status === "finished" && !counts.repeated && !counts.missing && !counts.not_kept;
+
 function problem(error) {
   byId("problem").hidden = error === null;
   byId("problem").textContent = error ? error.message : "";
-  if (error && (error.status === 401 || error.status === 403)) byId("account").open = true;
+  if (error && (error.status === 401 || error.status === 403)) offerSignIn();
+}
+
+// Only a server that asks who one is has a use for it.
+function offerSignIn() {
+  byId("account").hidden = false;
+  byId("account").open = true;
 }
 
 function valueOrProblem() {
@@ -239,6 +292,7 @@ for (const button of document.querySelectorAll("[data-show]")) {
 async function open() {
   problem(null);
   byId("account").querySelector("summary").textContent = hasHeader() ? "Signed in" : "Sign in";
+  byId("account").hidden = !hasHeader();
   try {
     await input.load(session.graph);
   } catch (error) {
