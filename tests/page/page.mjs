@@ -68,6 +68,7 @@ await step("explains itself before the first run", async () => {
   const told = await page.textContent("#empty");
   assert.match(told, /Press Run, and you see one graph answer twice/);
   assert.doesNotMatch(told, /left|right/); // a phone has neither
+  assert.ok(await page.isHidden("[data-side=once]")); // it has nothing to show
   assert.ok(await page.isHidden("#account")); // this server asks nobody who they are
   assert.deepEqual(await findings(page), []);
 });

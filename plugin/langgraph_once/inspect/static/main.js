@@ -160,7 +160,9 @@ function draw() {
   for (const [name, renderer] of renderers) renderer.show(view[name], changed);
   changed.clear();
   replay.show();
-  byId("empty").hidden = replay.events.length > 0;
+  const isNew = replay.events.length === 0 && !aborts;
+  byId("empty").hidden = !isNew;
+  for (const part of document.querySelectorAll(".sides, .tabs")) part.hidden = isNew;
   status();
   if (isAtEnd && aborts && replay.isLive) scrollTo(0, document.documentElement.scrollHeight);
   if (answer.show(view, aborts === null && replay.isLive)) {
