@@ -53,23 +53,24 @@ def _page(scores: Scores) -> Iterator[str]:
         f"langgraph {version('langgraph')}, langchain-core {version('langchain-core')}.",
         "",
         "A unit is one piece of content: the text of one message, a tool call, a thought, a",
-        "block. It is *right* where a client that folds what it receives has it exactly as often",
-        "as the final state (and what was streamed besides) does; *repeated* where it has more",
-        "of it, in whole or in part; *lost* where it has less, has it out of order, or keeps what",
-        "was removed.",
-        "`dedup` filters the chunks of a plain stream; v3 has none, so it has fewer plays.",
+        "block. It is *right* if a client that folds the stream has it exactly as often as the",
+        "final state (and text streamed besides) has it; *repeated* if the client has more of it,",
+        "in whole or in part; *lost* if the client has less, has it out of order, or keeps a",
+        "removed text.",
+        "The client-side filter `dedup` reads the chunks of a plain stream. v3 has no chunks, so",
+        "`dedup` has fewer units.",
         "",
     )
     yield from _table("", _totals(scores))
     yield from ("", "## By class", "")
     yield from _table("class", _by_class(scores))
     yield from ("", "## By way of streaming", "")
-    yield "Where several modes are asked for, one client reads them all, so what a second mode"
-    yield "says again is a repetition; `full` means that each mode has a client of its own."
+    yield "If several modes are asked for, one client reads them all, so the same text in a second"
+    yield "mode is a repetition; `full` means that each mode has a client of its own."
     yield ""
     yield from _table("variant", _by_variant(scores))
     yield from ("", "## What a filter cannot know", "")
-    yield "`once(graph)` sees the runs; `dedup` sees only their chunks. What it gets wrong:"
+    yield "`once(graph)` sees the runs; `dedup` sees only their chunks. `dedup` gets these wrong:"
     yield ""
     named: dict[Reason, list[str]] = defaultdict(list)
     for name, reasons in REASONS.items():
@@ -106,36 +107,36 @@ def _totals_of(page: Path) -> list[str]:
 LIMITS = """\
 ## Streams that are left, and what is not restored
 
-A stream of a thread with a checkpointer may be left at any chunk; what nodes that were at
-work then still say, and what was sent and not read, begins the next stream of the thread, so
-that nothing is lost and nothing comes twice (`test_law_graphs.py`: random graphs and cuts).
-A process that is killed can note nothing; then the ledger of the step before, the state and
-the results of done nodes tell what came.
+A reader may leave a stream of a thread with a checkpointer at any chunk. The next stream of the
+thread begins with the unread parts, and with the parts that running nodes still produced, so
+nothing is lost or repeated (`test_law_graphs.py`: random graphs and cuts). A process that is killed
+can save nothing; then the ledger of the step before, the state, and the results of finished nodes
+say what was delivered.
 
-No stream fails or waits for a ledger. While a graph runs, its checkpointer is asked for nothing.
+No stream fails or waits because of a ledger. While a graph runs, its checkpointer is not called.
 Ledgers are saved beside the stream, the newest first. If the checkpointer or the store fails, or
-does not answer within a second as a stream begins or ends, one log line says so, and some of what
-came may come again. Known limits:
+does not answer within a second at the start or end of a stream, one log line says so, and some
+delivered parts may come again. Known limits:
 
-- A pair `("ai", text)` has no id until its reducer makes one. Where a stream is left more
-  than once around it, it may come twice.
-- The text of a message that a graph inside edits and then removes stays removed for a reader
-  of `messages`, although the graph around it keeps the first text.
-- A cached node in a graph inside, where the graph around it has no cache, is heard when the
-  node around it is done.
-- A server that is killed forgets what it sent of the step under way. A reader with a ledger of its
-  own loses nothing. It may have a text twice if a graph inside had streamed it and the graph around
-  it returns a copy under another id. A message may stay that is removed later, if an earlier
-  attempt of its task had said the same.
-- Where a cache answers for nodes: a stream that stops amid a step has its done updates repeated by
-  the next, unless that goes on elsewhere: with an input, at a node that a command names, from
-  another checkpoint, in an entrypoint. `once(graph)` sees all of that, the remote helpers the
-  first two, a filter (`dedup`, `Deduplicator`) nothing: call `ledger.forget_updates()` then. Else
+- A pair `("ai", text)` has no id until its reducer makes one. If a reader leaves streams more
+  than once around it, the pair may come twice.
+- If a subgraph edits and then removes a message, its text stays removed for a reader
+  of `messages`, although the outer graph keeps the first text.
+- A cached node in a subgraph, if the outer graph has no cache, is delivered when the
+  outer node has ended.
+- A server that is killed forgets what it sent of the running step. A reader with a ledger of its
+  own loses nothing. It may have a text twice if a subgraph streamed the text and the outer graph
+  returns a copy under another id. A message that is removed later may stay, if an earlier
+  attempt of its task had the same text.
+- If a cache answers for nodes, and a stream stops within a step, the next stream repeats the
+  updates of finished nodes, unless it continues elsewhere: with an input, at a node that a command
+  names, from another checkpoint, in an entrypoint. `once(graph)` sees all four, the remote helpers
+  the first two, a filter (`dedup`, `Deduplicator`) none: call `ledger.forget_updates()` then. Else
   an update of the cache that equals one of the stopped stream is left out.
 - A run that is cancelled ends for its reader as any other does. If it is resumed and its graph is
-  not wrapped, the updates of its done tasks come again.
-- Of more than 1,024 graphs at a time in one stream, what leaves the states of those that
-  spoke first is not told as removed.
+  not wrapped, the updates of its finished tasks come again.
+- If more than 1,024 graphs run at a time in one stream, messages that leave the states of the
+  first ones are not reported as removed.
 """.splitlines()
 
 Rows = Iterable[tuple[str, dict[Source, Score]]]

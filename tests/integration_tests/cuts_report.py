@@ -36,9 +36,9 @@ CUTS_HEAD = """# Cut connections
 
 Written by `python -m tests.integration_tests.cuts_report`.
 
-A proxy cuts the stream of a run at each of its events: behind it, amid it, amid a character of
-several bytes in it, and so that the run has ended before the client is back. *Exact*: what the
-client gets is what the server's log holds, each event once and in order, and folding it gives
+A proxy cuts the stream of a run at each of its events: after the event, within it, within a
+character of several bytes, and so that the run ends before the client reconnects. *Exact*: the
+client gets each event of the server's log once and in order, and folding the events gives
 the state of the thread. *Gap*: a part of mode `gap` says that something may be missing.
 
 | graph | modes | subgraphs | events | cuts | exact | gap | wrong |
@@ -46,33 +46,33 @@ the state of the thread. *Gap*: a part of mode `gap` says that something may be 
 """
 
 RESTARTS_HEAD = """
-The server ends amid a run and starts again on the same saver: asked to stop, so that it goes on
-with the run, or by SIGKILL, after which `langgraph dev` no longer knows a run younger than ten
-seconds; then `StreamInterrupted` tells, and the caller goes on from the last checkpoint with the
-ledger that it carries. *Folds*: what came, before and after, folds to the state of the thread.
+The server ends during a run and starts again on the same saver. After a normal stop it continues
+the run. After SIGKILL, `langgraph dev` no longer knows a run younger than ten seconds; then
+`StreamInterrupted` is raised, and the caller goes on from the last checkpoint with the ledger of
+that error. *Folds*: the events before and after fold to the state of the thread.
 
-| graph | modes | how | behind part | gap told | interrupted | folds |
+| graph | modes | how | behind part | gap reported | interrupted | folds |
 |---|---|---|---:|---|---|---|
 """
 
 FORGOTTEN_HEAD = """
-The stream is cut, the run ends while its reader is away, and the server is asked to stop and
-starts again: the log of `langgraph dev`, which it keeps in memory, is lost. The state of the
-thread tells what was not delivered, and where it cannot prove that this was all, as of tokens, a
-gap is told.
+The stream is cut, the run ends without its reader, and the server stops and starts again. So the
+log of `langgraph dev`, which is in memory, is lost. The client delivers what the state of the
+thread proves to be missing. If the state cannot prove that this was all, as with tokens, the
+client reports a gap.
 
-| graph | modes | gap told | folds |
+| graph | modes | gap reported | folds |
 |---|---|---|---|
 """
 
 RESUMES_HEAD = """
-The server is killed (SIGKILL) at a random moment amid the resume of an interrupt, and starts again.
-`langgraph dev` may know the first run as running, and then runs that one again: with the stored
-answer if the resume has written no checkpoint yet, else from its input. A caller whose run is lost
-goes on from the last checkpoint, or answers where the graph asks again. *Folds*: the messages that
-the reader has in the end are those of the thread.
+The server is killed (SIGKILL) at a random moment during the resume of an interrupt, and starts
+again. `langgraph dev` may take the first run for running, and then repeats it: with the stored
+answer if the resume has written no checkpoint yet, else from its input. If the run is lost, the
+caller goes on from the last checkpoint, or answers again if the graph asks again. *Folds*: in the
+end the reader has the messages of the thread.
 
-| reader | graph | kills | gap told | interrupted | folds |
+| reader | graph | kills | gap reported | interrupted | folds |
 |---|---|---:|---:|---:|---:|
 """
 KILLS = 50
