@@ -10,11 +10,13 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from langgraph_once.serde.bounds.msgpack_headers import Kind, after_value, read_token, text_at
 
-__all__ = ["HEAD", "MEDIA", "channels_in", "kind_of", "media_bytes"]
+__all__ = ["HEAD", "MEDIA", "channels_in", "kind_of", "media_bytes", "told"]
 
 HEAD: Final = "(versions)"
 """Stands for what a checkpoint says of itself: versions of channels, and what nodes have seen."""
 MEDIA: Final = "images and files in messages"
+_TRIGGER: Final = "branch:to:"
+_TRIGGERS: Final = "(triggers of nodes)"
 _VALUES: Final = "channel_values"
 _MEDIA_TYPES: Final = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "media"}
@@ -46,6 +48,11 @@ def _entries(data: bytes, at: int) -> Iterator[tuple[str, int, int]]:
     for _ in range(top.size):
         key, start = text_at(data, at)
         yield key, start, (at := after_value(data, start))
+
+
+def told(channel: str) -> str:
+    """How a channel is named in the report: those that only trigger nodes are one."""
+    return _TRIGGERS if channel.startswith(_TRIGGER) else channel
 
 
 def kind_of(value: Any) -> str:

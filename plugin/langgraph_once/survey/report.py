@@ -16,6 +16,7 @@ from langgraph_once.survey.estimate import Draws, Estimate, mean_total, share_of
 from langgraph_once.survey.sizes import (
     Sizes,
     ThreadSize,
+    Week,
     disk_bytes,
     free_bytes,
     moment,
@@ -69,10 +70,11 @@ class Survey:
         free: Of these, what is known to be free.
         rights: What the role may do besides reading.
         bytes: By table, as values are stored.
-        weeks: Checkpoints by the Monday of their week.
+        weeks: What was stored, by the Monday of its week.
         sampled: How many threads were read.
         after: Bytes that `migrate --to once1` would leave.
         pieces: How many rows of ours there would be then.
+        unknown: Rows whose thread, namespace or checkpoint is no text.
         channels: Bytes by channel, before anything is cut or compressed.
         idle: What deleting threads would free that had no checkpoint for some days; how many too.
         kept: What would be freed if each namespace kept its last checkpoints.
@@ -86,10 +88,11 @@ class Survey:
     rights: list[str]
     bytes: dict[str, int]
     rows: dict[str, int]
-    weeks: dict[str, int]
+    weeks: dict[str, Week]
     largest: list[Thread]
     idle: dict[int, tuple[int, int]]
     leftovers: dict[str, Leftover]
+    unknown: int
     sampled: int = 0
     sampled_bytes: int = 0
     after: Estimate = field(default_factory=lambda: Estimate.exactly(0))
@@ -167,6 +170,7 @@ def _counted(snapshot: Snapshot, counted: Sizes, now: datetime) -> Survey:
             for name, each in islice(by_size, _LARGEST)
         ],
         idle={days: _idle(threads.values(), now - timedelta(days)) for days in IDLE_DAYS},
+        unknown=counted.unknown,
         leftovers={
             "subgraph calls that are over": _left(len(calls), sum(each.bytes for each in calls)),
             "writes on checkpoints that are not there": _left(count, size),

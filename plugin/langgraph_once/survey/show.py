@@ -8,6 +8,7 @@ from typing import Final
 
 from langgraph_once.survey.estimate import Estimate
 from langgraph_once.survey.report import Survey
+from langgraph_once.survey.sizes import Week
 
 __all__ = ["as_json", "as_text"]
 
@@ -36,7 +37,7 @@ def as_json(found: Survey) -> str:
             "stored_once": {**_bounds(found.after), "bytes_on_disk": round(found.disk_after)},
             "channels": {name: _bounds(each) for name, each in _largest(found.channels)},
             "kinds": {name: _bounds(each) for name, each in _largest(found.kinds)},
-            "weeks": found.weeks,
+            "weeks": {monday: week._asdict() for monday, week in found.weeks.items()},
             "largest": [
                 {
                     "thread_id": each.thread_id,
@@ -58,6 +59,7 @@ def as_json(found: Survey) -> str:
                 for name, each in found.leftovers.items()
             },
             "unread": dict(found.unread),
+            "unknown_rows": found.unknown,
             "rights": found.rights,
         },
         indent=2,
@@ -76,7 +78,7 @@ def as_text(found: Survey) -> str:
             _part("If each thing were stored once, and compressed", _after(found)),
             _part("By channel, before compression", _shares(found.channels)),
             _part("By kind of value", _shares(found.kinds)),
-            _part("Checkpoints by week", _weeks(found.weeks)),
+            _part("Growth by week", _weeks(found.weeks)),
             _part("Largest threads", _threads(found)),
             _part("What a rule would free", _rules(found)),
             _part("Leftovers, which nobody reads", _leftovers(found)),
@@ -114,12 +116,12 @@ def _shares(each: dict[str, Estimate]) -> Iterator[str]:
         yield f"{f'{len(rest)} more':{_NAME_CHARS}} {_size(left):>9} {left / total:>6.1%}"
 
 
-def _weeks(weeks: dict[str, int]) -> Iterator[str]:
+def _weeks(weeks: dict[str, Week]) -> Iterator[str]:
     shown = sorted(weeks.items())[-_MOST_WEEKS:]
-    most = max((count for _, count in shown), default=1)
-    for week, count in shown:
-        bar = "#" * round(_BAR_CHARS * count / most)
-        yield f"{week or 'not told':10} {count:>12,} {bar}".rstrip()
+    most = max(1, *(week.bytes for _, week in shown))
+    for monday, (count, size) in shown:
+        bar = "#" * round(_BAR_CHARS * size / most)
+        yield f"{monday or 'not told':10} {count:>13,} checkpoints {_size(size):>9} {bar}".rstrip()
     if len(weeks) > len(shown):
         yield f"and {len(weeks) - len(shown)} weeks before"
 
@@ -157,6 +159,8 @@ def _notes(found: Survey) -> Iterator[str]:
             "estimated from them."
         )
         yield "--exact reads all."
+    if found.unknown:
+        yield f"{found.unknown:,} rows are of no thread: what names them is no text."
     for reason, count in found.unread.items():
         yield f"{count:,} values could not be read: {_clean(reason)}"
     if found.rights:

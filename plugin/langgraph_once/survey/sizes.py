@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
@@ -17,6 +18,7 @@ __all__ = [
     "Sizes",
     "Table",
     "ThreadSize",
+    "Week",
     "disk_bytes",
     "free_bytes",
     "moment",
@@ -94,6 +96,17 @@ class ThreadSize:
     newest: str = ""
     """The greatest id in it."""
     namespaces: dict[str, Namespace] = field(default_factory=dict)
+    weeks: Counter[str] = field(default_factory=Counter)
+    """Its checkpoints by the Monday on which the week began."""
+    dateless: int = 0
+    """Bytes of rows that name no checkpoint."""
+
+    def add(self, rows: int, size: int, largest: int, newest: str) -> None:
+        """Take rows of a table."""
+        self.rows += rows
+        self.bytes += size
+        self.largest = max(self.largest, largest)
+        self.newest = max(self.newest, newest)
 
     @property
     def checkpoints(self) -> int:
@@ -112,6 +125,13 @@ class ThreadSize:
                 yield each
 
 
+class Week(NamedTuple):
+    """What was stored in a week."""
+
+    checkpoints: int = 0
+    bytes: int = 0
+
+
 @dataclass(slots=True)
 class Sizes:
     """What a database holds, all of it counted."""
@@ -121,8 +141,10 @@ class Sizes:
     """By table."""
     rows: Counter[str] = field(default_factory=Counter)
     """By table."""
-    weeks: Counter[str] = field(default_factory=Counter)
-    """Checkpoints by the Monday on which the week began."""
+    weeks: dict[str, Week] = field(default_factory=dict)
+    """By the Monday on which each began; empty for ids that do not tell."""
+    unknown: int = 0
+    """Rows whose thread, namespace or checkpoint is no text."""
     orphan_writes: tuple[int, int] = (0, 0)
     """Writes on checkpoints that are not there: how many, and their bytes."""
 
@@ -145,42 +167,59 @@ def sizes(snapshot: Snapshot) -> Sizes:
     found = Sizes()
     for table in tables_in(snapshot):
         _add(snapshot, table, found)
-    by_time = f"SELECT substr(checkpoint_id, 1, {_BUCKET_CHARS}), count(*) FROM checkpoints"
-    for bucket, count in snapshot.ask(Statement(f"{by_time} GROUP BY 1")):
-        found.weeks[_monday(bucket)] += count
+    for thread in found.threads.values():
+        _spread(thread, found)
     found.orphan_writes = _orphan_writes(snapshot)
     return found
 
 
 def _add(snapshot: Snapshot, table: Table, found: Sizes) -> None:
-    # Summed up where the rows are: for each namespace one row comes here.
+    # Summed up where the rows are: for each namespace and two hours one row comes here.
     whole = "::bigint" if snapshot.is_postgres else ""
     # SQLite reads rows in their order in the file: by the index, each would be sought. The limit
     # keeps the two queries apart, or it would sort the values themselves.
     scan = "" if snapshot.is_postgres else "NOT INDEXED LIMIT -1"
     rows = snapshot.ask(
         Statement(
-            f"SELECT thread_id, namespace, count(*), sum(size){whole}, max(size), "
-            f"max(newest) FROM (SELECT thread_id, {table.namespace} AS namespace, "
-            f"{table.size} AS size, {table.newest} AS newest FROM {table.name} {scan}) sized "
-            "GROUP BY 1, 2"
+            f"SELECT thread_id, namespace, substr(newest, 1, {_BUCKET_CHARS}), count(*), "
+            f"sum(size){whole}, max(size), max(newest) FROM (SELECT thread_id, "
+            f"{table.namespace} AS namespace, {table.size} AS size, {table.newest} AS newest "
+            f"FROM {table.name} {scan}) sized GROUP BY 1, 2, 3"
         )
     )
-    for thread_id, name, count, size, largest, newest in rows:
-        thread = found.threads.setdefault(thread_id, ThreadSize())
-        thread.rows += count
-        thread.bytes += size
-        thread.largest = max(thread.largest, largest)
-        thread.newest = max(thread.newest, newest)
+    for thread_id, name, bucket, count, size, largest, newest in rows:
         found.bytes[table.name] += size
         found.rows[table.name] += count
-        if table.name == "once_pieces":
-            thread.pieces = size
+        if not (isinstance(thread_id, str) and isinstance(name, str) and isinstance(newest, str)):
+            found.unknown += count  # SQLite takes anything for text
             continue
-        namespace = thread.namespaces.setdefault(name, Namespace())
-        namespace.bytes += size
+        thread = found.threads.setdefault(thread_id, ThreadSize())
+        thread.add(count, size, largest, newest)
+        if table.name == "once_pieces":
+            thread.pieces += size
+        else:
+            thread.namespaces.setdefault(name, Namespace()).bytes += size
         if table.name == "checkpoints":
-            namespace.checkpoints, namespace.newest = count, newest
+            namespace = thread.namespaces[name]
+            namespace.checkpoints += count
+            namespace.newest = max(namespace.newest, newest)
+            thread.weeks[_monday(bucket)] += count
+        if bucket:
+            _add_week(found, _monday(bucket), 0, size)
+        else:
+            thread.dateless += size
+
+
+def _spread(thread: ThreadSize, found: Sizes) -> None:
+    """Take a thread's checkpoints by week, and what names none of them: that is of all of them."""
+    total = sum(thread.weeks.values())
+    for week, count in thread.weeks.items():
+        _add_week(found, week, count, thread.dateless * count // total)
+
+
+def _add_week(found: Sizes, monday: str, count: int, size: int) -> None:
+    before = found.weeks.get(monday, Week())
+    found.weeks[monday] = Week(before.checkpoints + count, before.bytes + size)
 
 
 def _orphan_writes(snapshot: Snapshot) -> tuple[int, int]:
@@ -204,6 +243,7 @@ def moment(id_: str) -> datetime | None:
         return None
 
 
+@lru_cache(maxsize=8192)
 def _monday(bucket: str) -> str:
     made = moment(bucket + _REST_OF_ID)
     if made is None:

@@ -16,7 +16,7 @@ from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import dropped_of
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.survey.kinds import HEAD, MEDIA, channels_in, kind_of, media_bytes
+from langgraph_once.survey.kinds import HEAD, MEDIA, channels_in, kind_of, media_bytes, told
 from langgraph_once.survey.sizes import ThreadSize, tables_in
 from langgraph_once.survey.snapshot import Snapshot
 
@@ -25,6 +25,8 @@ __all__ = ["KEPT", "Measured", "Scale"]
 KEPT: Final = (1, 20)
 """How many checkpoints of each namespace rules keep."""
 _WRITES: Final = "(pending writes)"
+_OTHERS: Final = "(others)"
+_MOST_CHANNELS: Final = 200
 _SHORT: Final = 127
 """From so many bytes on PostgreSQL takes four, not one, to say how many."""
 _PIECES: Final = "SELECT digest, length(data) FROM once_pieces WHERE thread_id = ?"
@@ -93,6 +95,7 @@ class Scale:
             found.after += self._new_bytes(read, pieces, found)
         found.after += fixed + sum(pieces.values())
         found.pieces = len(pieces)
+        found.channels = _bounded(found.channels)
         if found.unread:  # as `migrate` does: such a thread is left as it is
             found.after = size.bytes
         return found
@@ -130,7 +133,7 @@ class Scale:
     def _tell(self, read: ReadCell, values: Mapping[Any, Any], found: Measured) -> None:
         """Take note of what a row holds."""
         for name, length in _channels(read).items():
-            channel = _WRITES if read.table.holds == "write" else name
+            channel = _WRITES if read.table.holds == "write" else told(str(name))
             found.channels[channel] += length
             if name not in values:
                 found.kinds[HEAD] += length
@@ -220,6 +223,14 @@ class Scale:
         except SerdeError:
             return sum(pieces.values())
         return sum(pieces.get(name, 0) for name in kept)
+
+
+def _bounded(channels: Counter[str]) -> Counter[str]:
+    """The largest of them: a row may name any number."""
+    most = Counter(dict(channels.most_common(_MOST_CHANNELS)))
+    if len(most) < len(channels):
+        most[_OTHERS] = channels.total() - most.total()
+    return most
 
 
 def _channels(read: ReadCell) -> dict[Any, int]:

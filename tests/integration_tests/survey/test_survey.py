@@ -227,6 +227,34 @@ def test_no_line_is_longer_than_a_terminal(columns: str, path: Path, tmp_path: P
     assert "\x1b" not in run.stdout
 
 
+def test_growth_says_when_all_of_it_was_stored(here: str) -> None:
+    with stock(here) as saver:
+        fill(saver, 5, longest=3)
+    found = surveyed(here)
+    assert sum(week.checkpoints for week in found.weeks.values()) == found.checkpoints
+    assert sum(week.bytes for week in found.weeks.values()) == pytest.approx(found.total, rel=0.01)
+    assert len(found.weeks) > 1
+    assert all(monday for monday in found.weeks)
+
+
+def test_rows_that_no_saver_writes_stop_nothing(path: Path) -> None:
+    say(str(path), "thread")
+    with connected(str(path)) as conn:
+        for thread_id, id_, value in (("x'ff'", "'1'", "x''"), ("'odd'", "x'ff'", "NULL")):
+            conn.execute(
+                "INSERT INTO checkpoints (thread_id, checkpoint_id, type, checkpoint) "
+                f"VALUES ({thread_id}, {id_}, 'msgpack', {value})"
+            )
+        conn.execute(
+            "INSERT INTO checkpoints VALUES ('odd', ?, 'no id', NULL, 'pickle', 'text', 'no JSON')",
+            ["n" * 1000],
+        )
+    found = surveyed(str(path))
+    assert (found.threads, found.unknown) == (2, 2)
+    assert found.weeks[""].checkpoints == 1
+    assert found.unread
+
+
 def test_every_error_is_one_line(path: Path, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("this is no database, but a text of some length" * 100)
     sqlite3.connect(path).close()
