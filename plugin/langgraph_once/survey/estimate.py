@@ -33,6 +33,10 @@ class Estimate(NamedTuple):
         """A number that is known."""
         return cls(value, value, value)
 
+    def taken_from(self, total: float) -> Estimate:
+        """What is left of a known number."""
+        return Estimate(total - self.value, max(0.0, total - self.high), total - self.low)
+
     @property
     def relative_error(self) -> float:
         """Half of the interval, as a share of the number."""
@@ -67,7 +71,7 @@ class Draws:
 def mean_total(each: Sequence[float]) -> Estimate:
     """The total of all threads, from that of each drawn one divided by its chance."""
     mean, half = fmean(each), _half(each)
-    return Estimate(mean, max(0.0, mean - half), mean + half)
+    return Estimate(mean, mean - half, mean + half)
 
 
 def share_of(total: float, parts: Sequence[float], wholes: Sequence[float]) -> Estimate:

@@ -73,7 +73,7 @@ class Survey:
         weeks: What was stored, by the Monday of its week.
         sampled: How many threads were read.
         after: Bytes that `migrate --to once1` would leave.
-        pieces: How many rows of ours there would be then.
+        pieces: How many new rows of ours there would be then.
         unknown: Rows whose thread, namespace or checkpoint is no text.
         channels: Bytes by channel, before anything is cut or compressed.
         idle: What deleting threads would free that had no checkpoint for some days; how many too.
@@ -246,8 +246,11 @@ class _Sample:
             self._progress(len(self._read), planned)
 
     def _after(self) -> Estimate:
-        chance = self._draws.chance
-        return mean_total([self._read[name].after / chance(name) for name in self._drawn])
+        """What would be left, told by what is, or by what would be saved of it: the closer one."""
+        drawn = [(self._read[name], self._draws.chance(name)) for name in self._drawn]
+        left = mean_total([one.after / chance for one, chance in drawn])
+        saved = mean_total([(one.before - one.after) / chance for one, chance in drawn])
+        return min(left, saved.taken_from(self._bytes), key=lambda each: each.high - each.low)
 
     def _total(self, part: Callable[[Measured], float]) -> Estimate:
         """Of all threads, what `part` says of one."""

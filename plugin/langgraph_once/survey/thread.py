@@ -46,7 +46,7 @@ class Measured:
 
     Attributes:
         after: Bytes that `migrate --to once1` would leave.
-        pieces: How many rows of ours there would be.
+        pieces: How many new rows of ours there would be.
         channels: Bytes by channel, before they are compressed.
         kinds: Likewise, by kind of value.
         freed: Bytes that a rule would free, by how many checkpoints it keeps.
@@ -90,11 +90,12 @@ class Scale:
         found = Measured(size.bytes)
         rows, fixed = self._rows(thread_id)
         pieces = self._pieces(thread_id)
+        stored = len(pieces)
         found.freed, found.orphans = self._freed(thread_id, rows, pieces)
         for read in self._source.cells(thread_id):
             found.after += self._new_bytes(read, pieces, found)
         found.after += fixed + sum(pieces.values())
-        found.pieces = len(pieces)
+        found.pieces = len(pieces) - stored
         found.channels = _bounded(found.channels)
         if found.unread:  # as `migrate` does: such a thread is left as it is
             found.after = size.bytes

@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def say(database: str, thread_id: str, text: str = "hello", *, left: int = 1) ->
         graph.invoke({"messages": [HumanMessage(text)], "left": left}, config(thread_id))
 
 
-def test_the_prediction_is_what_migrate_leaves(here: str) -> None:
+def test_the_prediction_is_what_migrate_leaves(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with stock(here) as saver:
         fill(saver, 15, longest=8)
     before = surveyed(here, seconds=None)
@@ -75,6 +76,11 @@ def test_the_prediction_is_what_migrate_leaves(here: str) -> None:
     left = surveyed(here)
     assert left.total == pytest.approx(before.after.value, rel=0.02)
     assert left.after.value == pytest.approx(left.total, rel=0.01)  # nothing more to gain
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "_SOON_S", -1)
+        patch.setattr(report, "_LEAST_DRAWS", 20)
+        sample = surveyed(here)
+    assert sample.after.value == pytest.approx(left.total, rel=0.01)
     with connected(here) as conn:
         conn.commit()
         if is_postgres(here):
@@ -101,6 +107,25 @@ def test_a_sample_says_what_all_threads_say(here: str, monkeypatch: pytest.Monke
         assert sample.kept[count].value == pytest.approx(each.value, rel=0.25)
     assert sample.idle == exact.idle
     assert sample.leftovers.keys() == exact.leftovers.keys()
+
+
+@pytest.mark.slow
+def test_ten_thousand_threads_are_surveyed_in_a_minute(path: Path, tmp_path: Path) -> None:
+    with stock(str(path)) as saver:
+        fill(saver, 50, longest=12)
+    exact = surveyed(str(path), seconds=None)
+    copy(str(path), 200)
+    began = time.monotonic()
+    run = command("--database", str(path), "--json", cwd=tmp_path)
+    assert time.monotonic() - began < 60
+    found = json.loads(run.stdout)
+    assert (found["threads"], found["exact"]) == (10_000, False)
+    after = found["stored_once"]
+    assert after["bytes"] == pytest.approx(exact.after.value * 200, rel=0.15)
+    assert after["high"] - after["low"] < 0.3 * after["bytes"]
+    for count, each in exact.kept.items():
+        freed = found["rules"][f"keep_last_{count}"]["bytes"]
+        assert freed == pytest.approx(each.value * 200, rel=0.15)
 
 
 def test_a_rule_frees_what_is_said(here: str) -> None:
@@ -219,12 +244,20 @@ def test_orphans_are_counted(here: str) -> None:
         assert left["values that no checkpoint has"].bytes.value > 0
 
 
+def titles(text: str) -> list[str]:
+    """The first line of each part, but for the numbers of the first and the last."""
+    return [part.partition("\n")[0] for part in text.strip().split("\n\n")[1:-1]]
+
+
 @pytest.mark.parametrize("columns", ["80", "120"])
 def test_no_line_is_longer_than_a_terminal(columns: str, path: Path, tmp_path: Path) -> None:
     say(str(path), "a thread with a name that is longer than any that a person would choose")
     run = command("--database", str(path), cwd=tmp_path, COLUMNS=columns, NO_COLOR="1")
     assert max(map(len, run.stdout.splitlines())) <= 80
     assert "\x1b" not in run.stdout
+    page = Path("docs/before-you-adopt.md").read_text()
+    shown = page.partition("```text\n")[2].partition("```")[0]
+    assert titles(shown) == titles(run.stdout)
 
 
 def test_growth_says_when_all_of_it_was_stored(here: str) -> None:

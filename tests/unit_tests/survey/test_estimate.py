@@ -60,7 +60,12 @@ def test_threads_are_drawn_by_their_weight() -> None:
     assert drawn({"a": 1.0, "c": 3.0}, 50) == drawn({"a": 1.0, "c": 3.0}, 50)
 
 
+def test_what_is_left_is_the_rest_of_what_is_taken() -> None:
+    assert Estimate(3.0, 2.0, 4.0).taken_from(10) == Estimate(7.0, 6.0, 8.0)
+    assert Estimate(9.0, 6.0, 12.0).taken_from(10) == Estimate(1.0, 0.0, 4.0)
+
+
 def test_one_thread_says_nothing_of_the_spread() -> None:
-    assert mean_total([5.0]) == Estimate(5.0, 0.0, math.inf)
+    assert mean_total([5.0]) == Estimate(5.0, -math.inf, math.inf)
     assert share_of(10.0, [0.0], [0.0]) == Estimate.exactly(0)
     assert Estimate.exactly(7).relative_error == 0
