@@ -53,14 +53,15 @@ UNSIGNED = "`values` without `updates`", tells_no_node
 UNNAMED = "`updates` without `messages`", updates_unnamed
 
 RAISED = Reason(
-    "A hand-off is raised past upstream's handler: no chunk of `messages` carries it.", *ALONE
+    "A hand-off is raised past LangGraph's handler: no chunk of `messages` carries it.", *ALONE
 )
 EDITED = Reason(
-    "Upstream drops a message whose id it has sent, new content or not: no chunk tells.", *ALONE
+    "LangGraph drops a message whose id it has sent, even with new content: no chunk has it.",
+    *ALONE,
 )
-REMOVED = Reason("Upstream drops removals: no chunk of `messages` tells.", *ALONE)
+REMOVED = Reason("LangGraph drops removals: no chunk of `messages` has one.", *ALONE)
 KEPT = Reason(
-    "Upstream sends `remove all`, and not what is kept, whose ids it has sent: no chunk tells.",
+    "LangGraph sends `remove all`, but not the kept messages, whose ids it has sent.",
     *ALONE,
 )
 NAMELESS = Reason(
@@ -69,7 +70,7 @@ NAMELESS = Reason(
     *UNNAMED,
 )
 UNWALKED = Reason(
-    "Upstream's handler does not find the message there: no chunk of `messages` carries it.",
+    "LangGraph's handler does not find the message there: no chunk of `messages` carries it.",
     *ALONE,
 )
 UNWALKED_INSIDE = UNWALKED._replace(
@@ -78,18 +79,18 @@ UNWALKED_INSIDE = UNWALKED._replace(
 )
 UNRUN = Reason("No node runs, so nothing of it is in `messages`.", *ALONE)
 ONE_SEEN_SET = Reason(
-    "Upstream drops the message, as another task sent one with this id: no chunk carries it.",
+    "LangGraph drops the message, as another task sent one with this id: no chunk carries it.",
     *ALONE,
 )
 UNSEEN_INPUT = Reason(
     "Only a state shows the input; in `messages` an echo looks like something new.", *ALONE
 )
 GIVEN_UNNAMED = Reason(
-    "What the run was given bears no id, and comes back under one: it looks like something new.",
+    "An input message without an id comes back under an id: it looks new.",
     *STREAMED,
 )
 OTHER_SPACE = Reason(
-    "Upstream's chunks do not tell whether the answer that was streamed is in the state, too.",
+    "LangGraph's chunks do not show whether the streamed answer is in the state, too.",
     *STREAMED,
 )
 OTHER_SPACE_INSIDE = Reason(
@@ -97,8 +98,8 @@ OTHER_SPACE_INSIDE = Reason(
     *BELOW,
 )
 TWO_ANSWERS = Reason(
-    "Two complete answers of one task are what a node that asks twice sends: only the run "
-    "knows of the attempt (trap `asked-twice`).",
+    "A node that asks twice also sends two complete answers (trap `asked-twice`): only the "
+    "run knows the attempt.",
     *STREAMED,
 )
 BROKEN_OFF = Reason(
@@ -107,8 +108,8 @@ BROKEN_OFF = Reason(
     *STREAMED,
 )
 TOLD_LATE = Reason(
-    "What was complete before the answer broke off is said again before the second answer "
-    "can be told from that of another model; then the first is taken back.",
+    "Complete blocks of an answer that broke off are repeated before the second answer can "
+    "be distinguished from another model's; then the first is taken back.",
     *STREAMED,
 )
 TWO_RUNS = Reason(
@@ -121,7 +122,7 @@ GROWING = Reason(
 )
 
 WRITTEN = Reason(
-    "A state does not tell who wrote a message: a node may say anew what another one said.",
+    "A state does not show who wrote a message: a node may repeat another's text on purpose.",
     *UNSIGNED,
 )
 WRITTEN_INSIDE = WRITTEN._replace(
@@ -129,7 +130,7 @@ WRITTEN_INSIDE = WRITTEN._replace(
     holds=lambda variant: streams(variant) and tells_no_node(variant) and shows_graphs(variant),
 )
 CALLING = Reason(
-    "Updates do not tell which task called another: two tasks of one graph may say the same.",
+    "Updates do not show which task called another: two tasks may have the same text.",
     *UNNAMED,
 )
 
