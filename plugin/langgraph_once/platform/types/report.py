@@ -18,7 +18,7 @@ from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types.graph_types import CodeTypes, types_of_code
 from langgraph_once.serde.layers.tag import Codec, Tag
-from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings, Word
+from langgraph_once.serde.survey.rebuildable import RANKS, TypeStatus, TypeStatusChecker, Word
 from langgraph_once.serde.survey.type_names import Mention, channel_at, mentions_in
 from langgraph_once.serde.trust.audit import is_yours, proposed
 from langgraph_once.serde.trust.module_owner import owner_of
@@ -58,7 +58,7 @@ class Finding:
         """Whether a new process cannot rebuild it under these settings."""
         return self.word in ("line", "lost")
 
-    def take(self, standing: Standing) -> None:
+    def take(self, standing: TypeStatus) -> None:
         """Take how it stands in another use of it; the worst counts, and what is surest of it."""
         is_surer = standing.word == self.word and len(standing.reason) < len(self.reason)
         if RANKS[standing.word] > RANKS[self.word] or is_surer:
@@ -131,7 +131,7 @@ def report_types(
         allowed_types=serde.allowed_types,
         problems=code.problems,
     )
-    standings = Standings(serde, code.listed)
+    standings = TypeStatusChecker(serde, code.listed)
     _add_code(report, code, standings)
     if read_database and report.exists:
         opened = open_to_read(settings.database, config=settings.checkpoint, serde=serializer)
@@ -143,13 +143,13 @@ def report_types(
     return report
 
 
-def _add_code(report: Report, code: CodeTypes, standings: Standings) -> None:
+def _add_code(report: Report, code: CodeTypes, standings: TypeStatusChecker) -> None:
     for module, *_, name in sorted(code.listed | code.by_file):
         standing = standings.of_class(module, name)
         _finding(report, standing).in_code = True
 
 
-def _finding(report: Report, standing: Standing) -> Finding:
+def _finding(report: Report, standing: TypeStatus) -> Finding:
     found = report.findings.get(standing.name)
     if found is None:
         found = report.findings[standing.name] = Finding(standing.name, "always")
@@ -160,10 +160,10 @@ def _finding(report: Report, standing: Standing) -> Finding:
 class _Database:
     """Adds to a report what the rows of a database name."""
 
-    def __init__(self, report: Report, standings: Standings) -> None:
+    def __init__(self, report: Report, standings: TypeStatusChecker) -> None:
         self._report = report
         self._standings = standings
-        self._known: dict[Mention, Standing] = {}
+        self._known: dict[Mention, TypeStatus] = {}
 
     def read(self, saver: OnceSaver) -> None:
         """Read all of it.
@@ -212,7 +212,7 @@ class _Database:
                     with suppress(ValueError):
                         finding.channel = channel_at(codec, data, place)
 
-    def _standing(self, mention: Mention) -> Standing | None:
+    def _standing(self, mention: Mention) -> TypeStatus | None:
         standing = self._known.get(mention)
         if standing is None:
             if len(self._known) >= _MAX_TYPES:

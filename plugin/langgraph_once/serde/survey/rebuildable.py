@@ -34,7 +34,7 @@ from langgraph_once.serde.trust.lookup import (
 )
 from langgraph_once.serde.trust.policy import Trust
 
-__all__ = ["RANKS", "Standing", "Standings", "Word"]
+__all__ = ["RANKS", "TypeStatus", "TypeStatusChecker", "Word"]
 
 Word = Literal["always", "schema", "storable", "listed", "own", "imported", "line", "lost"]
 RANKS: Final[dict[Word, int]] = {word: rank for rank, word in enumerate(get_args(Word))}
@@ -50,7 +50,7 @@ _TAG: Final = "once1"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TypeStatus:
     """Whether a stored type can be imported and rebuilt, and if not, why.
 
     Attributes:
@@ -68,7 +68,7 @@ class Standing:
     to_list: str = ""
 
 
-class Standings:
+class TypeStatusChecker:
     """Asks what reading asks, of a process that has imported what a server imports at its start.
 
     As reading does, it imports the modules of types that are listed, or in the project's own
@@ -90,29 +90,29 @@ class Standings:
         self._allowlist.note_start()
         self._upstream = NamedTypes(self._allowlist, self._registry.current_name)
 
-    def of_class(self, module: str, name: str) -> Standing:
+    def of_class(self, module: str, name: str) -> TypeStatus:
         """Return how a class stands that a schema names, by its last name."""
         cls = find_class(module, (*name.split("."),))
         if cls is None:
             nested = nested_classes(module, name)
             cls = nested[0] if len(nested) == 1 else None
         if cls is None and "[" not in name:
-            return Standing("lost", f"{module}:{name}", _LOCAL)
+            return TypeStatus("lost", f"{module}:{name}", _LOCAL)
         try:
             writer = None if cls is None else self._registry.writer(cls)
             full_name = f"{module}:{name}" if cls is None else name_of(cls)
         except UnwritableError as error:
-            return Standing("lost", f"{module}:{name}", str(error))
+            return TypeStatus("lost", f"{module}:{name}", str(error))
         if writer is None or writer.family is None:
             known = cls is None or writer is not None
-            return Standing("always" if known else "lost", full_name, "" if known else _UNKNOWN)
+            return TypeStatus("always" if known else "lost", full_name, "" if known else _UNKNOWN)
         return self.of(Mention(full_name, "once1", writer.family.name))
 
-    def of(self, mention: Mention) -> Standing:
+    def of(self, mention: Mention) -> TypeStatus:
         """Return how a type stands that a stored value names."""
         names = self._names(mention)
         if mention.kind == Ext.UNKNOWN and mention.codec == "once1":
-            return Standing("lost", names[0], _UNKNOWN)
+            return TypeStatus("lost", names[0], _UNKNOWN)
         try:
             if mention.codec == "once1":
                 self._load(mention)
@@ -123,11 +123,11 @@ class Standings:
         except NeedsListError as error:
             return self._refused(names[0], names[0], str(error))
         except (SerdeError, ValueError):
-            return Standing("lost", names[0], self._loss(names[0], mention))
+            return TypeStatus("lost", names[0], self._loss(names[0], mention))
         words: list[Word] = [self._word(name) for name in names]
         word: Word = max(words, key=RANKS.__getitem__, default="always")
         if word != "line":
-            return Standing(word, names[0])
+            return TypeStatus(word, names[0])
         return self._refused(names[0], names[words.index("line")], "")
 
     def _names(self, mention: Mention) -> list[str]:
@@ -165,7 +165,7 @@ class Standings:
         is_marked = find_storable(module, tuple(path.split("."))) is not None
         return "storable" if is_marked else "schema"
 
-    def _refused(self, name: str, part: str, hook: str) -> Standing:
+    def _refused(self, name: str, part: str, hook: str) -> TypeStatus:
         module = part.partition(":")[0]
         if hook:
             by_itself = hook.startswith("whatever calls")
@@ -175,8 +175,8 @@ class Standings:
         elif _is_there(module):
             reason = "its module is not imported when a server starts, nor do the graphs import it"
         else:
-            return Standing("lost", name, _GONE)
-        return Standing("line", name, reason, part)
+            return TypeStatus("lost", name, _GONE)
+        return TypeStatus("line", name, reason, part)
 
     def _loss(self, name: str, mention: Mention) -> str:
         if "<locals>" in name:

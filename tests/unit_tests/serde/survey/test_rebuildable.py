@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer, Opaque, storable
-from langgraph_once.serde.survey.rebuildable import RANKS, Standing, Standings
+from langgraph_once.serde.survey.rebuildable import RANKS, TypeStatus, TypeStatusChecker
 from langgraph_once.serde.survey.type_names import Mention, mentions_in
 from tests.unit_tests.serde.codecs.once1 import kinds as k
 
@@ -68,7 +68,7 @@ VALUES: dict[str, tuple[Any, str]] = {
 }
 
 
-def worst(standings: Standings, row: tuple[str, bytes]) -> Standing:
+def worst(standings: TypeStatusChecker, row: tuple[str, bytes]) -> TypeStatus:
     """Return how the type stands that stands worst of those in a row."""
     found = [standings.of(mention) for mention in mentions_in("once1", row[1])]
     return max(found, key=lambda each: RANKS[each.word])
@@ -78,7 +78,7 @@ def worst(standings: Standings, row: tuple[str, bytes]) -> Standing:
 def test_it_stands_as_reading_finds_it(kind: str) -> None:
     value, word = VALUES[kind]
     row = OnceSerializer(SerdeConfig(compression="none")).dumps_typed(value)
-    standing = worst(Standings(SerdeConfig()), row)
+    standing = worst(TypeStatusChecker(SerdeConfig()), row)
     assert standing.word == word
     read = OnceSerializer(SerdeConfig()).loads_typed(row)
     read = read[0] if type(read) is list else read
@@ -88,18 +88,18 @@ def test_it_stands_as_reading_finds_it(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in VALUES if VALUES[kind][1] == "line"])
 def test_the_line_that_is_proposed_helps(kind: str) -> None:
     row = OnceSerializer(SerdeConfig(compression="none")).dumps_typed(VALUES[kind][0])
-    line = worst(Standings(SerdeConfig()), row).to_list
+    line = worst(TypeStatusChecker(SerdeConfig()), row).to_list
     config = SerdeConfig(allowed_types=(line,))
-    assert worst(Standings(config), row).word in ("listed", "imported")
+    assert worst(TypeStatusChecker(config), row).word in ("listed", "imported")
     read = OnceSerializer(config).loads_typed(row)
     assert type(read[0] if type(read) is list else read) is not Opaque
 
 
 def test_a_class_that_moved_is_called_as_it_is_today() -> None:
     moved = Mention("old.place:Thing", "once1", "record")
-    assert Standings(SerdeConfig()).of(moved).word == "lost"
+    assert TypeStatusChecker(SerdeConfig()).of(moved).word == "lost"
     aliases = {"old.place:Thing": f"{HERE}:Marked"}
-    assert Standings(SerdeConfig(aliases=aliases)).of(moved) == Standing(
+    assert TypeStatusChecker(SerdeConfig(aliases=aliases)).of(moved) == TypeStatus(
         "storable", f"{HERE}:Marked"
     )
 
@@ -116,13 +116,15 @@ def test_a_class_that_moved_is_called_as_it_is_today() -> None:
     ],
 )
 def test_what_is_lost_has_a_reason(name: str, kind: str | int, reason: str) -> None:
-    standing = Standings(SerdeConfig()).of(Mention(name, "once1", kind))
+    standing = TypeStatusChecker(SerdeConfig()).of(Mention(name, "once1", kind))
     assert standing.word == "lost"
     assert reason in standing.reason
 
 
 def test_a_module_that_is_there_and_not_imported_needs_a_line() -> None:
-    standing = Standings(SerdeConfig()).of(Mention("wsgiref.util:FileWrapper", "once1", "record"))
+    standing = TypeStatusChecker(SerdeConfig()).of(
+        Mention("wsgiref.util:FileWrapper", "once1", "record")
+    )
     assert (standing.word, standing.to_list) == ("line", "wsgiref.util:FileWrapper")
 
 
@@ -136,18 +138,20 @@ def test_a_module_in_folders_without_init_is_looked_for(
     monkeypatch.syspath_prepend(tmp_path)
     mention = Mention(f"outermost.middle.inner.{name}:Thing", "once1", "record")
     word = "line" if name == "leaf" else "lost"
-    assert Standings(SerdeConfig()).of(mention).word == word
+    assert TypeStatusChecker(SerdeConfig()).of(mention).word == word
 
 
 def test_upstreams_names_lead_to_the_class_that_is_nested() -> None:
     mention = Mention(f"{HERE}:Inner", "msgpack", 5)
-    assert Standings(SerdeConfig()).of(mention) == Standing("imported", f"{HERE}:Outer.Inner")
-    assert Standings(SerdeConfig()).of_class(HERE, "Inner").name == f"{HERE}:Outer.Inner"
+    assert TypeStatusChecker(SerdeConfig()).of(mention) == TypeStatus(
+        "imported", f"{HERE}:Outer.Inner"
+    )
+    assert TypeStatusChecker(SerdeConfig()).of_class(HERE, "Inner").name == f"{HERE}:Outer.Inner"
 
 
 @pytest.mark.parametrize("config", [SerdeConfig(), SerdeConfig(allowed_types=("re:compile",))])
 def test_a_safe_type_needs_no_line(config: SerdeConfig) -> None:
-    standings = Standings(config)
+    standings = TypeStatusChecker(config)
     assert standings._word("re:compile") == "always"
     assert standings._word("datetime:datetime") == "always"
     assert standings._word("re:compile.compile") != "always"

@@ -46,7 +46,7 @@ from langgraph_once.serde.codecs.once1.read.extension_values import (
     may_exceed,
 )
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
-from langgraph_once.serde.codecs.once1.read.nested_objects import KnownMakers, TreeMakers
+from langgraph_once.serde.codecs.once1.read.nested_objects import ConstructorCache, TreeConstructors
 from langgraph_once.serde.codecs.once1.read.reference_growth import expands_beyond, may_outgrow
 from langgraph_once.serde.codecs.once1.read.simple_objects import Head, placed, rebuild_models
 from langgraph_once.serde.trust.hash_guard import GuardedError
@@ -101,7 +101,7 @@ class Decoder:
         self.opaque = on_unavailable == "opaque"
         self.free_bytes = WEIGHTS.free_bytes(max_objects)
         self._small_bytes = min(_SMALL_BYTES, self.free_bytes)
-        self.makers = KnownMakers(loader)
+        self.makers = ConstructorCache(loader)
         self._is_cautious = False
 
     def decode(self, data: bytes, tag: str) -> Any:
@@ -354,7 +354,7 @@ class _Reader:
         if not reusable or form not in known.trees:
             self.budget.take(WORK_OF_A_KIND + WORK_OF_A_FORM * len(form))
         take = self.budget.take if self.linked else None
-        makers = TreeMakers(known.loader, indices, self.tag, take=take)
+        makers = TreeConstructors(known.loader, indices, self.tag, take=take)
         return known.of_tree(form, makers, reusable=reusable)(value)
 
     def _head(self, content: bytes) -> Head:

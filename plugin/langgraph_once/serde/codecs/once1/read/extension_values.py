@@ -27,7 +27,7 @@ from langgraph_once.serde.codecs.once1.format.layout import MAX_OBJECTS, Ext, pa
 from langgraph_once.serde.codecs.once1.format.object_forms import MODEL_CODES, head_parts
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque, upstream_extension
 from langgraph_once.serde.codecs.once1.read.entries import Table
-from langgraph_once.serde.codecs.once1.read.nested_objects import KnownMakers
+from langgraph_once.serde.codecs.once1.read.nested_objects import ConstructorCache
 from langgraph_once.serde.codecs.once1.read.simple_objects import Head, Maker, rebuild_linked
 from langgraph_once.serde.codecs.once1.registry.upgrades import upgraded
 from langgraph_once.serde.codecs.once1.types.base.protocol import (
@@ -95,7 +95,7 @@ class Rebuilder:
         "networks",
     )
 
-    def __init__(self, table: Table, makers: KnownMakers, *, opaque: bool, tag: str) -> None:
+    def __init__(self, table: Table, makers: ConstructorCache, *, opaque: bool, tag: str) -> None:
         self.networks: list[IPv4Network | IPv6Network] = []
         """Those that nothing may walk through until the whole value stands."""
         self._table = table
@@ -122,7 +122,7 @@ class Rebuilder:
         raise PayloadError(f"unknown or damaged msgpack extension {code}", tag=self._tag)
 
     def makers(self, kinds: Any) -> list[Maker]:
-        """Return what makes items of these kinds; errors are those of `KnownMakers.of_kinds`."""
+        """Constructors for items of these kinds; errors as `ConstructorCache.of_kinds`."""
         is_known = type(kinds) is bytes and kinds in self._known.by_kinds
         makers = self._known.of_kinds(kinds, self._tag)
         if not is_known:
@@ -130,7 +130,7 @@ class Rebuilder:
         return makers
 
     def head(self, content: bytes) -> Head:
-        """Return what a `HEAD` stands for; errors are those of `KnownMakers.of_kinds`."""
+        """What a `HEAD` stands for; errors as `ConstructorCache.of_kinds`."""
         kinds, indices = head_parts(content)
         is_known = kinds in self._known.by_head_kinds
         if not is_known:

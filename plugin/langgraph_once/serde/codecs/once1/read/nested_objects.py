@@ -22,13 +22,13 @@ from langgraph_once.serde.codecs.once1.read.simple_objects import (
     units_of_a_map,
 )
 
-__all__ = ["KnownMakers", "TreeMakers", "tree_maker"]
+__all__ = ["ConstructorCache", "TreeConstructors", "tree_maker"]
 
 _Part = tuple[type, Maker]
 """What makes a value, if it is of this type."""
 
 
-class TreeMakers:
+class TreeConstructors:
     """Builds the constructors for one `TREE` layout."""
 
     def __init__(
@@ -136,8 +136,8 @@ class TreeMakers:
         return make_object
 
 
-def tree_maker(form: bytes, makers: TreeMakers) -> Maker:
-    """Return what makes the value of a `TREE`; errors are those of `TreeMakers.part`."""
+def tree_maker(form: bytes, makers: TreeConstructors) -> Maker:
+    """Return what makes the value of a `TREE`; errors are those of `TreeConstructors.part`."""
     part = makers.part(unpackb(form))
     makers.check_end()
     if part is None:
@@ -155,7 +155,7 @@ _MAX_HEAD_BYTES: Final = 1024
 """Of the heads of short threads, many are the same."""
 
 
-class KnownMakers:
+class ConstructorCache:
     """The makers of one loader. Thread-safe."""
 
     def __init__(self, loader: Loader) -> None:
@@ -179,12 +179,12 @@ class KnownMakers:
             with_forms: Whether they are those of a `HEAD`.
 
         Raises:
-            SerdeError: As `TreeMakers.part`, and `NotSimpleError` and `ValueError` as it does.
+            SerdeError: As `TreeConstructors.part`, whose other errors are raised, too.
         """
         known = self.by_head_kinds if with_forms else self.by_kinds
         if type(kinds) is bytes and kinds in known:
             return known[kinds]
-        nested = TreeMakers(self.loader, [], tag)
+        nested = TreeConstructors(self.loader, [], tag)
         found = kinds_of(kinds, with_forms=with_forms)
         makers = [as_it_is, *(nested.object(*kind) for kind in found)]
         if nested.are_listed:
@@ -198,8 +198,8 @@ class KnownMakers:
             _keep(self.heads, content, head, most=_MAX_HEADS)
         return head
 
-    def of_tree(self, form: bytes, makers: TreeMakers, *, reusable: bool) -> Maker:
-        """Return what makes the value of a `TREE`; errors are those of `TreeMakers.part`."""
+    def of_tree(self, form: bytes, makers: TreeConstructors, *, reusable: bool) -> Maker:
+        """Return what makes the value of a `TREE`; errors are those of `TreeConstructors.part`."""
         if reusable and form in self.trees:
             return self.trees[form]
         maker = tree_maker(form, makers)
