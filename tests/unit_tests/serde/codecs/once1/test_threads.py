@@ -9,6 +9,7 @@ import ormsgpack
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
@@ -29,6 +30,7 @@ from tests.unit_tests.serde.codecs.once1.test_models import (
 )
 
 STRAIGHT = FastEncoder(Registry()).threads
+SERDE = OnceSerializer(SerdeConfig(compression="none"))
 POINTS = [{"x": 1, "y": 2}, {"x": 3, "y": 4}]
 
 
@@ -203,3 +205,24 @@ def test_more_kinds_than_a_byte_can_count_are_left_to_care() -> None:
         written += 1
         assert difference(read(data, LOADER), [message]) is None
     assert written == min(len(fields_sets), 255)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("of", ["thread", "dictionary", "message"])
+def test_what_a_message_holds_of_all_around_it_stays_the_same_object(count: int, of: str) -> None:
+    thread: list[Any] = [HumanMessage(str(number)) for number in range(count - 1)]
+    last = ToolMessage("t", tool_call_id="1")
+    thread.append(last)
+    value = {"a": 1, "messages": thread}
+    last.artifact = {"thread": thread, "dictionary": value, "message": thread[0]}[of]
+    found = SERDE.loads_typed(SERDE.dumps_typed(value))
+    around = {"thread": found["messages"], "dictionary": found, "message": found["messages"][0]}
+    assert found["messages"][-1].artifact is around[of]
+
+
+@pytest.mark.parametrize("part", [[HumanMessage("h")], HumanMessage("h"), {}], ids=repr)
+def test_what_stands_twice_in_a_dictionary_is_one_object(part: Any) -> None:
+    found = SERDE.loads_typed(SERDE.dumps_typed({"a": part, "b": part, "c": [part]}))
+    assert found["a"] is found["b"] is found["c"][0]
+    found = SERDE.loads_typed(SERDE.dumps_typed({"a": 1, "b": [part], "c": part}))
+    assert found["b"][0] is found["c"]
