@@ -14,6 +14,7 @@ from langgraph_once.commands.demo import demo_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.reference import env_command, schema_command
+from langgraph_once.commands.rehearse import rehearse_command
 from langgraph_once.commands.store import store_command
 from langgraph_once.commands.survey import survey_command
 from langgraph_once.commands.types import types_command
@@ -43,6 +44,7 @@ for _command in (
     survey_command,
     migrate_command,
     verify_command,
+    rehearse_command,
     store_command,
     watch_command,
     demo_command,

@@ -1,0 +1,172 @@
+"""`langgraph-once rehearse`: what the threads of a database would meet under a new graph."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from langgraph.graph import StateGraph
+from langgraph.pregel import Pregel
+
+from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.moving.cells import Source, told
+from langgraph_once.commands.database import Database, database_of, database_option, progress_bar
+from langgraph_once.commands.project import config_option, load_if_there
+from langgraph_once.errors import ConfigError, OnceError
+from langgraph_once.platform.state_types import graph_types
+from langgraph_once.platform.targets import load_object
+from langgraph_once.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of
+from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.serde.trust.audit import proposed
+
+__all__ = ["rehearse_command"]
+
+_USAGE: Final = 2
+
+
+@click.command("rehearse", short_help="Tell what a new graph would do to stored threads.")
+@database_option
+@click.option("--graph", metavar="MODULE:NAME", required=True, help="The new graph.")
+@click.option(
+    "--against", metavar="GRAPH", help="The graph before: module:name, or what --describe printed."
+)
+@click.option("--graph-id", help="Only threads of this graph, in a server's database.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(CERTAINTIES),
+    default="certain",
+    show_default=True,
+    help="Exit with 1 if something so sure is found.",
+)
+@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@click.option("--describe", is_flag=True, help="Print the shape of --graph, for a later --against.")
+@config_option
+def rehearse_command(
+    database: str | None,
+    graph: str,
+    against: str | None,
+    graph_id: str | None,
+    fail_on: Certainty,
+    for_machines: bool,
+    describe: bool,
+    config: str,
+) -> None:
+    """Tell what the threads of a database would meet if this graph were deployed.
+
+    Nothing is written, no node runs, no value is printed; a server may be running. The exit
+    code is 0 if nothing certain was found, 1 if something was, 2 if it could not be done.
+
+    \b
+    Examples:
+      langgraph-once rehearse --graph agent.graph:graph
+      langgraph-once rehearse --graph agent.graph:graph --describe > deployed.json
+      langgraph-once rehearse --graph agent.graph:graph --against deployed.json
+    """
+    try:
+        if describe:
+            click.echo(json.dumps(shape_of(_graph(graph, config)).as_dict(), indent=2))
+            return
+        report, setting = _rehearsed(database, graph, against, graph_id, config)
+    except OnceError as error:
+        click.echo(f"langgraph-once: {error}", err=True)
+        sys.exit(_USAGE)
+    if for_machines:
+        click.echo(json.dumps({**report.as_dict(), "allowed_types": setting}, indent=2))
+    else:
+        click.echo("\n".join([*report.lines(), *_advice(report, setting, graph_id)]))
+    sys.exit(report.fails_at(fail_on))
+
+
+def _rehearsed(
+    database: str | None, name: str, against: str | None, graph_id: str | None, config: str
+) -> tuple[Report, list[str]]:
+    graph = _graph(name, config)
+    old = None if against is None else _shape(against, config)
+    opened = _database(config, database)
+    types = graph_types(graph)
+    serde = opened.serde.with_msgpack_allowlist(types)
+    standings = Standings(serde.config, types)
+    with (
+        open_to_read(opened.url, config=opened.config, serde=serde) as saver,
+        progress_bar() as progress,
+    ):
+        rehearsal = Rehearsal(
+            saver, graph, old=old, standings=standings, types=types, graph_id=graph_id
+        )
+        ids = Source(saver).thread_ids()
+        for thread_id in told(ids, len(ids), progress):
+            rehearsal.thread(thread_id)
+    report = rehearsal.report
+    setting = proposed(sorted(report.allowed_types), serde.config.allowed_types)
+    return report, setting if report.allowed_types else []
+
+
+def _database(config: str, database: str | None) -> Database:
+    opened = database_of(config, database)
+    settings = replace(opened.serde.config, on_unavailable="opaque")
+    return opened._replace(serde=opened.serde.with_config(settings))
+
+
+def _graph(name: str, config: str) -> Pregel[Any, Any, Any, Any]:
+    load_if_there(config)  # this process is what a server's would be
+    try:
+        with redirect_stdout(sys.stderr):
+            found = load_object(name, "--graph")
+            if callable(found) and not isinstance(found, Pregel | StateGraph):
+                found = found()
+            found = found.compile() if isinstance(found, StateGraph) else found
+    except OnceError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        raise ConfigError("--graph", f"{name} cannot be loaded: {type(error).__name__}") from error
+    if not isinstance(found, Pregel):
+        raise ConfigError("--graph", f"{name} is no graph, nor what makes one without arguments")
+    return found
+
+
+def _shape(against: str, config: str) -> Shape:
+    """The shape of the graph before: of a file, or asked in a process of its own.
+
+    What that graph imports must not make types known that the new code lacks.
+    """
+    if not against.endswith(".json"):
+        command = [sys.executable, "-m", "langgraph_once", "rehearse", "--describe", "--graph"]
+        asked = subprocess.run(  # noqa: S603
+            [*command, against, "--config", config], capture_output=True, check=False
+        )
+        if asked.returncode:
+            last = asked.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise ConfigError("--against", last.partition("--graph: ")[2] or "cannot be loaded")
+        return Shape.of_json(asked.stdout)
+    try:
+        return Shape.of_json(Path(against).read_bytes())
+    except OSError as error:
+        raise ConfigError("--against", f"{against} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise ConfigError("--against", f"{against} is not what --describe printed") from None
+
+
+def _advice(report: Report, setting: list[str], graph_id: str | None) -> list[str]:
+    told: list[str] = []
+    if graph_id is None and len(report.graphs) > 1:
+        told += ["", f"Threads of several graphs: {_counted(report.graphs)}. Choose by --graph-id."]
+    if report.aliases or setting:
+        told += ["", "For `checkpointer.once.serde` of langgraph.json, if you trust these names:"]
+        told += [f'"aliases": {json.dumps(report.aliases)}'] if report.aliases else []
+        told += [f'"allowed_types": {json.dumps(setting)}'] if setting else []
+    for stub in report.as_dict()["upgrades"].values():
+        told += ["", "An upgrade function, for `upgrades`:", stub.rstrip()]
+    if report.dropped:
+        told += ["", f"{report.dropped} more findings were too many to keep."]
+    return told
+
+
+def _counted(graphs: Counter[str]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in graphs.most_common(5))

@@ -1,0 +1,104 @@
+"""What a checkpoint says is due. It needs no graph: names of channels tell the nodes they start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.checkpoint.serde.types import TASKS
+from langgraph.constants import START
+from langgraph.types import Send
+
+__all__ = ["Due", "due_in", "is_internal"]
+
+_SENT = "pending_sends"
+
+
+@dataclass(slots=True)
+class Due:
+    """What would be run next by the graph that wrote a checkpoint.
+
+    Attributes:
+        nodes: Those that an edge started; of an input that nobody has read, `START`.
+        sends: Those that a `Send` names.
+        later: Those that wait for others, or for the end of the step, with what starts them.
+    """
+
+    nodes: set[str] = field(default_factory=set)
+    sends: set[str] = field(default_factory=set)
+    later: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def all(self) -> set[str]:
+        """Nodes and sends."""
+        return self.nodes | self.sends
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes or self.sends)
+
+
+def due_in(checkpoint: Mapping[str, Any], writes: Iterable[tuple[str, str, Any]]) -> Due:
+    """Return what is due, as LangGraph 1.2.22 decides it in `prepare_next_tasks`.
+
+    Args:
+        checkpoint: The checkpoint.
+        writes: What tasks of its step have written since.
+    """
+    due = Due()
+    values, seen = checkpoint["channel_values"], checkpoint["versions_seen"]
+    for channel, version in checkpoint["channel_versions"].items():
+        if channel not in values:
+            continue
+        if channel == START and all(_is_newer(version, each.get(START)) for each in seen.values()):
+            due.nodes.add(START)
+        node = _started(channel)
+        if node is None or not _is_newer(version, seen.get(node, {}).get(channel)):
+            continue
+        ready = _is_ready(channel, values[channel])
+        if ready:
+            due.nodes.add(node)
+        elif ready is not None:
+            due.later.add((channel, node))
+    sends = [*_sends(values.get(TASKS)), *_sends(checkpoint.get(_SENT))]
+    due.sends = {each.node for each in sends}
+    for _, channel, value in writes:
+        node = value.node if isinstance(value, Send) else _started(channel)
+        if node is not None:
+            due.later.add((channel, node))
+    return due
+
+
+def is_internal(channel: str) -> bool:
+    """Whether a channel is LangGraph's own, in this or an older form."""
+    return channel.startswith(("branch:", "join:", "start:", "__"))
+
+
+def _started(channel: str) -> str | None:
+    """The node that a channel starts; `start:…` and four parts are of checkpoints before v3."""
+    kind, _, rest = channel.partition(":")
+    return rest.rpartition(":")[2] if rest and kind in ("branch", "join", "start") else None
+
+
+def _is_newer(version: Any, seen: Any) -> bool:
+    return seen is None or bool(version > seen)
+
+
+def _is_ready(channel: str, value: Any) -> bool | None:
+    """Whether a channel starts its node; None if it is empty."""
+    finished = True
+    match value:
+        case (inner, bool(finished)):  # a node that is deferred, or a join of one
+            value = inner
+    if not channel.startswith("join:"):
+        return finished
+    if not value:
+        return None
+    starts = channel.removeprefix("join:").rpartition(":")[0]
+    return finished and {*starts.split("+")} == {*value}
+
+
+def _sends(value: Any) -> list[Send]:
+    if isinstance(value, tuple) and len(value) == 2:
+        value = value[1]
+    return [each for each in value or () if isinstance(each, Send)]

@@ -1,0 +1,134 @@
+"""What becomes of the tasks of a thread that are due, under the new graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langgraph.constants import START
+from langgraph.pregel import Pregel
+from langgraph.types import StateSnapshot
+
+from langgraph_once.rehearse.due import Due
+from langgraph_once.rehearse.heads import Head
+from langgraph_once.rehearse.shape import Shape, tool_nodes
+from langgraph_once.rehearse.upstream import is_wrapped
+
+__all__ = ["Flow"]
+
+Add = Callable[[str, str], None]
+
+
+class Flow:
+    """Holds the nodes of a graph against what is due.
+
+    Args:
+        graph: The new graph, or a subgraph of it.
+        new: Its shape.
+        old: The shape of the graph before, if it is known.
+    """
+
+    def __init__(self, graph: Pregel[Any, Any, Any, Any], new: Shape, old: Shape | None) -> None:
+        self._graph, self._new, self._old = graph, new, old
+        self._tools = tool_nodes(graph)
+        self._named = {name for node in self._tools.values() for name in node.tools_by_name}
+        self._has_edges = getattr(graph, "builder", None) is not None
+
+    def look(self, head: Head, due: Due, state: StateSnapshot | None, add: Add) -> None:
+        """Add what becomes of what is due.
+
+        Args:
+            head: The head.
+            due: What it says is due.
+            state: What the new graph makes of it; None if it cannot.
+            add: Takes what is found.
+        """
+        self._gone(due, add)
+        if state is not None:
+            self._tasks(head, due, state, add)
+        self._calls(head, due, state, add)
+        self._edges(due, add)
+        self._context(add)
+
+    def _gone(self, due: Due, add: Add) -> None:
+        there = {START, *self._graph.nodes}
+        for node in due.nodes - there:
+            add("node-gone", node)
+        for node in due.sends - there:
+            add("send-gone", node)
+        for channel, node in due.later:
+            if node not in there:
+                add("later-gone", node)
+            elif channel not in self._graph.channels:
+                add("join-changed", node)
+
+    def _tasks(self, head: Head, due: Due, state: StateSnapshot, add: Add) -> None:
+        tasks = {task.id for task in state.tasks}
+        names = {task.name for task in state.tasks}
+        asking, done = head.tasks()
+        lost = due.all - names
+        if due and not tasks:
+            add("ends", _joined(due.all))
+        if asking - tasks and (lost or not tasks):
+            add("interrupt-gone", _joined(lost or due.all))
+        elif (asking | done) - tasks and self._has_edges:
+            add("task-anew", _joined(names))
+        if self._has_edges:
+            for node in names - due.all - {START}:
+                add("task-new", node)
+
+    def _calls(self, head: Head, due: Due, state: StateSnapshot | None, add: Add) -> None:
+        if not self._tools:
+            return
+        values = head.values if state is None else state.values
+        written = [value for _, _, value in head.saved.pending_writes or ()]
+        running = [node for name, node in self._tools.items() if name in due.all]
+        for name in {*_open_calls(values, written)} - self._named:
+            if self._old is None or name in self._old.tools:
+                is_sure = bool(running) and not any(is_wrapped(node) for node in running)
+                add("tool-gone" if is_sure else "tool-later", name)
+
+    def _edges(self, due: Due, add: Add) -> None:
+        if self._old is None:
+            return
+        for node in due.all & self._new.nodes.keys():
+            was, now = self._old.nodes.get(node), self._new.nodes[node]
+            for end in set(was or ()) - set(now or ()) if now is not None else ():
+                add("edge-gone", f"{node} → {end}")
+            for start, ends in self._new.nodes.items():
+                if start not in self._old.nodes and node in (ends or ()):
+                    add("passed-by", f"{start} → {node}")
+
+    def _context(self, add: Add) -> None:
+        if self._old is not None:
+            if new := {*self._new.context} - {*self._old.context}:
+                add("context", _joined(new))
+        elif self._new.context:
+            add("context-asked", _joined(self._new.context))
+
+
+def _joined(names: Any) -> str:
+    return ", ".join(sorted(names))
+
+
+def _open_calls(values: Any, written: list[Any]) -> Iterator[str]:
+    """The tools that the last message of a model asks for, where no result is there yet."""
+    held = values if isinstance(values, dict) else getattr(values, "__dict__", {})
+    answered = {each.tool_call_id for each in _messages(written) if isinstance(each, ToolMessage)}
+    for value in held.values():
+        for message in reversed([*value] if isinstance(value, list) else []):
+            if isinstance(message, ToolMessage):
+                answered.add(message.tool_call_id)
+            elif isinstance(message, AIMessage):
+                yield from (
+                    call["name"] for call in message.tool_calls if call["id"] not in answered
+                )
+                break
+            elif not isinstance(message, BaseMessage):
+                break
+
+
+def _messages(written: list[Any]) -> Iterator[Any]:
+    for value in written:
+        yield from value if isinstance(value, list) else (value,)

@@ -1,0 +1,190 @@
+"""What becomes of the values of a thread under the new graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+from langgraph.channels import DeltaChannel
+from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_KW_ARGS
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.pregel import Pregel
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from langgraph_once.rehearse.due import is_internal
+from langgraph_once.rehearse.heads import Head
+from langgraph_once.rehearse.report import Report
+from langgraph_once.rehearse.shape import Shape, hints_of
+from langgraph_once.serde.codecs.once1 import Opaque
+from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.serde.survey.type_names import Mention
+
+__all__ = ["Add", "State", "Types"]
+
+_MAX_PARTS: Final = 100_000
+"""Of a value, so many parts are looked at."""
+
+Add = Callable[[str, str], None]
+
+
+class State:
+    """Holds the channels of a graph against what is stored.
+
+    Args:
+        graph: The new graph, or a subgraph of it.
+        new: Its shape.
+        old: The shape of the graph before, if it is known.
+    """
+
+    def __init__(self, graph: Pregel[Any, Any, Any, Any], new: Shape, old: Shape | None) -> None:
+        self._graph, self._new, self._old = graph, new, old
+        self._adapters = {name: _adapters(hints) for name, hints in hints_of(graph).items()}
+
+    def look(self, head: Head, add: Add) -> None:
+        """Add what becomes of each channel."""
+        for name in head.checkpoint["channel_versions"]:
+            if not is_internal(name):
+                self._kind(name, add)
+        for name, value in head.values.items():
+            if is_internal(name) or value is None:
+                continue
+            channel = self._graph.channels.get(name)
+            if channel is None:
+                if not _is_empty(value):
+                    add("channel-gone", name)
+            elif isinstance(value, _DeltaSnapshot) and not isinstance(channel, DeltaChannel):
+                add("delta-gone", name)
+            elif not self._takes(name, value):
+                add("value", name)
+
+    def _kind(self, name: str, add: Add) -> None:
+        was = self._old.channels.get(name) if self._old else None
+        now = self._new.channels.get(name)
+        if was is None or now is None or was == now or now.startswith("DeltaChannel"):
+            return
+        add("delta-gone" if was.startswith("DeltaChannel") else "reducer", name)
+
+    def _takes(self, name: str, value: Any) -> bool:
+        adapters = self._adapters.get(name)
+        if not adapters or (self._old and self._old.types.get(name) == self._new.types.get(name)):
+            return True
+        return any(_fits(adapter, value) for adapter in adapters)
+
+
+class Types:
+    """Tells what stands in the way of stored types, and what could help.
+
+    Args:
+        standings: How types stand.
+        report: Takes what is found.
+        classes: Those that the new graph's state names, as "module:Name".
+    """
+
+    def __init__(self, standings: Standings, report: Report, classes: set[str]) -> None:
+        self._standings, self._report = standings, report
+        self._classes = classes
+        self._kinds: dict[str, str] = {}
+
+    def look(self, head: Head, add: Add) -> None:
+        """Add the types in a head that cannot be rebuilt as they were."""
+        written = [value for _, _, value in head.saved.pending_writes or ()]
+        met: set[str] = set()
+        for part in _parts([*head.values.values(), *written]):
+            if isinstance(part, Opaque):
+                met.add(part.type_name)
+            elif isinstance(part, BaseModel) and _lacks(part):
+                name = f"{type(part).__module__}:{type(part).__qualname__}"
+                self._report.upgrades.add(name)
+                add("type-incomplete", name)
+        for name in met:
+            add(self._kind(name), name)
+
+    def _kind(self, name: str) -> str:
+        if name not in self._kinds:
+            self._kinds[name] = self._found(name)
+        return self._kinds[name]
+
+    def _found(self, name: str) -> str:
+        standing = self._standings.of(Mention(name, "msgpack", EXT_CONSTRUCTOR_KW_ARGS))
+        if standing.word == "line":
+            self._report.allowed_types.add(standing.to_list or name)
+            return "type-refused"
+        if standing.word != "lost":
+            self._report.upgrades.add(name)
+            return "type-broken"
+        if (moved := self._moved(name)) is not None:
+            self._report.aliases[name] = moved
+        return "type-gone"
+
+    def _moved(self, name: str) -> str | None:
+        """Where a class of this name is today, if there is one place only."""
+        last = name.rpartition(":")[2].rpartition(".")[2]
+        near = {each for each in self._classes if each.rpartition(":")[2] == last}
+        tops = {each.partition(":")[0].partition(".")[0] for each in (*self._classes, name)}
+        near |= {
+            f"{module}:{last}"
+            for module, each in [*sys.modules.items()]
+            if module.partition(".")[0] in tops
+            and isinstance(found := vars(each).get(last), type)
+            and found.__module__ == module
+        }
+        return near.pop() if len(near) == 1 else None
+
+
+def _adapters(hints: list[Any]) -> list[TypeAdapter[Any]]:
+    """What checks a value against annotations; none if one of them takes all, or is not known."""
+    found = []
+    for hint in hints:
+        try:
+            found.append(_adapter(hint))
+        except Exception:
+            return []
+    return [] if Any in hints or object in hints else found
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any]:
+    is_schema = isinstance(hint, type) and (issubclass(hint, BaseModel) or is_dataclass(hint))
+    if is_schema or hasattr(hint, "__required_keys__"):
+        return TypeAdapter(hint)
+    return TypeAdapter(hint, config={"arbitrary_types_allowed": True})
+
+
+def _fits(adapter: TypeAdapter[Any], value: Any) -> bool:
+    try:
+        adapter.validate_python(value)
+    except ValidationError:
+        return False
+    except Exception:
+        return True  # a validator of the user wants what is not here
+    return True
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, str | list | dict | set | tuple) and not value
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """All that a value holds, itself first."""
+    todo = [value]
+    for count, part in enumerate(todo):
+        if count > _MAX_PARTS:
+            return
+        yield part
+        if isinstance(part, str | bytes | int | float | type(None)):
+            continue
+        if isinstance(part, Mapping):
+            todo += part.values()
+        elif isinstance(part, list | tuple | set | frozenset):
+            todo += part
+        elif isinstance(part, BaseModel):
+            todo += vars(part).values()
+        elif is_dataclass(part) and not isinstance(part, type):
+            todo += [getattr(part, each.name, None) for each in fields(part)]
+
+
+def _lacks(model: BaseModel) -> bool:
+    there = vars(model)
+    wanted = type(model).model_fields.items()
+    return any(name not in there and each.is_required() for name, each in wanted)

@@ -1,0 +1,412 @@
+"""Changes of a graph, with threads that the graph before left in the middle."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired
+
+from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.tools import tool
+from langgraph.channels import DeltaChannel
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command, RetryPolicy, Send, interrupt
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+__all__ = ["BREAKING", "HARMLESS", "Change"]
+
+Build = Callable[[], StateGraph[Any, Any, Any, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A graph, and what it became.
+
+    Attributes:
+        old: What ran until it waited or failed.
+        new: What is deployed then.
+        found: The kinds that are found, with the graph before at hand.
+        truth: What resuming does: "goes on" to the node `send`; "ends" without it; "fails".
+        before: Where the old graph waits, as `interrupt_before`.
+        blind: The kinds that are found without the graph before.
+    """
+
+    old: Build
+    new: Build
+    found: set[str]
+    truth: str
+    before: tuple[str, ...] = ()
+    blind: set[str] | None = None
+
+
+class Plain(TypedDict, total=False):
+    trail: Annotated[list[str], operator.add]
+    note: str
+    count: int
+
+
+def ran(name: str) -> Callable[[Any], Any]:
+    def node(state: Any) -> Any:
+        return {"trail": [name]}
+
+    return node
+
+
+def draft(state: Any) -> Any:
+    return {"trail": ["draft"], "note": "text", "count": 3}
+
+
+def ask(state: Any) -> Any:
+    return {"trail": [f"asked: {interrupt('may I?')}"]}
+
+
+def line(schema: Any = Plain, *names: str, **given: Any) -> Build:
+    """A graph of nodes one after the other."""
+
+    def build() -> StateGraph[Any, Any, Any, Any]:
+        nodes = {"draft": draft, "ask": ask, **given}
+        graph = StateGraph(schema)
+        for before, name in zip((START, *names), names, strict=False):
+            graph.add_node(name, nodes.get(name) or ran(name))
+            graph.add_edge(before, name)
+        return graph
+
+    return build
+
+
+USUAL = line(Plain, "draft", "ask", "send")
+
+
+class NoNote(TypedDict, total=False):
+    trail: Annotated[list[str], operator.add]
+    count: int
+
+
+class Retyped(TypedDict, total=False):
+    trail: Annotated[list[str], operator.add]
+    note: str
+    count: list[str]
+
+
+class Strict(BaseModel):
+    trail: Annotated[list[str], operator.add] = []
+    note: str = ""
+    count: int = 0
+
+
+class StrictRetyped(BaseModel):
+    trail: Annotated[list[str], operator.add] = []
+    note: str = ""
+    count: list[str] = []
+
+
+def prepend(old: list[str], new: list[str]) -> list[str]:
+    return new + old
+
+
+class Prepended(TypedDict, total=False):
+    trail: Annotated[list[str], prepend]
+    note: str
+    count: int
+
+
+def joined(old: list[str], writes: Any) -> list[str]:
+    return old + [each for some in writes for each in some]
+
+
+class Delta(TypedDict, total=False):
+    trail: Annotated[list[str], DeltaChannel(joined)]
+    note: str
+    count: int
+
+
+def inner(name: str = "ask", *, more: bool = False) -> Any:
+    return line(Plain, name, *(["more"] if more else []), **{name: ask})().compile()
+
+
+def outer(name: str, child: Any) -> Build:
+    return lambda: line(Plain, "draft", name, "send", **{name: child()})()
+
+
+def side_by_side(*names: str, after: str = "send") -> Build:
+    """Nodes that run in one step; `ask` waits, and the others are done."""
+
+    def build() -> StateGraph[Any, Any, Any, Any]:
+        graph = StateGraph(Plain).add_node("draft", draft).add_edge(START, "draft")
+        graph.add_node(after, ran(after))
+        for name in names:
+            graph.add_node(name, ask if name.startswith("ask") else ran(name))
+            graph.add_edge("draft", name)
+        graph.add_edge(list(names), after)
+        return graph
+
+    return build
+
+
+def fan_out(target: str, *, fails: bool = False) -> Build:
+    """A router that sends; what it sends to fails, or does not."""
+
+    def build() -> StateGraph[Any, Any, Any, Any]:
+        def work(state: Any) -> Any:
+            if fails:
+                raise ValueError("down")
+            return {"trail": ["send"]}
+
+        def route(state: Any) -> list[Send]:
+            return [Send(target, {"note": "a"}), Send(target, {"note": "b"})]
+
+        graph = StateGraph(Plain).add_node("draft", draft).add_node(target, work)
+        graph.add_edge(START, "draft").add_conditional_edges("draft", route, [target])
+        return graph
+
+    return build
+
+
+class Asked(MessagesState):
+    trail: NotRequired[Annotated[list[str], operator.add]]
+
+
+@tool
+def weather(city: str) -> str:
+    """The weather."""
+    return "sun"
+
+
+@tool
+def forecast(city: str) -> str:
+    """The weather."""
+    return "sun"
+
+
+def agent(*tools: Any, prompt: str = "Be kind.") -> Build:
+    """A model that calls a tool."""
+
+    def model(state: Any) -> Any:
+        if len(state["messages"]) > 1:
+            return {"messages": [AIMessage(prompt, id="2")]}
+        call = {"name": "weather", "args": {"city": "Rome"}, "id": "call", "type": "tool_call"}
+        return {"messages": [AIMessage("", id="1", tool_calls=[call])], "trail": ["draft"]}
+
+    def send(state: Any) -> Any:
+        results = [each.content for each in state["messages"] if each.type == "tool"]
+        return {"trail": ["send" if "sun" in results else "no result"]}
+
+    def build() -> StateGraph[Any, Any, Any, Any]:
+        graph = StateGraph(Asked).add_node("model", model).add_node("tools", ToolNode([*tools]))
+        graph.add_node("send", send).add_edge(START, "model")
+        graph.add_edge("model", "tools").add_edge("tools", "send")
+        return graph
+
+    return build
+
+
+def with_context(schema: Any) -> Build:
+    def build() -> StateGraph[Any, Any, Any, Any]:
+        graph = StateGraph(Plain, context_schema=schema)
+        graph.add_node("draft", draft).add_node("ask", ask).add_node("send", ran("send"))
+        return graph.add_edge(START, "draft").add_edge("draft", "ask").add_edge("ask", "send")
+
+    return build
+
+
+class User(TypedDict):
+    user: str
+
+
+class UserAndTeam(User):
+    team: str
+
+
+class UserAndPerhaps(User):
+    team: NotRequired[str]
+
+
+def with_edge() -> StateGraph[Any, Any, Any, Any]:
+    return USUAL().add_node("log", ran("log")).add_edge("ask", "log")
+
+
+def with_retries() -> StateGraph[Any, Any, Any, Any]:
+    graph = StateGraph(Plain).add_node("draft", draft).add_node("send", ran("send"))
+    graph.add_node("ask", ask, retry_policy=RetryPolicy(max_attempts=3))
+    return graph.add_edge(START, "draft").add_edge("draft", "ask").add_edge("ask", "send")
+
+
+def ask_kindly(state: Any) -> Any:
+    """Another function, for the same node."""
+    return Command(update={"trail": [f"kindly: {interrupt('may I, please?')}"]})
+
+
+class MorePlain(Plain, total=False):
+    tags: Annotated[list[str], operator.add]
+
+
+class MessagesAsList(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    trail: NotRequired[Annotated[list[str], operator.add]]
+
+
+ENDED = {"node-gone", "ends", "interrupt-gone"}
+
+BREAKING: dict[str, Change] = {
+    "a node is renamed": Change(
+        old=USUAL,
+        new=line(Plain, "draft", "question", "send", question=ask),
+        found=ENDED,
+        truth="ends",
+    ),
+    "a node is removed": Change(
+        old=USUAL, new=line(Plain, "draft", "send"), found=ENDED, truth="ends"
+    ),
+    "a node is split": Change(
+        old=USUAL,
+        new=line(Plain, "draft", "prepare", "answer", "send", answer=ask),
+        found=ENDED,
+        truth="ends",
+    ),
+    "an edge is removed": Change(
+        old=USUAL,
+        new=lambda: (
+            line(Plain, "draft", "ask")().add_node("send", ran("send")).add_edge(START, "send")
+        ),
+        found={"edge-gone"},
+        blind=set(),
+        truth="ends",
+    ),
+    "a channel is removed": Change(
+        old=USUAL, new=line(NoNote, "draft", "ask", "send"), found={"channel-gone"}, truth="goes on"
+    ),
+    "a channel is retyped": Change(
+        old=USUAL, new=line(Retyped, "draft", "ask", "send"), found={"value"}, truth="goes on"
+    ),
+    "a channel of a model is retyped": Change(
+        old=line(Strict, "draft", "ask", "send"),
+        new=line(StrictRetyped, "draft", "ask", "send"),
+        found={"value", "fails"},
+        truth="fails",
+    ),
+    "a reducer is changed": Change(
+        old=USUAL,
+        new=line(Prepended, "draft", "ask", "send"),
+        found={"reducer"},
+        blind=set(),
+        truth="goes on",
+    ),
+    "a delta channel becomes a plain one": Change(
+        old=line(Delta, "draft", "ask", "send"),
+        new=USUAL,
+        found={"delta-gone"},
+        blind=set(),
+        truth="goes on",
+    ),
+    "a subgraph is renamed": Change(
+        old=outer("child", inner),
+        new=outer("kid", inner),
+        found={*ENDED, "subgraph-gone"},
+        truth="ends",
+    ),
+    "a node in a subgraph is renamed": Change(
+        old=outer("child", inner),
+        new=outer("child", lambda: inner("question")),
+        found=ENDED,
+        truth="goes on",  # without the answer
+    ),
+    "an interrupt's node is gone, and another is not": Change(
+        old=side_by_side("ask", "ask_too", "look"),
+        new=side_by_side("ask_too", "look"),
+        found={"node-gone", "interrupt-gone", "join-changed"},
+        truth="ends",
+    ),
+    "the node after a step half done is renamed": Change(
+        old=side_by_side("ask", "look"),
+        new=side_by_side("ask", "look", after="send_it"),
+        found={"later-gone"},
+        truth="ends",
+    ),
+    "the node of a Send is renamed": Change(
+        old=fan_out("work", fails=True),
+        new=fan_out("do"),
+        found={"send-gone", "ends"},
+        truth="ends",
+    ),
+    "a tool is renamed whose call is due": Change(
+        old=agent(weather),
+        new=agent(forecast),
+        found={"tool-gone"},
+        before=("tools",),
+        truth="ends",
+    ),
+    "a context key is now required": Change(
+        old=with_context(User),
+        new=with_context(UserAndTeam),
+        found={"context"},
+        blind={"context-asked"},
+        truth="goes on",  # as this node does not read it
+    ),
+}
+
+HARMLESS: dict[str, Change] = {
+    name: Change(old=old, new=new, found=found, before=before, truth="goes on")
+    for name, old, new, before, found in [
+        ("nothing", USUAL, USUAL, (), set()),
+        ("a node is added", USUAL, line(Plain, "draft", "ask", "send", "log"), (), set()),
+        ("a prompt is changed", agent(weather), agent(weather, prompt="Hi."), ("tools",), set()),
+        ("a channel is added", USUAL, line(MorePlain, "draft", "ask", "send"), (), set()),
+        ("a tool is added", agent(weather), agent(weather, forecast), ("tools",), set()),
+        ("an edge is added", USUAL, with_edge, (), set()),
+        ("a retry policy is added", USUAL, with_retries, (), set()),
+        (
+            "a node's function is replaced",
+            USUAL,
+            line(Plain, "draft", "ask", "send", ask=ask_kindly),
+            (),
+            set(),
+        ),
+        (
+            "a subgraph goes on further",
+            outer("child", inner),
+            outer("child", lambda: inner(more=True)),
+            (),
+            set(),
+        ),
+        (
+            "a context key may be given",
+            with_context(User),
+            with_context(UserAndPerhaps),
+            (),
+            set(),
+        ),
+        (
+            "a plain channel becomes a delta channel",
+            USUAL,
+            line(Delta, "draft", "ask", "send"),
+            (),
+            set(),
+        ),
+        (
+            "parallel nodes stay",
+            side_by_side("ask", "look"),
+            side_by_side("ask", "look"),
+            (),
+            set(),
+        ),
+        ("a Send's node is mended", fan_out("work", fails=True), fan_out("work"), (), set()),
+        (
+            "a TypedDict becomes a model",
+            USUAL,
+            line(Strict, "draft", "ask", "send"),
+            (),
+            set(),
+        ),
+        (
+            "a node is put before the one that waits",
+            USUAL,
+            line(Plain, "draft", "check", "ask", "send"),
+            (),
+            {"passed-by"},
+        ),
+    ]
+}
