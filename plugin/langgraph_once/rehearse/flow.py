@@ -67,12 +67,14 @@ class Flow:
         tasks = {task.id for task in state.tasks}
         names = {task.name for task in state.tasks}
         asking, done = head.tasks()
-        lost = due.all - names
+        lost = due.all - names - {START}
+        # In the functional API, other tasks are called while one runs.
+        known = asking | done if self._has_edges else asking if asking.isdisjoint(tasks) else set()
         if due and not tasks:
             add("ends", _joined(due.all))
         if asking - tasks and (lost or not tasks):
             add("interrupt-gone", _joined(lost or due.all))
-        elif (asking | done) - tasks and self._has_edges:
+        elif known - tasks:
             add("task-anew", _joined(names))
         if self._has_edges:
             for node in names - due.all - {START}:

@@ -10,17 +10,11 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.pregel import Pregel
 from langgraph.types import Command
 
-from langgraph_once import OnceSerializer, SerdeConfig
-from langgraph_once.checkpoint.by_url import open_to_read
-from langgraph_once.checkpoint.moving.cells import Source
-from langgraph_once.config import CheckpointConfig
-from langgraph_once.platform.state_types import graph_types
-from langgraph_once.rehearse import Rehearsal, Report, Shape, shape_of
-from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.rehearse import Shape, shape_of
 from tests.unit_tests.rehearse.changes import BREAKING, HARMLESS, Change
+from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
 
 THREAD: Any = {"configurable": {"thread_id": "thread"}}
 CONTEXT: Any = {"user": "u"}
@@ -34,23 +28,6 @@ def stored(change: Change, path: Path) -> None:
         with suppress(ValueError):
             graph.invoke({"messages": [("human", "hi")], "trail": []}, THREAD, context=CONTEXT)
         assert graph.get_state(THREAD).next
-
-
-def rehearsed(
-    path: Path | str, graph: Pregel[Any, Any, Any, Any], old: Shape | None = None
-) -> Report:
-    types = graph_types(graph)
-    serde = OnceSerializer(SerdeConfig()).with_msgpack_allowlist(types)
-    standings = Standings(serde.config, types)
-    with open_to_read(str(path), config=CheckpointConfig(), serde=serde) as saver:
-        rehearsal = Rehearsal(saver, graph, old=old, standings=standings, types=types)
-        for thread_id in Source(saver).thread_ids():
-            rehearsal.thread(thread_id)
-    return rehearsal.report
-
-
-def kinds(report: Report) -> set[str]:
-    return {each.kind for each in report.sorted()}
 
 
 def resumed(change: Change, path: Path) -> str:

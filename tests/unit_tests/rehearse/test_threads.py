@@ -1,0 +1,180 @@
+"""Which threads, and which of their subgraphs, are looked at; what databases they are in."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.func import entrypoint, task
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, Send, interrupt
+
+from langgraph_once.checkpoint import open_sqlite_saver
+from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver
+from langgraph_once.rehearse import shape_of
+from tests.unit_tests.rehearse.changes import USUAL, Plain, ask, draft, inner, line, outer, ran
+from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
+
+RENAMED = line(Plain, "draft", "question", "send", question=ask)
+
+
+def thread(name: str = "thread", **metadata: str) -> Any:
+    return {"configurable": {"thread_id": name}, "metadata": metadata}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "threads.sqlite"
+
+
+def run(path: Path, build: Any, *configs: Any, answers: int = 0) -> None:
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        graph = build().compile(saver)
+        for config in configs or (thread(),):
+            graph.invoke({"trail": []}, config)
+            for _ in range(answers):
+                graph.invoke(Command(resume="yes"), config)
+
+
+def test_threads_are_counted_and_one_is_named(path: Path) -> None:
+    run(path, USUAL, *(thread(f"waits {number}") for number in range(3)))
+    run(path, USUAL, thread("done"), answers=1)
+    report = rehearsed(path, RENAMED().compile())
+    assert (report.threads, report.under_way) == (4, 3)
+    ends = next(each for each in report.sorted() if each.kind == "ends")
+    assert (ends.threads, ends.thread_id, ends.subject) == (3, "waits 0", "ask")
+
+
+def test_a_thread_that_is_done_meets_nothing(path: Path) -> None:
+    run(path, USUAL, answers=1)
+    report = rehearsed(path, RENAMED().compile())
+    assert (kinds(report), report.under_way) == (set(), 0)
+
+
+def test_threads_of_another_graph_are_left_out(path: Path) -> None:
+    run(path, USUAL, thread("a", graph_id="agent"), thread("b", graph_id="other"))
+    new = line(Plain, "draft", "else")().compile()
+    both, one = rehearsed(path, new), rehearsed(path, new, graph_id="other")
+    assert both.graphs == {"agent": 1, "other": 1}
+    assert (both.threads, one.threads) == (2, 1)
+    assert {each.thread_id for each in one.sorted()} == {"b"}
+
+
+def test_subgraphs_under_way_are_looked_into_and_those_that_are_done_are_not(path: Path) -> None:
+    nested = outer("outer", lambda: outer("child", inner)().compile())
+    run(path, nested)
+    run(path, nested, thread("done"), answers=1)
+    renamed = outer("outer", lambda: outer("child", lambda: inner("question"))().compile())
+    report = rehearsed(path, renamed().compile())
+    assert (report.threads, report.under_way, report.subgraphs) == (2, 1, 2)
+    ends = next(each for each in report.sorted() if each.kind == "ends")
+    assert ends.checkpoint_ns.startswith("outer:")
+    assert "|child:" in ends.checkpoint_ns
+    assert kinds(rehearsed(path, nested().compile())) == set()
+
+
+def test_a_subgraph_that_is_none_any_more(path: Path) -> None:
+    run(path, outer("child", inner))
+    plain = line(Plain, "draft", "child", "send", child=ask)().compile()
+    assert kinds(rehearsed(path, plain)) == {"subgraph-unknown"}
+    old = shape_of(outer("child", inner)().compile())
+    assert kinds(rehearsed(path, plain, old)) == {"subgraph-inline"}
+
+
+def test_a_node_with_another_trigger_begins_anew(path: Path) -> None:
+    run(path, USUAL)
+    joined = USUAL().add_node("look", ran("look")).add_edge(START, "look")
+    joined.add_edge(["look", "draft"], "ask")
+    report = rehearsed(path, joined.compile())
+    assert kinds(report) == {"task-anew"}
+    assert not report.fails_at("certain")
+
+
+def test_an_input_that_nobody_has_read(path: Path) -> None:
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        graph = USUAL().compile(saver)
+        for _ in graph.stream({"trail": []}, thread(), stream_mode="debug", durability="sync"):
+            break  # the process is gone
+        assert graph.get_state(thread()).next == ("__start__",)
+    report = rehearsed(path, RENAMED().compile())
+    assert (report.under_way, kinds(report)) == (1, set())
+
+
+def test_the_functional_api(path: Path) -> None:
+    def build(name: str) -> Any:
+        @task
+        def work(asks: bool) -> Any:
+            return interrupt("?") if asks else 1
+
+        def flow(_: Any) -> Any:
+            return [work(False).result(), work(True).result()]
+
+        flow.__name__ = name
+        return entrypoint(checkpointer=saver)(flow)
+
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        build("flow").invoke({}, thread())
+        assert kinds(rehearsed(path, build("flow"))) == set()
+        renamed = build("workflow")
+        assert kinds(rehearsed(path, renamed)) == {"task-anew"}
+
+
+def test_sends_of_an_older_checkpoint(path: Path) -> None:
+    run(path, USUAL)
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        found = saver.get_tuple(thread())
+        assert found
+        old: Any = {**found.checkpoint, "v": 3, "pending_sends": [Send("work", {})]}
+        old["id"] = "2" + old["id"][1:]
+        saver.put(found.config, old, {"step": 2}, {})
+    report = rehearsed(path, USUAL().compile())
+    assert ("send-gone", "work") in {(each.kind, each.subject) for each in report.sorted()}
+
+
+def test_what_cannot_be_read_is_told_and_the_others_are_looked_at(path: Path) -> None:
+    run(path, USUAL, thread("a"), thread("b"))
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute("UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'a'")
+    report = rehearsed(path, RENAMED().compile())
+    assert "unread" in kinds(report)
+    assert report.threads == 1
+
+
+def test_names_of_a_hostile_row_are_made_harmless(path: Path) -> None:
+    name = "\x1b[31mred" + "x" * 1000
+    run(path, lambda: StateGraph(Plain).add_node(name, ask).add_edge(START, name))
+    told = "\n".join(rehearsed(path, RENAMED().compile()).lines())
+    assert "\x1b" not in told
+    assert max(map(len, told.splitlines())) < 300
+
+
+def test_our_own_rows_that_are_stored_in_pieces(path: Path) -> None:
+    def long(state: Any) -> Any:
+        return {**draft(state), "trail": [f"word {number} " * 20 for number in range(500)]}
+
+    with open_sqlite_saver(path) as saver:
+        assert isinstance(saver, OnceSqliteSaver)
+        line(Plain, "draft", "ask", draft=long)().compile(saver).invoke({}, thread())
+    assert "ends" in kinds(rehearsed(path, RENAMED().compile()))
+    assert kinds(rehearsed(path, USUAL().compile())) == set()
+
+
+def test_postgres(postgres: str) -> None:
+    with PostgresSaver.from_conn_string(postgres) as saver:
+        saver.setup()
+        graph = outer("child", inner)().compile(saver)
+        saver.delete_thread("rehearsed")
+        graph.invoke({"trail": []}, thread("rehearsed", graph_id="rehearsed"))
+        gone = rehearsed(postgres, outer("kid", inner)().compile(), graph_id="rehearsed")
+        assert {"node-gone", "ends", "subgraph-gone", "interrupt-gone"} == kinds(gone)
+        same = rehearsed(postgres, outer("child", inner)().compile(), graph_id="rehearsed")
+        assert (kinds(same), same.threads, same.subgraphs) == (set(), 1, 1)
+    with psycopg.connect(postgres) as conn:
+        tables = conn.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'once%'")
+        assert tables.fetchall() == []
