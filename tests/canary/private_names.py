@@ -318,6 +318,16 @@ PRIVATE: Final = (
         _SDK,
         "test_check",
     ),
+    *(
+        Private(
+            "langgraph.prebuilt",
+            name,
+            "whether a tool node may know tools that it does not name, for `rehearse`",
+            "langgraph-prebuilt 1.1.3",
+            "test_changes",
+        )
+        for name in ("ToolNode._wrap_tool_call", "ToolNode._awrap_tool_call")
+    ),
     Private(
         "pandas._libs.sparse",
         "BlockIndex",

@@ -15,8 +15,9 @@ from langgraph_once.checkpoint.stored import CheckpointRef
 
 __all__ = ["Head", "thread_heads"]
 
+_FAILED = ERROR.rstrip("_")
+"""Beside the error, the node that it is of may be noted."""
 _NO_TASK = "00000000-0000-0000-0000-000000000000"
-_NO_OUTPUT = (ERROR, "__error_source_node__", INTERRUPT, RESUME)
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class Head:
     def tasks(self) -> tuple[set[str], set[str]]:
         """The tasks that wait for an answer, and those that are done."""
         writes = [each for each in self.saved.pending_writes or () if each[0] != _NO_TASK]
-        done = {task for task, channel, _ in writes if channel not in _NO_OUTPUT}
+        done = {task for task, channel, _ in writes if not _is_note(channel)}
         return {task for task, channel, _ in writes if channel == INTERRUPT} - done, done
 
     def copy(self) -> CheckpointTuple:
@@ -83,6 +84,11 @@ def thread_heads(saver: OnceSaver, thread_id: str) -> Iterator[Head]:
         if head is not None and parents and all(known.get(ns) == parents[ns] for ns in parents):
             known[namespace] = head.checkpoint["id"]
             yield head
+
+
+def _is_note(channel: str) -> bool:
+    """Whether a write tells how a task stands, and is nothing that it gave."""
+    return channel in (INTERRUPT, RESUME) or channel.startswith(_FAILED)
 
 
 def _head(saver: OnceSaver, thread_id: str, namespace: str) -> Head | None:

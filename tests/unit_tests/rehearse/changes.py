@@ -182,7 +182,7 @@ def forecast(city: str) -> str:
     return "sun"
 
 
-def agent(*tools: Any, prompt: str = "Be kind.") -> Build:
+def agent(*tools: Any, prompt: str = "Be kind.", wrap: Any = None) -> Build:
     """A model that calls a tool."""
 
     def model(state: Any) -> Any:
@@ -196,7 +196,11 @@ def agent(*tools: Any, prompt: str = "Be kind.") -> Build:
         return {"trail": ["send" if "sun" in results else "no result"]}
 
     def build() -> StateGraph[Any, Any, Any, Any]:
-        graph = StateGraph(Asked).add_node("model", model).add_node("tools", ToolNode([*tools]))
+        graph = (
+            StateGraph(Asked)
+            .add_node("model", model)
+            .add_node("tools", ToolNode([*tools], wrap_tool_call=wrap))
+        )
         graph.add_node("send", send).add_edge(START, "model")
         graph.add_edge("model", "tools").add_edge("tools", "send")
         return graph
@@ -337,6 +341,13 @@ BREAKING: dict[str, Change] = {
         old=agent(weather),
         new=agent(forecast),
         found={"tool-gone"},
+        before=("tools",),
+        truth="ends",
+    ),
+    "a tool is renamed that middleware may know": Change(
+        old=agent(weather),
+        new=agent(forecast, wrap=lambda request, run: run(request)),
+        found={"tool-later"},
         before=("tools",),
         truth="ends",
     ),
