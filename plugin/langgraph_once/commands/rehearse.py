@@ -23,7 +23,7 @@ from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_object
 from langgraph_once.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of
-from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 from langgraph_once.serde.trust.audit import proposed
 
 __all__ = ["rehearse_command"]
@@ -92,13 +92,13 @@ def _rehearsed(
     opened = _database(config, database)
     types = graph_types(graph)
     serde = opened.serde.with_msgpack_allowlist(types)
-    standings = Standings(serde.config, types)
+    type_status = TypeStatusChecker(serde.config, types)
     with (
         open_to_read(opened.url, config=opened.config, serde=serde) as saver,
         progress_bar() as progress,
     ):
         rehearsal = Rehearsal(
-            saver, graph, old=old, standings=standings, types=types, graph_id=graph_id
+            saver, graph, old=old, type_status=type_status, types=types, graph_id=graph_id
         )
         ids = Source(saver).thread_ids()
         for thread_id in told(ids, len(ids), progress):

@@ -18,7 +18,7 @@ from langgraph_once.rehearse.report import Report
 from langgraph_once.rehearse.shape import Shape, shape_of
 from langgraph_once.rehearse.state import Add, State, Types
 from langgraph_once.rehearse.upstream import NewGraph
-from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 
 __all__ = ["Rehearsal"]
 
@@ -30,7 +30,7 @@ class Rehearsal:
         saver: The database, opened to be read; what cannot be rebuilt becomes an `Opaque`.
         graph: The new graph.
         old: The shape of the graph before, if it is known.
-        standings: How types stand with the new code.
+        type_status: Whether stored types can be rebuilt by the new code.
         types: Those that the new graph's schemas name.
         graph_id: Only threads of this graph of a server; all if None.
     """
@@ -41,7 +41,7 @@ class Rehearsal:
         graph: Pregel[Any, Any, Any, Any],
         *,
         old: Shape | None,
-        standings: Standings,
+        type_status: TypeStatusChecker,
         types: Iterable[tuple[str, ...]] = (),
         graph_id: str | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class Rehearsal:
         self._saver, self._graph, self._graph_id = saver, NewGraph(graph, saver), graph_id
         self._new, self._old = shape_of(graph), old
         classes = {f"{each[0]}:{each[-1]}" for each in types}
-        self._types = Types(standings, self.report, classes)
+        self._types = Types(type_status, self.report, classes)
         self._parts: dict[tuple[str, ...], tuple[State, Flow] | None] = {}
 
     def thread(self, thread_id: str) -> None:

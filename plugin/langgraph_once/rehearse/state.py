@@ -18,7 +18,7 @@ from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Report
 from langgraph_once.rehearse.shape import Shape, hints_of
 from langgraph_once.serde.codecs.once1 import Opaque
-from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 from langgraph_once.serde.survey.type_names import Mention
 
 __all__ = ["Add", "State", "Types"]
@@ -77,13 +77,13 @@ class Types:
     """Tells what stands in the way of stored types, and what could help.
 
     Args:
-        standings: How types stand.
+        type_status: Whether stored types can be rebuilt.
         report: Takes what is found.
         classes: Those that the new graph's state names, as "module:Name".
     """
 
-    def __init__(self, standings: Standings, report: Report, classes: set[str]) -> None:
-        self._standings, self._report = standings, report
+    def __init__(self, type_status: TypeStatusChecker, report: Report, classes: set[str]) -> None:
+        self._type_status, self._report = type_status, report
         self._classes = classes
         self._kinds: dict[str, str] = {}
 
@@ -107,11 +107,11 @@ class Types:
         return self._kinds[name]
 
     def _found(self, name: str) -> str:
-        standing = self._standings.of(Mention(name, "msgpack", EXT_CONSTRUCTOR_KW_ARGS))
-        if standing.word == "line":
-            self._report.allowed_types.add(standing.to_list or name)
+        status = self._type_status.of(Mention(name, "msgpack", EXT_CONSTRUCTOR_KW_ARGS))
+        if status.word == "line":
+            self._report.allowed_types.add(status.to_list or name)
             return "type-refused"
-        if standing.word != "lost":
+        if status.word != "lost":
             self._report.upgrades.add(name)
             return "type-broken"
         if (moved := self._moved(name)) is not None:

@@ -13,7 +13,7 @@ from langgraph_once.checkpoint.moving.cells import Source
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.rehearse import Rehearsal, Report, Shape
-from langgraph_once.serde.survey.rebuildable import Standings
+from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 
 __all__ = ["kinds", "rehearsed"]
 
@@ -28,10 +28,10 @@ def rehearsed(
     """What a graph would do to the threads of a database."""
     types = graph_types(graph)
     serde = OnceSerializer(SerdeConfig()).with_msgpack_allowlist(types)
-    standings = Standings(serde.config, types)
+    type_status = TypeStatusChecker(serde.config, types)
     with open_to_read(str(database), config=CheckpointConfig(), serde=serde) as saver:
         rehearsal = Rehearsal(
-            saver, graph, old=old, standings=standings, types=types, graph_id=graph_id
+            saver, graph, old=old, type_status=type_status, types=types, graph_id=graph_id
         )
         for thread_id in Source(saver).thread_ids():
             rehearsal.thread(thread_id)
