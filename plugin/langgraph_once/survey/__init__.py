@@ -4,6 +4,7 @@ snapshot.py  the database at one moment, read only
 sizes.py     how much each thread takes, counted without reading a value
 thread.py    one thread read whole, and encoded anew
 kinds.py     of which channels a row consists, and what kinds of values these are
+store.py     what the store takes, if it is in the same database
 estimate.py  what a sample of threads says of all
 report.py    all of it together
 show.py      the report as text and as JSON

@@ -24,6 +24,7 @@ from langgraph_once.survey.sizes import (
     sizes,
 )
 from langgraph_once.survey.snapshot import Snapshot
+from langgraph_once.survey.store import StoreSize, store_sizes
 from langgraph_once.survey.thread import KEPT, Measured, Scale
 
 __all__ = ["IDLE_DAYS", "Leftover", "Progress", "Survey", "Thread", "survey"]
@@ -75,6 +76,7 @@ class Survey:
         after: Bytes that `migrate --to once1` would leave.
         pieces: How many new rows of ours there would be then.
         unknown: Rows whose thread, namespace or checkpoint is no text.
+        store: Items of the store, if it is in this database, by the first label of namespaces.
         channels: Bytes by channel, before anything is cut or compressed.
         idle: What deleting threads would free that had no checkpoint for some days; how many too.
         kept: What would be freed if each namespace kept its last checkpoints.
@@ -93,6 +95,7 @@ class Survey:
     idle: dict[int, tuple[int, int]]
     leftovers: dict[str, Leftover]
     unknown: int
+    store: dict[str, StoreSize]
     sampled: int = 0
     sampled_bytes: int = 0
     after: Estimate = field(default_factory=lambda: Estimate.exactly(0))
@@ -143,8 +146,9 @@ def survey(
     """
     counted = sizes(snapshot)
     found = _counted(snapshot, counted, now or datetime.now(UTC))
-    sample = _Sample(counted.threads, Scale(snapshot, serde, store_once=store_once), progress)
     if counted.threads:
+        scale = Scale(snapshot, serde, store_once=store_once)
+        sample = _Sample(counted.threads, scale, progress)
         sample.read(seconds)
         sample.add_to(found)
     return found
@@ -171,6 +175,7 @@ def _counted(snapshot: Snapshot, counted: Sizes, now: datetime) -> Survey:
         ],
         idle={days: _idle(threads.values(), now - timedelta(days)) for days in IDLE_DAYS},
         unknown=counted.unknown,
+        store=store_sizes(snapshot),
         leftovers={
             "subgraph calls that are over": _left(len(calls), sum(each.bytes for each in calls)),
             "writes on checkpoints that are not there": _left(count, size),

@@ -9,6 +9,7 @@ from typing import Final
 from langgraph_once.survey.estimate import Estimate
 from langgraph_once.survey.report import Survey
 from langgraph_once.survey.sizes import Week
+from langgraph_once.survey.store import StoreSize
 
 __all__ = ["as_json", "as_text"]
 
@@ -58,6 +59,7 @@ def as_json(found: Survey) -> str:
                 name: {"count": each.many, **_bounds(each.bytes)}
                 for name, each in found.leftovers.items()
             },
+            "store": {name: each._asdict() for name, each in found.store.items()},
             "unread": dict(found.unread),
             "unknown_rows": found.unknown,
             "rights": found.rights,
@@ -83,6 +85,8 @@ def as_text(found: Survey) -> str:
             _part("What a rule would free", _rules(found)),
             _part("Leftovers, which nobody reads", _leftovers(found)),
         ]
+    if found.store:
+        parts.append(_part("The store, by namespace", _store(found.store)))
     return "\n\n".join([*parts, "\n".join(_notes(found))]).rstrip()
 
 
@@ -150,10 +154,18 @@ def _leftovers(found: Survey) -> Iterator[str]:
         yield f"{counted:{_NAME_CHARS + 8}} {_size(each.bytes.value):>9}{_around(each.bytes)}"
 
 
+def _store(store: dict[str, StoreSize]) -> Iterator[str]:
+    for name, each in [*store.items()][:_MOST_CHANNELS]:
+        line = f"{_clean(name):{_NAME_CHARS}} {_size(each.bytes):>9} {each.items:>8,} items"
+        yield line + (f", {each.expired:,} expired" if each.expired else "")
+    if all(each.lasting == each.items for each in store.values()):
+        yield "no item expires"
+
+
 def _notes(found: Survey) -> Iterator[str]:
-    if found.is_exact:
+    if found.is_exact and found.threads:
         yield f"All {found.threads:,} threads were read."
-    else:
+    elif found.threads:
         yield (
             f"{found.sampled:,} threads ({_size(found.sampled_bytes)}) were read; what has a ± is "
             "estimated from them."

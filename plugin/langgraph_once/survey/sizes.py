@@ -165,6 +165,8 @@ def sizes(snapshot: Snapshot) -> Sizes:
         StorageError: It cannot be read.
     """
     found = Sizes()
+    if not snapshot.has_threads:
+        return found
     for table in tables_in(snapshot):
         _add(snapshot, table, found)
     for thread in found.threads.values():
@@ -258,7 +260,7 @@ def disk_bytes(snapshot: Snapshot) -> int:
         ((pages,),) = snapshot.ask(Statement("PRAGMA page_count"))
         ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
         return int(pages * size)
-    each = " + ".join(f"pg_total_relation_size('{table.name}')" for table in tables_in(snapshot))
+    each = " + ".join(f"pg_total_relation_size('{name}')" for name in sorted(snapshot.names))
     return int(snapshot.ask(Statement(f"SELECT {each}"))[0][0])
 
 
@@ -273,7 +275,7 @@ def free_bytes(snapshot: Snapshot) -> int:
 
 def rights(snapshot: Snapshot) -> list[str]:
     """What this role may do besides reading; of SQLite nothing is said."""
-    if not snapshot.is_postgres:
+    if not (snapshot.is_postgres and snapshot.has_threads):
         return []
     asked = ", ".join(
         f"has_table_privilege('checkpoints', '{right}')" for right in ("INSERT", "UPDATE", "DELETE")

@@ -30,11 +30,13 @@ __all__ = ["Snapshot", "open_snapshot"]
 T = TypeVar("T")
 Execute = Callable[[Statement], list[Row]]
 
+# Of the store none is told that this role may not read: threads are asked for above all.
 _PG_NAMES: Final = Statement(
     "SELECT relname::text FROM pg_class WHERE oid IN "
     "(to_regclass('checkpoints'), to_regclass('checkpoint_writes'), "
     "to_regclass('checkpoint_blobs'), to_regclass('once_pieces'), "
-    "to_regclass('once_stream_states'), to_regclass('store'))"
+    "to_regclass('once_stream_states')) "
+    "OR oid = to_regclass('store') AND has_table_privilege(oid, 'SELECT')"
 )
 _SQLITE_NAMES: Final = Statement("SELECT name FROM sqlite_master WHERE type = 'table'")
 
@@ -47,10 +49,10 @@ class Snapshot(Engine):
         execute: Executes a statement.
         tables: The statements of this kind of database.
         tells: Makes an error of the driver one of ours.
-        may_write: The tables that this user might change, too, as far as the database says it.
 
     Attributes:
         names: Those of the tables that are there.
+        has_threads: Whether those of checkpoints are.
 
     Raises:
         StorageError: It cannot be read, or no saver has made its tables.
@@ -70,7 +72,8 @@ class Snapshot(Engine):
         self.is_postgres = tables is not SqliteTables
         names = _PG_NAMES if self.is_postgres else _SQLITE_NAMES
         self.names = {name for (name,) in self.ask(names)}
-        if not {"checkpoints", tables.writes_table} <= self.names:
+        self.has_threads = {"checkpoints", tables.writes_table} <= self.names
+        if not self.has_threads and "store" not in self.names:
             raise EmptyDatabaseError(name)
 
     def ask(self, statement: Statement) -> list[Row]:
