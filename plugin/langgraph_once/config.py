@@ -74,15 +74,15 @@ class SerdeConfig:
     """How values become bytes. Writes obey it; reads obey the tag stored beside the bytes."""
 
     codec: Literal["once1", "msgpack"] = "once1"
-    """What values are written as: "once1" keeps every type, "msgpack" is what upstream writes, the
-    way back to its serializer."""
+    """The format of written values: "once1" keeps every type; "msgpack" is LangGraph's own format,
+    for leaving."""
 
     compression: Literal["zstd", "none"] = "zstd"
-    """Compress what is written."""
+    """Compress written values."""
 
     compression_level: Annotated[int, Field(ge=1, le=19)] | Literal["auto"] = "auto"
-    """zstd level: higher is smaller and slower. "auto" is 1, and for values above 256 KB
-    something faster. docs/serializer.md counts."""
+    """zstd level: higher is smaller and slower. "auto" is 1, and faster than that for values above
+    256 KB. docs/serializer.md has figures."""
 
     min_compress_bytes: Annotated[int, Field(ge=0)] = 256
     """Smaller values are written uncompressed; in bytes. They would gain less than 100."""
@@ -92,18 +92,18 @@ class SerdeConfig:
 
     max_decoded_objects: Annotated[int, Field(ge=1024)] = 2**28
     """The most that rebuilding one value may take, where a number or a text counts as 1, a list as
-    4, a dict as 8, a set or a UUID as 20, an instance of your own class as 30. What takes more is
-    not written, so that all that is written can be read. The default lets 64 MB of ordinary state
-    pass. The worst that a hostile row can do then is to take a minute and 8 GB; docs/bounds.md
-    measures it, and a tenth of the limit is a tenth of both."""
+    4, a dict as 8, a set or a UUID as 20, an instance of your own class as 30. A value that takes
+    more is not written, so every written value can be read. The default lets 64 MB of ordinary
+    state pass. At worst a hostile row then takes a minute and 8 GB; docs/bounds.md measures it, and
+    a tenth of the limit is a tenth of both."""
 
     on_unknown: Literal["raise", "opaque"] = "raise"
-    """On writing "once1", a value of a type nobody taught the codec: refuse it, or store what
-    can be stored and read it back as an `Opaque`."""
+    """On writing "once1", a value of a type that the codec does not know: refuse it, or store the
+    parts that can be stored and read the value back as an `Opaque`."""
 
     on_unavailable: Literal["raise", "opaque"] = "opaque"
-    """On reading, an object whose class is gone or refused: hand out an `Opaque`, which shows what
-    it held, and is written back unchanged; or refuse the whole value."""
+    """On reading, an object whose class is gone or refused: return an `Opaque`, which shows the
+    content and is written back unchanged; or refuse the whole value."""
 
     adapters: tuple[TypeName, ...] = ()
     """Your own adapters for types that "once1" does not know, each an `Adapter`, a
@@ -114,41 +114,41 @@ class SerdeConfig:
 
     upgrades: dict[TypeName, TypeName] = Field(default_factory=dict)
     """Classes that changed: "module:Name" to a function (data, from_version) -> data, as
-    "module:function". Of dataclasses, attrs classes and pydantic models, the data is a dictionary
-    of their attributes; the version is the class's `__once_version__` when the row was written, 0
-    where it had none. docs/serializer.md has the rest."""
+    "module:function". For dataclasses, attrs classes and pydantic models, the data is a dictionary
+    of their attributes. The version is the class's `__once_version__` when the row was written, 0
+    if it had none. docs/serializer.md has the rest."""
 
     allowed_types: tuple[TypeName, ...] = ()
     """Your own types that may be loaded, each as "module:Name"; those marked `storable` may be."""
 
     enforcement: Literal["safe", "strict", "warn", "open"] = "safe"
-    """Which types may be loaded besides the allowed ones. "safe": classes imported, or of a
-    module of the project that its graphs import, and rebuilt without running their code;
-    "strict": none, nor are they written in "once1"; "warn": all, with a warning; "open": all."""
+    """Which types may be loaded besides the allowed ones. "safe": classes that are imported, or in
+    a module of the project that its graphs import, and are rebuilt without running their code;
+    "strict": none, and "once1" does not write them; "warn": all, with a warning; "open": all."""
 
     source: tuple[str, ...] = ()
-    """Folders of your own source, and files of graphs. Of the folders, reading may import the
-    modules that these graphs import. A server adds the graphs of `langgraph.json`, and takes its
-    `dependencies` where no folders are named."""
+    """Folders of your own source, and files of graphs. From these folders, reading may import the
+    modules that the graphs import. A server adds the graphs of `langgraph.json`, and uses its
+    `dependencies` if no folders are named."""
 
     require_encryption: bool = False
-    """Refuse to write or read what is not encrypted."""
+    """Refuse to write or read plaintext."""
 
     bind_rows: Literal["on", "off", "required"] = "on"
-    """Whether savers and the store bind what they encrypt to its row, so that none can take the
-    place of another. "required" refuses to read what is not bound, or not encrypted; "off" is for
-    SQL that copies."""
+    """Whether savers and the store bind an encrypted value to its row, so that no value can take
+    the place of another. "required" refuses to read values that are not bound, or not encrypted;
+    "off" is for SQL that copies rows."""
 
     readable_metadata: tuple[str, ...] = ()
     """Metadata of checkpoints that keys leave readable, besides what servers filter by: `source`,
     `step`, `parents`, `run_attempt`, `counters_since_delta_snapshot`, `run_id`, `thread_id`,
-    `graph_id` and `assistant_id`. All others, as user ids and configurables, are one encrypted
-    value; "*" leaves all readable."""
+    `graph_id` and `assistant_id`. All others, such as user ids and configurables, are one encrypted
+    value. "*" leaves all readable."""
 
     encryption_keys: Annotated[dict[str, SecretStr], WrapValidator(_unseen)] = Field(
         default_factory=dict, repr=False
     )
-    """AES keys by name, base64 of 16, 24 or 32 bytes; the last writes, all read. Secret."""
+    """AES keys by name, base64 of 16, 24 or 32 bytes; the last encrypts, all decrypt. Secret."""
 
     @property
     def allows_plain(self) -> bool:
@@ -161,29 +161,29 @@ class CheckpointConfig:
     """Where threads are kept, and how."""
 
     path: Annotated[str, AfterValidator(_without_password)] = ".langgraph_once/checkpoints.sqlite"
-    """SQLite database file; its folder is made when missing. Relative to the working directory.
-    Or the URL of a database: "sqlite:///threads.sqlite", "postgresql://user@host/database". One
-    with a password belongs into ONCE_DATABASE_URL."""
+    """SQLite database file, relative to the working directory; a missing folder is made. Or the URL
+    of a database: "sqlite:///threads.sqlite", "postgresql://user@host/database". Put a URL with a
+    password into ONCE_DATABASE_URL."""
 
     store_once: bool = True
-    """Cut long values into pieces and store each piece once for a thread; other savers than ours
-    cannot read these rows. If off, rows hold whole values; what was cut is read all the same."""
+    """Cut long values into pieces and store each piece once for a thread; LangGraph's savers
+    cannot read these rows. If off, rows hold whole values; values in pieces stay readable."""
 
     compatible: bool = False
-    """Write what LangGraph's own savers read, while replicas with one of them use the database:
-    codec "msgpack", no compression, values whole. It refuses encryption keys."""
+    """Write rows that LangGraph's own savers read, while replicas with such a saver use the
+    database: codec "msgpack", no compression, values whole. Encryption keys are refused then."""
 
     schema: str = ""
-    """PostgreSQL: where the tables are; made if missing. Empty: where the connection looks."""
+    """PostgreSQL: the schema of the tables; made if missing. Empty: that of the connection."""
 
     pool_max_size: Annotated[int, Field(ge=1)] = 10
     """PostgreSQL: the most connections, for each event loop of the server."""
 
     transaction_pooler: bool = False
-    """PostgreSQL: a pooler gives each transaction another session, as PgBouncer may."""
+    """PostgreSQL: a pooler such as PgBouncer gives each transaction another session."""
 
     statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
-    """PostgreSQL: after how many seconds the server gives up a statement; 0 is as it is set up."""
+    """PostgreSQL: the seconds after which the server cancels a statement; 0: its own setting."""
 
     @property
     def stores_once(self) -> bool:
@@ -200,8 +200,8 @@ class StoreConfig:
     the threads: in the same PostgreSQL, or in store.sqlite in the folder of their file."""
 
     allow_vectors: bool = False
-    """Keep the vectors of `store.index` although `require_encryption` is set. They are not
-    encrypted, and tell something of the values that they were made of."""
+    """Keep the vectors of `store.index` although `require_encryption` is set. Vectors are not
+    encrypted, and a vector reveals something of its text."""
 
 
 @config
@@ -209,55 +209,55 @@ class DedupConfig:
     """What counts as a repetition, and how one is avoided."""
 
     state: Literal["full", "changed", "new_messages", "auto"] = "full"
-    """What `updates` and `values` carry in exact form. "full": everything, only an unchanged state
-    is not repeated; "changed": of a state the keys that changed; "new_messages": of message lists
-    what was not delivered yet; "auto": as "new_messages" where several modes would repeat
-    messages, as "full" where one mode is alone. In stock form they carry everything."""
+    """What `updates` and `values` carry in exact form. "full": everything, but no unchanged
+    state twice; "changed": the changed keys of a state; "new_messages": of message lists the
+    messages not delivered yet; "auto": "new_messages" if several modes would repeat messages,
+    "full" if one mode is alone. In stock form they carry everything."""
 
     reexecution: Literal["retract", "hold", "mark"] = "retract"
-    """When a task runs again, after an error or an interrupt: "retract" what it said with a
-    `RemoveMessage`; "hold" what it says now while that repeats what it said, which v3 cannot, and
-    retracts; or let both stand and "mark" the later one's attempt in the metadata."""
+    """When a task runs again, after an error or an interrupt: "retract" its earlier messages with a
+    `RemoveMessage`; "hold" back its new messages while they repeat the earlier ones (v3 cannot, and
+    retracts); or keep both and "mark" the later attempt in the metadata."""
 
     form: Literal["auto", "stock", "exact"] = "auto"
-    """What readers understand. "stock": under one message id either chunks or one whole message,
-    no removal, no edit, no annotation: these are left to `values` and `updates`; "exact": all that
-    folds to the state at every moment; "auto": "exact" for readers that announce themselves, as
-    `ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run` and the page do, else
-    "stock". Protocol v3 is exact within a process."""
+    """The form of the stream. "stock": under one message id either chunks or one whole message;
+    removals and edits are left to `values` and `updates`, and there is no annotation. "exact":
+    everything that folds to the state at every moment. "auto": "exact" for readers that announce
+    themselves (`ChannelStreamingProcessor`, `dedup`, `OnceRemoteGraph`, `stream_run`, the page),
+    else "stock". Protocol v3 is exact within a process."""
 
     history: Literal["suppress", "emit"] = "suppress"
-    """Messages of the thread that a node returns as it got them: leave them out of `messages`,
-    or emit each once."""
+    """Messages of the thread that a node returns unchanged: leave them out of `messages`, or emit
+    each once."""
 
     tool_results: Literal["always", "content"] = "always"
-    """Tool results: each with an id of its own is new, or only one for each call and content."""
+    """Which tool results are new: each with an id of its own, or one for each call and content."""
 
     copies: Literal["words", "exact"] = "words"
-    """What a node returns counts as a copy of what it streamed, and takes its place: if both say
-    the same but for white space, as a stripped answer does, or only if they say just the same.
-    Readers that take nothing back (v3, stock clients) keep what was streamed where white space
-    differs at the ends, and get both where it differs elsewhere."""
+    """When a returned message counts as a copy of the streamed one and replaces it. "words": if the
+    texts are equal but for white space, as a stripped answer is; "exact": only if they are equal.
+    Readers that take nothing back (v3, stock clients) keep the streamed text if white space differs
+    only at the ends, and get both texts if it differs elsewhere."""
 
     discarded: Literal["keep", "remove"] = "keep"
-    """A model's complete answer that no task put into the state: a planner's, or the first of two
-    where a guard asked again. Exact readers are told in any case; "remove" takes it back from them
-    with a `RemoveMessage`. In stock form it stays, as in LangGraph."""
+    """A model's complete answer that is not in the final state: a planner's, or the first of two
+    if a guard asked again. Exact readers are notified in any case; "remove" also takes the answer
+    back from them with a `RemoveMessage`. In stock form it stays, as in LangGraph."""
 
     hide: Hide = HideConfig()
-    """Whose messages `messages` is to leave out, as tokens, whole, and as copies that a node
-    returns: a `HideConfig`, or a mapping of its fields, as {"tags": ["nostream"]}. States have
-    them all the same. By default nothing is hidden."""
+    """Which messages `messages` leaves out, as tokens, whole, and as copies that a node
+    returns: a `HideConfig`, or a mapping of its fields, such as {"tags": ["nostream"]}. States hold
+    hidden messages, too. By default nothing is hidden."""
 
     malformed: Literal["raise", "pass"] = "raise"
-    """A chunk of another shape than was asked for: raise `StreamError`, or pass it on."""
+    """A chunk of a wrong shape: raise `StreamError`, or pass it on."""
 
     max_messages: Annotated[int, Field(ge=1)] = 20_000
     """The most messages the ledger knows; the oldest finished ones are forgotten first, and a
     copy of a forgotten message is delivered again."""
 
     max_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
-    """The most text the ledger keeps of them; in bytes."""
+    """The most text of messages that the ledger keeps; in bytes."""
 
 
 @config
@@ -266,23 +266,23 @@ class HttpConfig:
 
     expose_config: bool | Literal["auto"] = "auto"
     """Answer `GET /once/config` with the settings in force, without secrets, paths and names of
-    keys: to all, or, if false, to nobody, which is a 404. "auto": to who the server has
-    authenticated (`http.enable_custom_route_auth`); where it authenticates nobody, to the machine
-    of a `langgraph dev`, without a proxy in between."""
+    keys. true: to all. false: to nobody (404). "auto": to users that the server has authenticated
+    (`http.enable_custom_route_auth`); if the server authenticates nobody, to the machine of a
+    `langgraph dev`, without a proxy in between."""
 
     page: Literal["auto", "on", "off"] = "auto"
     """Serve the page at `/once`, which runs graphs by the server's API as the user of the browser.
-    "auto": to who the server has authenticated, and to the machine of a `langgraph dev`, without a
-    proxy in between."""
+    "auto": to users that the server has authenticated, and to the machine of a `langgraph dev`,
+    without a proxy in between."""
 
     sse_encodings: tuple[Literal["zstd", "br", "gzip"], ...] = ("zstd", "br", "gzip")
     """Encodings of event streams, best first; a token takes a thirtieth of its bytes. "br" needs
-    the package brotli. None turns it off, for where cookies authenticate and streams hold secrets:
-    sizes tell who listens about both."""
+    the package brotli. An empty list turns compression off, which is safer if cookies authenticate
+    and streams hold secrets: sizes reveal something of both to a listener."""
 
     sse_dedup: bool = False
-    """Leave out of event streams what their reader has, also of graphs that are not wrapped. The
-    header `X-Once: 1` or `0` of a request wins over it; any other value is passed over."""
+    """Remove repetitions from event streams, also of graphs that are not wrapped. The header
+    `X-Once: 1` or `0` of a request overrides this setting; any other value is ignored."""
 
 
 @config
