@@ -32,7 +32,7 @@ $(READY): requirements.lock pyproject.toml
 		$(UV) pip install $(INSTALL:--no-compile=) --python $(BIN)/python -r requirements.lock || true
 	$(BIN)/python -m pip install $(INSTALL) -r requirements.lock
 	@# What no test imports is not compiled beforehand, nor what pytest compiles itself.
-	-@$(BIN)/python -m compileall -qq -j 0 -x '/(tests|anthropic|google|mypy|openai|pip|pygments|setuptools)/|/(test_|conftest)' \
+	-@$(BIN)/python -m compileall -qq -j 0 -x '/(tests|google|mypy|pip|pygments|setuptools)/|/(test_|conftest)' \
 		$(VENV)/lib plugin graphs demo tests
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tests.agents.readers import READERS, letters, told
 from tests.corpus.play import BEGUN, Event, Source, play
@@ -20,7 +22,7 @@ VARIANTS = [
     for api in ("sync", "async")
     for subgraphs in (False, True)
 ]
-FEW, OTHERS = ([VARIANTS[at] for at in some] for some in ((3, 6, 11), (0, 5, 8, 13)))
+FEW, OTHERS = ([VARIANTS[at] for at in some] for some in ((3, 4, 11), (0, 5, 8, 13)))
 """One of each set of modes, but for the states alone in the first, where they are the same."""
 
 SOURCES: tuple[Source, ...] = ("stock", "plain")
@@ -114,19 +116,23 @@ def worse_mixed(ours: Shown | str, plain: Shown | str, wanted: Wanted) -> list[s
     return [f"{what} {''.join(sorted(found))!r}" for what, found in pairs if found]
 
 
-def violations(scenario: Scenario, variant: Variant) -> list[str]:
+Check = Callable[[list[Event], list[Event]], list[str]]
+"""What is wrong with a play of ours, beside one of plain LangGraph."""
+
+
+def violations(scenario: Scenario, variant: Variant, also: Mapping[str, Check]) -> list[str]:
     """What every play has against our stream; one play tells all unless chance has a part."""
-    left = list(READERS)
+    checks: dict[str, Check] = {each: partial(faults, scenario, each) for each in READERS}
+    checks |= also
+    left = list(checks)
     found: list[tuple[str, str]] = []
     for _ in range(1 if scenario.ordered else PLAYS):
         ours, plain = (streamed(scenario, variant, source) for source in SOURCES)
-        found = [
-            (reader, line) for reader in left for line in faults(scenario, reader, ours, plain)
-        ]
+        found = [(each, line) for each in left for line in checks[each](ours, plain)]
         left = list(dict(found))
         if not left:
             break
-    return [f"{variant.name}, {reader}: {line}" for reader, line in found]
+    return [f"{variant.name}, {each}: {line}" for each, line in found]
 
 
 def faults(scenario: Scenario, reader: str, ours: list[Event], plain: list[Event]) -> list[str]:
@@ -143,6 +149,9 @@ def applies(scenario: Scenario, variant: Variant) -> bool:
     return scenario.only is None or scenario.only(variant)
 
 
-def judged(scenario: Scenario, variants: list[Variant]) -> list[str]:
+def judged(
+    scenario: Scenario, variants: list[Variant], also: Mapping[str, Check] | None = None
+) -> list[str]:
+    """What any reader, and any check in `also`, has against our streams, a line each."""
     plays = [variant for variant in variants if applies(scenario, variant)]
-    return [line for variant in plays for line in violations(scenario, variant)]
+    return [line for variant in plays for line in violations(scenario, variant, also or {})]
