@@ -10,16 +10,15 @@ except ImportError:
     sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
 
 from langgraph_once.commands.check import check_command
-from langgraph_once.commands.demo import demo_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.reference import env_command, schema_command
 from langgraph_once.commands.rehearse import rehearse_command
 from langgraph_once.commands.store import store_command
+from langgraph_once.commands.streams import demo_command, watch_command
 from langgraph_once.commands.survey import survey_command
 from langgraph_once.commands.types import types_command
 from langgraph_once.commands.verify import verify_command
-from langgraph_once.commands.watch import watch_command
 from langgraph_once.errors import OnceError
 
 __all__ = ["main"]

@@ -3,6 +3,5 @@
 | file | question |
 |---|---|
 | `project.py` | which settings does this project run with? |
-| `asking.py` | what is a server asked for? |
 | `database.py` | which database, and how are its rows read? |
 """

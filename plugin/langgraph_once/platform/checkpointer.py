@@ -20,7 +20,7 @@ from langgraph_once.checkpoint.by_url import database_kind
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
-from langgraph_once.platform.delta_history import hand_on_delta_history
+from langgraph_once.platform.server_hooks import hand_on_delta_history
 from langgraph_once.platform.startup import serializer_for, user_mistakes_stop_the_server
 from langgraph_once.platform.state_types import types_in_graphs
 from langgraph_once.settings import Settings, load_settings

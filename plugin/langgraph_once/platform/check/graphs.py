@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import GRAPHS_MODULE, Manifest
-from langgraph_once.platform.check.finding import Finding, finding, findings_of
+from langgraph_once.platform.check.findings import Finding, finding, findings_of
 from langgraph_once.platform.targets import (
     load_file,
     load_module,

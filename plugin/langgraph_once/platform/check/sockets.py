@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import APP, SAVER, STORE, Manifest, misspelt
-from langgraph_once.platform.check.finding import Finding, finding, findings_of
+from langgraph_once.platform.check.findings import Finding, finding, findings_of
 from langgraph_once.platform.targets import load_file, load_module, load_name
 
 __all__ = ["check_sockets"]

@@ -4,9 +4,7 @@
 |---|---|
 | `tried_plan.py` | which plan does a server start with? |
 | `plan.py` | what changes, and what is left as it is? |
-| `find_graphs.py` | which graphs are in the project? |
-| `module_names.py` | by which name is a file imported? |
-| `trial.py` | would a server start with it? |
+| `find_graphs.py` | which graphs are in the project, and by which name is a file imported? |
 | `json_text.py` | how is a text changed and all else kept? |
 """
 

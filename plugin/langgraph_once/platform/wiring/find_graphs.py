@@ -1,14 +1,16 @@
-"""The graphs in the files of a project, found without importing one."""
+"""The graphs in the files of a project, found without importing one; the dotted names of files."""
 
 from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-__all__ = ["find_graphs"]
+__all__ = ["find_graphs", "module_name"]
 
 _MAX_FILES: Final = 5_000
 _LIBRARIES: Final = ("langgraph", "langchain", "deepagents")
@@ -105,3 +107,42 @@ def _id(name: str, file: Path, taken: dict[str, str]) -> str:
             return each
     number = next(number for number in range(2, 99_999) if f"{name}_{number}" not in taken)
     return f"{name}_{number}"
+
+
+def module_name(file: Path) -> str | None:
+    """Return the name under which `import` finds just this file; None if there is none.
+
+    In a package it is the name in the outermost package; a folder `src` is none. Packages that
+    the file is in are imported.
+
+    Args:
+        file: A Python file.
+    """
+    for name in dict.fromkeys(_candidates(file.resolve())):
+        try:
+            spec = find_spec(name)
+        except Exception:  # noqa: S112  # a package that the file is in raises: not that name
+            continue
+        if spec is not None and spec.origin and Path(spec.origin).resolve() == file.resolve():
+            return name
+    return None
+
+
+def _candidates(file: Path) -> Iterator[str]:
+    folder = file.parent
+    parts: tuple[str, ...] = () if file.stem == "__init__" else (file.stem,)
+    while (folder / "__init__.py").is_file():
+        parts = (folder.name, *parts)
+        folder = folder.parent
+    yield from _name(parts)
+    if folder != file.parent:
+        return  # a name from farther out would import the package a second time
+    for root in map(Path, sys.path):
+        if root.is_absolute() and file.is_relative_to(root):
+            inner = file.relative_to(root).with_suffix("").parts
+            yield from _name(inner if inner[0] != "src" else ())
+
+
+def _name(parts: tuple[str, ...]) -> Iterator[str]:
+    if parts and all(part.isidentifier() for part in parts):
+        yield ".".join(parts)

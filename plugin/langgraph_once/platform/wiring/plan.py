@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE, TARGET
+from langgraph_once.platform.wiring.find_graphs import module_name
 from langgraph_once.platform.wiring.json_text import JsonText
-from langgraph_once.platform.wiring.module_names import module_name
 
 __all__ = ["Plan", "make_plan", "with_graphs"]
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langgraph_once.platform.wiring.find_graphs import find_graphs
-from langgraph_once.platform.wiring.module_names import module_name
+from langgraph_once.platform.wiring.find_graphs import find_graphs, module_name
 
 
 def write(root: Path, **files: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.check.finding import Effect, Finding, finding, findings_of
+from langgraph_once.platform.check.findings import Effect, Finding, finding, findings_of
 from langgraph_once.platform.targets import load_object
 from langgraph_once.settings import written_at
 

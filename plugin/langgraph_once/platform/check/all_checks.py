@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from langgraph_once.checkpoint import check_database
-from langgraph_once.checkpoint.by_url import open_to_read
+from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.manifest import Manifest
-from langgraph_once.platform.check.extras import missing_extras, missing_server
-from langgraph_once.platform.check.finding import Finding, finding, findings_of
+from langgraph_once.platform.check.findings import Finding, finding, findings_of
 from langgraph_once.platform.check.graphs import check_graphs
-from langgraph_once.platform.check.image import check_image
-from langgraph_once.platform.check.keys import unread_keys
-from langgraph_once.platform.check.named_types import check_named_types
+from langgraph_once.platform.check.keys import check_image, unread_keys
+from langgraph_once.platform.check.setting_names import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
 from langgraph_once.platform.startup import check_store_database, serializer_for
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.settings import Settings, load_settings, setting_problems, written_at
+from langgraph_once.settings import (
+    Settings,
+    is_written,
+    load_settings,
+    setting_problems,
+    written_at,
+)
 
-__all__ = ["check_project"]
+__all__ = ["check_project", "missing_extras", "missing_server"]
 
 
 def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
@@ -74,3 +79,27 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
             with findings_of(found, ""):
                 check_store_database(settings, manifest)
     return found
+
+
+def missing_server() -> Iterator[Finding]:
+    """Yield that there is no server here, if there is none."""
+    absent = [name for name in ("langgraph_api", "starlette") if find_spec(name) is None]
+    if absent:
+        problem = f"needs the package {absent[0]}: {_install('server')}"
+        yield finding("stops", "langgraph dev", problem)
+
+
+def missing_extras(settings: Settings) -> Iterator[Finding]:
+    """Yield the packages that settings need and that are not installed."""
+    chosen = "br" in settings.http.sse_encodings and is_written("http", "sse_encodings")
+    if chosen and find_spec("brotli") is None:
+        problem = f"'br' has no effect without the package brotli: {_install('brotli')}"
+        yield finding("ignored", written_at("http", "sse_encodings"), problem)
+    if is_postgres(settings.database) and find_spec("psycopg") is None:
+        place = written_at("checkpoint", "path")
+        where = "ONCE_DATABASE_URL" if settings.database_url is not None else place
+        yield finding("stops", where, f"PostgreSQL needs an extra: {_install('postgres')}")
+
+
+def _install(extra: str) -> str:
+    return f'pip install "langgraph-once[{extra}]"'
