@@ -12,8 +12,8 @@ except ImportError:
 from langgraph_once.commands.check import check_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.migrate import migrate_command
-from langgraph_once.commands.reference import env_command, schema_command
 from langgraph_once.commands.rehearse import rehearse_command
+from langgraph_once.commands.settings_reference import env_command, schema_command
 from langgraph_once.commands.store import store_command
 from langgraph_once.commands.streams import demo_command, watch_command
 from langgraph_once.commands.survey import survey_command

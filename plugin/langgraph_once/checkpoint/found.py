@@ -8,7 +8,7 @@ from typing import Any, Final
 from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory
 
 from langgraph_once.checkpoint.lazy_values import LazyValues
-from langgraph_once.checkpoint.pieces.manifest import Manifest
+from langgraph_once.checkpoint.pieces.piece_manifest import PieceManifest
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked, Values
 from langgraph_once.checkpoint.stored import (
     CheckpointRef,
@@ -19,12 +19,12 @@ from langgraph_once.checkpoint.stored import (
     bound,
 )
 
-__all__ = ["Found", "History"]
+__all__ = ["FoundCheckpoints", "History"]
 
 _LEDGER: Final = "ledger"
 
 
-class Found:
+class FoundCheckpoints:
     """Checkpoints that were read, and the pieces that they share.
 
     Args:
@@ -37,7 +37,7 @@ class Found:
         self.assembly = values.assembly_with_memory(thread_id)
         self._values = values
 
-    def manifests(self) -> list[Manifest]:
+    def manifests(self) -> list[PieceManifest]:
         """Those of all values that were cut."""
         found = (value for stored in self.checkpoints for value in stored.unpacked())
         return [value.manifest for value in found if value.manifest is not None]
@@ -90,7 +90,7 @@ class History:
     writes on those that come after it and on that one."""
 
     def __init__(self, values: Values, channels: Sequence[str]) -> None:
-        self.found = Found(values)
+        self.found = FoundCheckpoints(values)
         self.paths: dict[str, list[CheckpointRef]] = {channel: [] for channel in channels}
         self.seeds: dict[str, StoredCheckpoint] = {}
         self.writes: dict[CheckpointRef, list[StoredWrite]] = {}
@@ -107,7 +107,7 @@ class History:
         self._has_begun = True
         return len(self.seeds) == len(self.paths)
 
-    def manifests(self) -> list[Manifest]:
+    def manifests(self) -> list[PieceManifest]:
         """Those of the values that `decoded` decodes."""
         seeds = (stored.values[channel] for channel, stored in self.seeds.items())
         writes = (write.value for each in self.writes.values() for write in each)

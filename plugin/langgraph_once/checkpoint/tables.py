@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import Checkpoint
 from langgraph_once.checkpoint.all_rows import OWN, AllRows
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.pieces.collect import Assembly
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, StoredWrite, bound
 
@@ -325,7 +325,7 @@ class Tables(AllRows):
             at = path[-1].parent_id if path else None
 
     def collect(
-        self, thread_id: str, manifests: Sequence[Manifest], assembly: Assembly
+        self, thread_id: str, manifests: Sequence[PieceManifest], assembly: Assembly
     ) -> Program[None]:
         """Read the pieces of values; one that is missing is told when its value is decoded."""
         wanted = assembly.wanted(manifests)

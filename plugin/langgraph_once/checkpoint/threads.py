@@ -16,11 +16,11 @@ from langgraph.checkpoint.base import (
 
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
-from langgraph_once.checkpoint.found import Found, History
+from langgraph_once.checkpoint.found import FoundCheckpoints, History
 from langgraph_once.checkpoint.metadata import SEALED, moved, opened
 from langgraph_once.checkpoint.pieces.collect import Missing
 from langgraph_once.checkpoint.pieces.cut import Piece
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
@@ -47,16 +47,18 @@ class Threads:
         self.tables = tables
         self.values = tables.values
 
-    def get(self, place: CheckpointRef) -> Program[Found]:
+    def get(self, place: CheckpointRef) -> Program[FoundCheckpoints]:
         """The checkpoint at a place, with all it needs to be decoded."""
-        found = Found(self.values, place.thread_id)
+        found = FoundCheckpoints(self.values, place.thread_id)
         stored = yield from self.tables.find_alone(place)
         if stored is not None:
             found.checkpoints.append(stored)
             yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
             if not found.assembly.wanted():
                 return found
-            found = Found(self.values, place.thread_id)  # some were deleted meanwhile, or long ago
+            found = FoundCheckpoints(
+                self.values, place.thread_id
+            )  # some were deleted meanwhile, or long ago
         stored = yield from self.tables.find(place)
         if stored is not None:
             found.checkpoints.append(stored)
@@ -65,7 +67,7 @@ class Threads:
 
     def pages(
         self, query: Query, *, limit: int | None = None, size: int = _PAGE
-    ) -> Iterator[Program[Found]]:
+    ) -> Iterator[Program[FoundCheckpoints]]:
         """The checkpoints that match, newest first: a program for each page of them.
 
         Each must have run before the next is asked for. The pieces of a page serve the next ones.
@@ -75,7 +77,7 @@ class Threads:
             limit: How many at most; all if None.
             size: How many a page has.
         """
-        found = Found(self.values)
+        found = FoundCheckpoints(self.values)
         left = limit
         while left is None or left > 0:
             wanted = size if left is None else min(left, size)
@@ -84,7 +86,7 @@ class Threads:
                 return
             left = None if left is None else left - wanted
 
-    def _page(self, query: Query, found: Found, limit: int) -> Program[Found]:
+    def _page(self, query: Query, found: FoundCheckpoints, limit: int) -> Program[FoundCheckpoints]:
         """The checkpoints that come after those found, which they take the place of."""
         after = found.checkpoints[-1].place if found.checkpoints else None
         if query.filter and self.values.encrypts:
@@ -93,7 +95,7 @@ class Threads:
         else:
             found.checkpoints = yield from self.tables.page(query, after, limit)
         for thread_id in {stored.place.thread_id for stored in found.checkpoints}:
-            of_thread = Found(self.values)
+            of_thread = FoundCheckpoints(self.values)
             of_thread.checkpoints = [
                 stored for stored in found.checkpoints if stored.place.thread_id == thread_id
             ]
@@ -241,12 +243,12 @@ class Threads:
         yield from self.tables.collect(place.thread_id, history.manifests(), history.found.assembly)
         return history
 
-    def load_stream_state(self, place: CheckpointRef) -> Program[Found | None]:
+    def load_stream_state(self, place: CheckpointRef) -> Program[FoundCheckpoints | None]:
         """The ledger of a checkpoint: the only value of what is found."""
         cell = yield from self.tables.load_stream_state(place)
         if cell is None:
             return None
-        found = Found(self.values)
+        found = FoundCheckpoints(self.values)
         found.add_ledger(place, cell)
         yield from self.tables.collect(place.thread_id, found.manifests(), found.assembly)
         return found

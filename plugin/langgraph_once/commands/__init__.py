@@ -2,6 +2,6 @@
 
 | file | question |
 |---|---|
-| `project.py` | which settings does this project run with? |
-| `database.py` | which database, and how are its rows read? |
+| `project_settings.py` | which settings does this project run with? |
+| `opened_database.py` | which database, and how are its rows read? |
 """

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
-from langgraph_once.commands.project import CONFIG, prepare, read_json
+from langgraph_once.commands.project_settings import CONFIG, prepare, read_json
 from langgraph_once.errors import OnceError
 from langgraph_once.manifest import Manifest
-from langgraph_once.platform.check import Finding, check_project
+from langgraph_once.platform.check import CheckFinding, check_project
 from langgraph_once.platform.types import report_types, summary
 from langgraph_once.settings import load_settings
 
@@ -55,7 +55,7 @@ def check_command(
         sys.exit(1)
 
 
-def _tell(found: Sequence[Finding], verbose: bool) -> None:
+def _tell(found: Sequence[CheckFinding], verbose: bool) -> None:
     for each in found:
         is_hint = each.effect == "hint"
         click.echo(f"{'hint' if is_hint else 'langgraph-once'}: {each}", err=not is_hint)
@@ -77,7 +77,7 @@ def _tell_summary(config: str, parsed: dict[str, object]) -> None:
         click.echo(summary(report))
 
 
-def _as_json(found: Sequence[Finding], is_fine: bool) -> str:
+def _as_json(found: Sequence[CheckFinding], is_fine: bool) -> str:
     findings = [
         {
             "effect": each.effect,
@@ -91,7 +91,7 @@ def _as_json(found: Sequence[Finding], is_fine: bool) -> str:
     return json.dumps({"ok": is_fine, "findings": findings}, indent=2, ensure_ascii=False)
 
 
-def _check_port(host: str, port: int) -> Iterator[Finding]:
+def _check_port(host: str, port: int) -> Iterator[CheckFinding]:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -103,4 +103,4 @@ def _check_port(host: str, port: int) -> Iterator[Finding]:
                 f"cannot be served on: {error.strerror}; choose another port, as with "
                 f"`make dev PORT={free}` or `langgraph dev --port {free}`"
             )
-            yield Finding(effect="stops", where=f"port {port}", problem=problem)
+            yield CheckFinding(effect="stops", where=f"port {port}", problem=problem)

@@ -11,8 +11,13 @@ from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_re
 from langgraph_once.checkpoint.moving.cells import Trouble
 from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
 from langgraph_once.checkpoint.moving.transfer import transfer
-from langgraph_once.commands.database import Database, database_of, database_option, progress_bar
-from langgraph_once.commands.project import config_option
+from langgraph_once.commands.opened_database import (
+    Database,
+    database_of,
+    database_option,
+    progress_bar,
+)
+from langgraph_once.commands.project_settings import config_option
 from langgraph_once.errors import ConfigError
 
 __all__ = ["migrate_command"]

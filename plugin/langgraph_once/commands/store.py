@@ -8,8 +8,8 @@ from dataclasses import replace
 import click
 
 from langgraph_once.checkpoint.moving.migrate import reading
-from langgraph_once.commands.database import database_option
-from langgraph_once.commands.project import config_option, load_if_there
+from langgraph_once.commands.opened_database import database_option
+from langgraph_once.commands.project_settings import config_option, load_if_there
 from langgraph_once.errors import ConfigError
 from langgraph_once.platform.startup import serializer_for, store_database
 from langgraph_once.store import rewrite

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from langgraph_once.commands.database import database_of, database_option, progress_bar
-from langgraph_once.commands.project import config_option
+from langgraph_once.commands.opened_database import database_of, database_option, progress_bar
+from langgraph_once.commands.project_settings import config_option
 from langgraph_once.survey import as_json, as_text, open_snapshot, survey
 
 __all__ = ["survey_command"]

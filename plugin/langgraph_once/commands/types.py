@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from langgraph_once.commands.project import config_option, load
+from langgraph_once.commands.project_settings import config_option, load
 from langgraph_once.platform.types import as_json, as_text, report_types
 
 __all__ = ["types_command"]

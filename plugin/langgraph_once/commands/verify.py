@@ -23,8 +23,13 @@ from langgraph_once.checkpoint.moving.verify import (
     verify,
 )
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.commands.database import Database, database_of, database_option, progress_bar
-from langgraph_once.commands.project import config_option
+from langgraph_once.commands.opened_database import (
+    Database,
+    database_of,
+    database_option,
+    progress_bar,
+)
+from langgraph_once.commands.project_settings import config_option
 
 __all__ = ["verify_command"]
 

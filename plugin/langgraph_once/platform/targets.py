@@ -158,7 +158,7 @@ def _wrap_factory(
 ) -> Callable[..., Any]:
     """A factory that wraps what `factory` makes; the server reads its signature through it."""
     watching = functools.partial(graph_health.watching, graph_target.graph_id, factory)
-    made = _Made(graph_target, where, watching)
+    made = _GraphMaker(graph_target, where, watching)
 
     @functools.wraps(factory)
     def wrapped_factory(*args: Any, **kwargs: Any) -> Any:
@@ -168,7 +168,7 @@ def _wrap_factory(
     return wrapped_factory
 
 
-class _Made:
+class _GraphMaker:
     """Wraps what a factory of any kind makes."""
 
     def __init__(

@@ -2,17 +2,17 @@
 
 In: the operations of a `BaseStore`. Out: rows of upstream's tables.
 
-opening.py    from a path or a URL to a store
-store.py      what LangGraph calls
+by_url.py     from a path or a URL to a store
+once_store.py what LangGraph calls
 matching.py   which values a filter means, where the database cannot read them
 sqlite.py, postgres.py  upstream's stores, opened; upstream.py: what both lack
 rewriting.py  all rows of a database, encrypted or made plain
 sealing.py    a value to a row and back
 """
 
-from langgraph_once.store.opening import check_index, check_place, default_database, open_store
+from langgraph_once.store.by_url import check_index, check_place, default_database, open_store
+from langgraph_once.store.once_store import OnceStore
 from langgraph_once.store.rewriting import Rewritten, rewrite
-from langgraph_once.store.store import OnceStore
 
 __all__ = [
     "OnceStore",

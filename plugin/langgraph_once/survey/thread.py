@@ -11,7 +11,7 @@ from typing import Any, Final
 from langgraph_once.checkpoint.database import Program, Statement
 from langgraph_once.checkpoint.moving.cells import ReadCell, Source
 from langgraph_once.checkpoint.moving.migrate import entering, reading
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import dropped_of
 from langgraph_once.errors import SerdeError, StorageError

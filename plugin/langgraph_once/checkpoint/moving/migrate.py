@@ -25,7 +25,7 @@ from langgraph_once.checkpoint.moving.cells import (
     why,
 )
 from langgraph_once.checkpoint.pieces.collect import Cell
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import sweep
 from langgraph_once.checkpoint.saver import OnceSaver

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from langgraph_once.checkpoint.database import Program, run_all
-from langgraph_once.checkpoint.found import Found
+from langgraph_once.checkpoint.found import FoundCheckpoints
 from langgraph_once.checkpoint.moving.cells import Progress, Source, Trouble, told, why
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query
@@ -113,7 +113,7 @@ class _Copy:
                 yield from self._writer.save_stream_state(place, ledger.ledger())
 
     def _put(
-        self, found: Found, stored: StoredCheckpoint, runs: dict[tuple[Any, ...], str]
+        self, found: FoundCheckpoints, stored: StoredCheckpoint, runs: dict[tuple[Any, ...], str]
     ) -> Program[None]:
         place = stored.place
         values = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.levels import Cut, Level
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, digests_in
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, digests_in
 from langgraph_once.errors import PayloadError, SerdeError
 
 __all__ = ["Assembly", "Cell", "Missing"]
@@ -77,14 +77,14 @@ class Assembly:
         cutter: Cutter,
         *,
         groups_only: bool = False,
-        remembered: Callable[[Manifest], bytes | None] = lambda _: None,
+        remembered: Callable[[PieceManifest], bytes | None] = lambda _: None,
         is_guarded: Callable[[Cell], bool] = lambda _: False,
     ) -> None:
         self._remembered = remembered
-        self.remember: Callable[[Manifest, Cut], None] | None = None
+        self.remember: Callable[[PieceManifest, Cut], None] | None = None
         self._is_guarded = is_guarded
         self._has_old_names = False
-        self._wholes: dict[Manifest, bytes] = {}
+        self._wholes: dict[PieceManifest, bytes] = {}
         self._opened = opened
         self._cutter = cutter
         self._least_level = 1 if groups_only else 0
@@ -95,7 +95,7 @@ class Assembly:
         self._lacking: set[tuple[int, bytes]] = set()
         self._levels: set[tuple[int, bytes]] = set()
 
-    def wanted(self, manifests: Iterable[Manifest] = ()) -> dict[bytes, int]:
+    def wanted(self, manifests: Iterable[PieceManifest] = ()) -> dict[bytes, int]:
         """The digests of pieces that are needed next, for these values, too; none if all are there.
 
         With each comes how many levels below it will be needed, too, as far as that is known: all
@@ -122,7 +122,7 @@ class Assembly:
             digest: 0 if has_some else level - self._least_level for level, digest in self._lacking
         }
 
-    def all_of(self, manifests: Iterable[Manifest]) -> set[bytes]:
+    def all_of(self, manifests: Iterable[PieceManifest]) -> set[bytes]:
         """The digests of all pieces of some values.
 
         Raises:
@@ -145,7 +145,9 @@ class Assembly:
         self._named(digest, sealed)
 
     def joined(
-        self, manifest: Manifest, check: Callable[[bytes, Iterable[int]], None] = lambda *_: None
+        self,
+        manifest: PieceManifest,
+        check: Callable[[bytes, Iterable[int]], None] = lambda *_: None,
     ) -> bytes:
         """The bytes of a value.
 
@@ -169,7 +171,7 @@ class Assembly:
             raise _wrong_size()
         return whole
 
-    def _cut(self, manifest: Manifest) -> Cut:
+    def _cut(self, manifest: PieceManifest) -> Cut:
         """The bytes of a value, and how they are cut."""
         levels: list[Level] = []
         names: list[bytes] = []
@@ -191,14 +193,14 @@ class Assembly:
         cut = Level(ends, names), *reversed(levels[1:])
         return Cut(b"".join(pieces), len(manifest.lead), cut)
 
-    def _new_nodes(self, manifest: Manifest) -> Iterator[tuple[int, bytes]]:
+    def _new_nodes(self, manifest: PieceManifest) -> Iterator[tuple[int, bytes]]:
         """Those of the levels that no manifest before has: few change from step to step."""
         for level in enumerate(manifest.levels):
             if level not in self._levels:
                 self._levels.add(level)
                 yield from ((level[0], digest) for digest in digests_in(level[1]))
 
-    def _is_remembered(self, manifest: Manifest) -> bool:
+    def _is_remembered(self, manifest: PieceManifest) -> bool:
         if manifest not in self._wholes:
             whole = self._remembered(manifest)
             if whole is None:
@@ -206,7 +208,7 @@ class Assembly:
             self._wholes[manifest] = whole  # it may be forgotten before it is read
         return True
 
-    def _walk(self, manifests: Iterable[Manifest]) -> Iterator[tuple[int, bytes]]:
+    def _walk(self, manifests: Iterable[PieceManifest]) -> Iterator[tuple[int, bytes]]:
         """All nodes that are known, each once."""
         todo = {node: None for manifest in manifests for node in manifest.nodes()}
         seen = set(todo)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from langgraph_once.checkpoint.pieces.cut import Cutter
 from langgraph_once.checkpoint.pieces.levels import Cut
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, split
 
 __all__ = ["Recent"]
 
@@ -38,7 +38,7 @@ class Recent:
         self._cutter = cutter
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._cuts: OrderedDict[Any, tuple[Manifest, Cut]] = OrderedDict()
+        self._cuts: OrderedDict[Any, tuple[PieceManifest, Cut]] = OrderedDict()
         self._by_levels: dict[Any, Cut] = {}
         self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
@@ -58,7 +58,7 @@ class Recent:
         self.keep(thread_id, value.manifest, value.cut)
         return value
 
-    def keep(self, thread_id: Any, manifest: Manifest, cut: Cut) -> None:
+    def keep(self, thread_id: Any, manifest: PieceManifest, cut: Cut) -> None:
         """Remember how a value of a thread is cut, if it is not too large."""
         if not self._is_kept(cut.data):
             return
@@ -75,7 +75,7 @@ class Recent:
             while self._bytes > self._max_bytes:
                 self._forget(*self._cuts.popitem(last=False)[1])
 
-    def whole(self, manifest: Manifest) -> bytes | None:
+    def whole(self, manifest: PieceManifest) -> bytes | None:
         """The bytes of a value, if they are remembered."""
         cut = self._by_levels.get(manifest.levels)
         if cut is None or (cut.data.startswith(manifest.lead) and cut.start == len(manifest.lead)):
@@ -95,7 +95,7 @@ class Recent:
             cuts = [cut for (of, _), (_, cut) in self._cuts.items() if of == key[0]]
         return next((cut for cut in cuts[: -_LOOKED_AT - 1 : -1] if part in cut.data), None)
 
-    def _forget(self, manifest: Manifest, cut: Cut) -> None:
+    def _forget(self, manifest: PieceManifest, cut: Cut) -> None:
         self._bytes -= len(cut.data)
         if self._by_levels.get(manifest.levels) is cut:  # and not that of a copy of the thread
             del self._by_levels[manifest.levels]

@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
 from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.serde import OnceSerializer
@@ -62,7 +62,7 @@ class Unpacked(NamedTuple):
 
     tag: str
     data: bytes
-    manifest: Manifest | None = None
+    manifest: PieceManifest | None = None
     unopened: tuple[Cell, BoundTo] | None = None
     """The cell, if it could not be opened; why is told when it is decoded."""
 
@@ -236,7 +236,7 @@ class Values:
         """
         return bool(self._serde.is_sealed_as_now(cell))
 
-    def manifests(self, cell: Cell, bound_to: BoundTo) -> list[Manifest]:
+    def manifests(self, cell: Cell, bound_to: BoundTo) -> list[PieceManifest]:
         """Those in a cell; nothing of it is decoded.
 
         Raises:
@@ -347,7 +347,7 @@ def _channels(opened: Unpacked) -> tuple[tuple[str, bytes], dict[str, Unpacked]]
 
 
 def _unpacked(codec: str, data: bytes) -> Unpacked:
-    return Unpacked(codec, data, Manifest.from_bytes(data) if codec == "pieces" else None)
+    return Unpacked(codec, data, PieceManifest.from_bytes(data) if codec == "pieces" else None)
 
 
 class _Other:

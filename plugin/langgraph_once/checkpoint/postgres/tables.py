@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.types import TASKS, _DeltaSnapshot
 from langgraph_once.checkpoint.database import Insert, Program, Row, Statement, batches
 from langgraph_once.checkpoint.metadata import is_kept, opened, sealed
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell, Unpacked
 from langgraph_once.checkpoint.postgres.at_once import LOCKS, at_once
 from langgraph_once.checkpoint.postgres.filters import conditions

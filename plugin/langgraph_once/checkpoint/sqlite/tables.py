@@ -11,7 +11,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.metadata import COUNTERS, SEALED, opened, sealed
-from langgraph_once.checkpoint.pieces.manifest import CutValue
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Cell
 from langgraph_once.checkpoint.sqlite.filters import conditions, json_text, matches
 from langgraph_once.checkpoint.stored import (

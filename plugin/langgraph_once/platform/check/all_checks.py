@@ -12,8 +12,8 @@ from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
 from langgraph_once.manifest import Manifest
-from langgraph_once.platform.check.findings import Finding, finding, findings_of
-from langgraph_once.platform.check.graphs import check_graphs
+from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
+from langgraph_once.platform.check.graph_checks import check_graphs
 from langgraph_once.platform.check.keys import check_image, unread_keys
 from langgraph_once.platform.check.setting_names import check_named_types
 from langgraph_once.platform.check.sockets import check_sockets
@@ -30,7 +30,7 @@ from langgraph_once.settings import (
 __all__ = ["check_project", "missing_extras", "missing_server"]
 
 
-def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
+def check_project(parsed: Mapping[str, Any]) -> list[CheckFinding]:
     """Return all that would stop a server with this `langgraph.json`, or be ignored by it.
 
     The process must have been prepared as a server's: its environment, and where it imports from.
@@ -53,7 +53,7 @@ def check_project(parsed: Mapping[str, Any]) -> list[Finding]:
     return list(dict.fromkeys(found))
 
 
-def _stock_writer(settings: Settings) -> Iterator[Finding]:
+def _stock_writer(settings: Settings) -> Iterator[CheckFinding]:
     """Say if a saver of LangGraph's writes to the database: there may be nothing in it yet."""
     reader = OnceSerializer()  # no value is read
     with (
@@ -64,7 +64,7 @@ def _stock_writer(settings: Settings) -> Iterator[Finding]:
             yield finding("hint", written_at("checkpoint", "compatible"), problem)
 
 
-def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
+def _check_settings(settings: Settings, manifest: Manifest) -> list[CheckFinding]:
     types = [*check_named_types(settings.serde)]
     extras = [*missing_extras(settings)]
     found = [*types, *extras]
@@ -81,7 +81,7 @@ def _check_settings(settings: Settings, manifest: Manifest) -> list[Finding]:
     return found
 
 
-def missing_server() -> Iterator[Finding]:
+def missing_server() -> Iterator[CheckFinding]:
     """Yield that there is no server here, if there is none."""
     absent = [name for name in ("langgraph_api", "starlette") if find_spec(name) is None]
     if absent:
@@ -89,7 +89,7 @@ def missing_server() -> Iterator[Finding]:
         yield finding("stops", "langgraph dev", problem)
 
 
-def missing_extras(settings: Settings) -> Iterator[Finding]:
+def missing_extras(settings: Settings) -> Iterator[CheckFinding]:
     """Yield the packages that settings need and that are not installed."""
     chosen = "br" in settings.http.sse_encodings and is_written("http", "sse_encodings")
     if chosen and find_spec("brotli") is None:

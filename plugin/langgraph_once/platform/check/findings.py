@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from langgraph_once.errors import ConfigError, OnceError
 
-__all__ = ["Effect", "Finding", "finding", "findings_of"]
+__all__ = ["CheckFinding", "Effect", "finding", "findings_of"]
 
 Effect = Literal["stops", "ignored", "hint"]
 """What comes of it: the server or a run stops, what was written has no effect, or nothing yet."""
@@ -24,7 +24,7 @@ _INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CheckFinding:
     """One thing that is wrong."""
 
     effect: Effect
@@ -41,13 +41,15 @@ class Finding:
         return ": ".join(filter(None, [self.where, self.problem]))
 
 
-def finding(effect: Effect, where: str, problem: str) -> Finding:
+def finding(effect: Effect, where: str, problem: str) -> CheckFinding:
     """Return a finding about a setting."""
-    return Finding(effect=effect, where=where, problem=problem)
+    return CheckFinding(effect=effect, where=where, problem=problem)
 
 
 @contextlib.contextmanager
-def findings_of(found: list[Finding], where: str, *, effect: Effect = "stops") -> Iterator[None]:
+def findings_of(
+    found: list[CheckFinding], where: str, *, effect: Effect = "stops"
+) -> Iterator[None]:
     """Turn what is raised inside into a finding. What is printed goes to standard error.
 
     Args:
@@ -66,7 +68,7 @@ def findings_of(found: list[Finding], where: str, *, effect: Effect = "stops") -
         found.append(_of_user(error, where, effect))
 
 
-def _of_user(error: BaseException, where: str, effect: Effect) -> Finding:
+def _of_user(error: BaseException, where: str, effect: Effect) -> CheckFinding:
     ours = "langgraph-once: "
     if isinstance(error, SystemExit) and str(error).startswith(ours):
         return finding(effect, where, str(error).removeprefix(ours))
@@ -74,7 +76,7 @@ def _of_user(error: BaseException, where: str, effect: Effect) -> Finding:
     message = str(error)
     if isinstance(error, SyntaxError) and error.filename:
         start, place, message = None, f"{_shown(error.filename)}:{error.lineno}", error.msg
-    return Finding(
+    return CheckFinding(
         effect=effect,
         where=where,
         problem=": ".join(filter(None, [type(error).__name__, " ".join(message.split())])),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from langgraph_once.manifest import misspelt
-from langgraph_once.platform.check.findings import Finding, finding
+from langgraph_once.platform.check.findings import CheckFinding, finding
 
 __all__ = ["check_image", "unread_keys"]
 
@@ -16,7 +16,7 @@ _ONCE = "once"
 _HOLDERS = ("CheckpointerConfig", "HttpConfig", "StoreConfig", "GraphDef")
 
 
-def unread_keys(parsed: Mapping[str, Any]) -> Iterator[Finding]:
+def unread_keys(parsed: Mapping[str, Any]) -> Iterator[CheckFinding]:
     """Yield the keys that have no effect.
 
     At the top that is every unknown key, which langgraph-cli drops. Below it, LangGraph hands
@@ -49,14 +49,14 @@ def unread_keys(parsed: Mapping[str, Any]) -> Iterator[Finding]:
 _NO_PLACE = "has no effect here; `once` belongs in checkpointer, store, http or a graph"
 
 
-def _without_path(parsed: Mapping[str, Any]) -> Iterator[Finding]:
+def _without_path(parsed: Mapping[str, Any]) -> Iterator[CheckFinding]:
     for key, path in (("checkpointer", "path"), ("store", "path"), ("http", "app")):
         component = parsed.get(key)
         if isinstance(component, dict) and _ONCE in component and not component.get(path):
             yield finding("ignored", _at(f"{key}.{_ONCE}"), f"has no effect without {key}.{path}")
 
 
-def _almost(component: Any, at: str, known: Iterable[str]) -> Iterator[Finding]:
+def _almost(component: Any, at: str, known: Iterable[str]) -> Iterator[CheckFinding]:
     for key in component if isinstance(component, dict) else ():
         near = misspelt(key, known)
         if near is not None and near != key and key not in known:
@@ -88,7 +88,7 @@ _WRITTEN: Final = (
 """The keys that it writes into the Dockerfile, each as one text in single quotes."""
 
 
-def check_image(parsed: Mapping[str, Any]) -> Iterator[Finding]:
+def check_image(parsed: Mapping[str, Any]) -> Iterator[CheckFinding]:
     """Yield the texts that would end such a line too early.
 
     Args:

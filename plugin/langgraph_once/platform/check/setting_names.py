@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError
-from langgraph_once.platform.check.findings import Effect, Finding, finding, findings_of
+from langgraph_once.platform.check.findings import CheckFinding, Effect, finding, findings_of
 from langgraph_once.platform.targets import load_object
 from langgraph_once.settings import written_at
 
 __all__ = ["check_named_types"]
 
 
-def check_named_types(config: SerdeConfig) -> Iterator[Finding]:
+def check_named_types(config: SerdeConfig) -> Iterator[CheckFinding]:
     """Yield the names that lead nowhere. Their modules are imported."""
     for field, item, name, effect in _names(config):
         where = f"{written_at('serde', field)}[{item!r}]"
-        found: list[Finding] = []
+        found: list[CheckFinding] = []
         with findings_of(found, where, effect=effect):
             load_object(name, where)
         yield from found

@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore
 
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import APP, SAVER, STORE, Manifest, misspelt
-from langgraph_once.platform.check.findings import Finding, finding, findings_of
+from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
 from langgraph_once.platform.targets import load_file, load_module, load_name
 
 __all__ = ["check_sockets"]
@@ -25,7 +25,7 @@ _APP = "langgraph.json: http.app"
 _MADE = {_CHECKPOINTER: ("saver", BaseCheckpointSaver), _STORE: ("store", BaseStore)}
 
 
-def check_sockets(manifest: Manifest) -> Iterator[Finding]:
+def check_sockets(manifest: Manifest) -> Iterator[CheckFinding]:
     """Yield what is wrong with the checkpointer, the store and the app."""
     for where, component, key, ours in (
         (_CHECKPOINTER, manifest.checkpointer, "path", SAVER),
@@ -37,7 +37,7 @@ def check_sockets(manifest: Manifest) -> Iterator[Finding]:
             continue
         if key == "app" and find_spec("starlette") is None:
             continue  # `missing_server` says so
-        found: list[Finding] = []
+        found: list[CheckFinding] = []
         with findings_of(found, where):
             if not isinstance(path, str):
                 raise ConfigError(where, f"must be a text, got a {type(path).__name__}")

@@ -56,11 +56,11 @@ class SseDeduplication:
             if self._by_default if wanted is None else wanted:
                 # A client that asks by the header understands a `RemoveMessage`; others may not.
                 dedup = Deduplicator(self._config, for_stock=not wanted)
-                send = _Response(scope, send, dedup).send
+                send = _DeduplicatedResponse(scope, send, dedup).send
         await self._app(scope, receive, send)
 
 
-class _Response:
+class _DeduplicatedResponse:
     """One response on its way out."""
 
     def __init__(self, scope: Scope, send: Send, dedup: Deduplicator) -> None:

@@ -21,10 +21,10 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["ENCODERS", "Encoder", "chosen_encoding"]
+__all__ = ["ENCODERS", "StreamEncoder", "chosen_encoding"]
 
 
-class Encoder(Protocol):
+class StreamEncoder(Protocol):
     """Compresses one stream."""
 
     def compress(self, data: bytes) -> bytes:
@@ -87,8 +87,8 @@ class Brotli:
         self.finish = self._stream.finish
 
 
-def _available() -> dict[str, Callable[[], Encoder]]:
-    found: dict[str, Callable[[], Encoder]] = {"zstd": Zstd, "gzip": Gzip}
+def _available() -> dict[str, Callable[[], StreamEncoder]]:
+    found: dict[str, Callable[[], StreamEncoder]] = {"zstd": Zstd, "gzip": Gzip}
     for name in ("brotlicffi", "brotli"):
         with contextlib.suppress(ImportError):
             library = importlib.import_module(name)
@@ -97,7 +97,7 @@ def _available() -> dict[str, Callable[[], Encoder]]:
     return found
 
 
-ENCODERS: Final[Mapping[str, Callable[[], Encoder]]] = MappingProxyType(_available())
+ENCODERS: Final[Mapping[str, Callable[[], StreamEncoder]]] = MappingProxyType(_available())
 """What makes an encoder, by the name of the encoding; `br` where a library is installed."""
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell, Missing
 from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, split
 from langgraph_once.errors import PayloadError
 
 CUTTER = Cutter()
@@ -28,7 +28,7 @@ class Database(dict[bytes, bytes]):
         self.update({name: bytes(piece) for name, piece in missing.found.items()})
         return sum(map(len, missing.found.values()))
 
-    def load(self, manifest: Manifest) -> bytes:
+    def load(self, manifest: PieceManifest) -> bytes:
         """Put a value together, asking as a saver does."""
         assembly = Assembly(lambda cell: cell.data, CUTTER)
         while wanted := assembly.wanted([manifest]):
@@ -64,7 +64,7 @@ def test_what_is_cut_comes_back(data: bytes, times: int, lead: int) -> None:
     whole = data * times
     database = Database()
     database.store(cut(whole, lead))
-    manifest = Manifest.from_bytes(cut(whole, lead).manifest.to_bytes())
+    manifest = PieceManifest.from_bytes(cut(whole, lead).manifest.to_bytes())
     assert database.load(manifest) == whole
     assert manifest.codec == "once1"
 
@@ -185,7 +185,7 @@ def test_a_piece_that_is_not_the_one_it_is_named_is_told() -> None:
             damaged.load(value.manifest)
 
 
-def bomb(levels: int) -> tuple[Manifest, Database]:
+def bomb(levels: int) -> tuple[PieceManifest, Database]:
     """Groups of sixty times the same group: 60 ** levels pieces."""
     database = Database()
     data = b"x"
@@ -195,7 +195,7 @@ def bomb(levels: int) -> tuple[Manifest, Database]:
         data = digest * 60
     top = CUTTER.digest(data)
     database[top] = data
-    return Manifest("once1", 1_000, b"", (top, *[b""] * levels)), database
+    return PieceManifest("once1", 1_000, b"", (top, *[b""] * levels)), database
 
 
 def test_groups_of_groups_end() -> None:
@@ -209,22 +209,22 @@ def test_groups_of_groups_end() -> None:
     [
         b"",
         b"\xc1",
-        Manifest("once1", 1, b"", ()).to_bytes()[:-1],
-        Manifest("once1", 1, b"", (b"",) * 17).to_bytes(),
-        Manifest("once1", 1, b"", (b"short",)).to_bytes(),
+        PieceManifest("once1", 1, b"", ()).to_bytes()[:-1],
+        PieceManifest("once1", 1, b"", (b"",) * 17).to_bytes(),
+        PieceManifest("once1", 1, b"", (b"short",)).to_bytes(),
         b"\x95\x02\xa5once1\x01\xc4\x00\x90",
         b"\x95\x01\xa5once1\x01\xc4\x00\x01",
     ],
 )
 def test_a_damaged_manifest_is_told(data: bytes) -> None:
     with pytest.raises(PayloadError):
-        Manifest.from_bytes(data)
+        PieceManifest.from_bytes(data)
 
 
 @given(st.binary(max_size=60))
 def test_no_bytes_are_worse_than_damaged(data: bytes) -> None:
     try:
-        found: Any = Manifest.from_bytes(data)
+        found: Any = PieceManifest.from_bytes(data)
     except PayloadError:
         return
     assert all(len(digest) == DIGEST_BYTES for _, digest in found.nodes())

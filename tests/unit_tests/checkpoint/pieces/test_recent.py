@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from langgraph_once.checkpoint.pieces.collect import Assembly, Missing
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
-from langgraph_once.checkpoint.pieces.manifest import CutValue, Manifest, split
+from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest, split
 from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError
 
@@ -130,7 +130,7 @@ def test_what_was_cut_a_moment_ago_is_there_without_its_pieces() -> None:
         recent.split("thread", "once1", noise(size), lead_bytes=3) for size in (50_000, 60_000)
     ]
     for value, is_known in zip(values, (False, True), strict=True):  # the first one has grown
-        manifest = Manifest.from_bytes(value.manifest.to_bytes())
+        manifest = PieceManifest.from_bytes(value.manifest.to_bytes())
         assembly = Assembly(lambda cell: cell.data, CUTTER, remembered=recent.whole)
         assert bool(assembly.wanted([manifest])) is not is_known
         if is_known:

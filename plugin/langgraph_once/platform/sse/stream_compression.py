@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from langgraph_once.platform.sse.encodings import ENCODERS, Encoder, chosen_encoding
+from langgraph_once.platform.sse.encodings import ENCODERS, StreamEncoder, chosen_encoding
 from langgraph_once.platform.sse.headers import event_stream_headers, with_headers
 
 __all__ = ["SseCompression"]
@@ -41,18 +41,18 @@ class SseCompression:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
         if scope["type"] == "http" and self._offered:
-            send = _Response(scope, send, self._offered).send
+            send = _CompressedResponse(scope, send, self._offered).send
         await self._app(scope, receive, send)
 
 
-class _Response:
+class _CompressedResponse:
     """One response on its way out."""
 
     def __init__(self, scope: Scope, send: Send, offered: Sequence[str]) -> None:
         self._scope = scope
         self._send = send
         self._offered = offered
-        self._encoder: Encoder | None = None
+        self._encoder: StreamEncoder | None = None
         self._unsent = bytearray()
         # The server sends heartbeats from a task of their own.
         self._one_at_a_time = asyncio.Lock()
@@ -81,7 +81,7 @@ class _Response:
         headers["content-encoding"] = encoding
         return with_headers(start, headers)
 
-    async def _send_encoded(self, encoder: Encoder, body: bytes, more_body: bool) -> None:
+    async def _send_encoded(self, encoder: StreamEncoder, body: bytes, more_body: bool) -> None:
         for at in range(0, len(body), SLICE_BYTES):
             if at:
                 await asyncio.sleep(0)

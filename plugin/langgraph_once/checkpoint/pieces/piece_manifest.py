@@ -21,14 +21,14 @@ from langgraph_once.checkpoint.pieces.cut import DIGEST_BYTES, Cutter, Piece
 from langgraph_once.checkpoint.pieces.levels import Cut, cut
 from langgraph_once.errors import PayloadError
 
-__all__ = ["CutValue", "Manifest", "split"]
+__all__ = ["CutValue", "PieceManifest", "split"]
 
 _VERSION: Final = 1
 _MAX_LEVELS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class PieceManifest:
     """What a value consists of."""
 
     codec: str
@@ -45,7 +45,7 @@ class Manifest:
         return ormsgpack.packb([_VERSION, self.codec, self.size, self.lead, self.levels])
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Manifest:
+    def from_bytes(cls, data: bytes) -> PieceManifest:
         """Read what `to_bytes` wrote.
 
         Raises:
@@ -70,7 +70,7 @@ class Manifest:
 class CutValue:
     """A value in pieces."""
 
-    manifest: Manifest
+    manifest: PieceManifest
     cut: Cut
     made: Mapping[bytes, Piece]
     """The pieces that were cut for it."""
@@ -116,7 +116,7 @@ def split(
     """
     found, made = cut(data, lead_bytes, cutter, before, finely=finely)
     levels = tuple(map(b"".join, found.open_ends()))
-    manifest = Manifest(codec, len(data), data[:lead_bytes], levels)
+    manifest = PieceManifest(codec, len(data), data[:lead_bytes], levels)
     return CutValue(manifest, found, made, before is None)
 
 

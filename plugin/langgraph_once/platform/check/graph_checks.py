@@ -17,7 +17,7 @@ from langgraph.store.memory import InMemoryStore
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import GRAPHS_MODULE, Manifest
-from langgraph_once.platform.check.findings import Finding, finding, findings_of
+from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
 from langgraph_once.platform.targets import (
     load_file,
     load_module,
@@ -38,9 +38,9 @@ _WRAPPED_TWICE: Final = (
 _JAVASCRIPT: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 
 
-def check_graphs(manifest: Manifest) -> Iterator[Finding]:
+def check_graphs(manifest: Manifest) -> Iterator[CheckFinding]:
     """Yield what is wrong with the graphs. Their modules are imported, factories are called."""
-    found: list[Finding] = []
+    found: list[CheckFinding] = []
     for each in manifest.read_graphs()[0]:
         where = f"langgraph.json: graphs.{each.graph_id}.once.target"
         target = GraphTarget(
@@ -75,7 +75,7 @@ def _path(entry: Any, where: str) -> str:
     return path
 
 
-def _check(value: Any, where: str, found: list[Finding]) -> None:
+def _check(value: Any, where: str, found: list[CheckFinding]) -> None:
     if isinstance(value, Pregel):
         owned = [
             kind
@@ -97,9 +97,9 @@ def _check(value: Any, where: str, found: list[Finding]) -> None:
         raise ConfigError(where, _not_a_graph(value))
 
 
-def _factory_findings(factory: Any, where: str) -> list[Finding]:
+def _factory_findings(factory: Any, where: str) -> list[CheckFinding]:
     """What is wrong with a factory: it is called once, as for the schemas of its graph."""
-    found: list[Finding] = []
+    found: list[CheckFinding] = []
     asked = _Asked()
     try:
         # Private upstream, langgraph-api 0.16.7: which arguments the server calls a factory with.

@@ -16,7 +16,7 @@ from rich.progress import Progress as Bar
 from rich.progress import TextColumn, TimeRemainingColumn
 
 from langgraph_once.checkpoint.moving.cells import Progress
-from langgraph_once.commands.project import load_if_there
+from langgraph_once.commands.project_settings import load_if_there
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import OnceError
 from langgraph_once.platform.project_source import project_source

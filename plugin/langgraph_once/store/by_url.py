@@ -10,8 +10,8 @@ from langgraph_once.checkpoint.by_url import check_database, is_postgres, sqlite
 from langgraph_once.config import CheckpointConfig, StoreConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.serde import OnceSerializer
+from langgraph_once.store.once_store import OnceStore
 from langgraph_once.store.sealing import Sealing
-from langgraph_once.store.store import OnceStore
 
 __all__ = ["check_index", "check_place", "default_database", "open_store"]
 
