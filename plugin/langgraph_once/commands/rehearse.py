@@ -17,8 +17,13 @@ from langgraph.pregel import Pregel
 
 from langgraph_once.checkpoint.by_url import open_to_read
 from langgraph_once.checkpoint.moving.cells import Source, told
-from langgraph_once.commands.database import Database, database_of, database_option, progress_bar
-from langgraph_once.commands.project import config_option, load_if_there
+from langgraph_once.commands.opened_database import (
+    Database,
+    database_of,
+    database_option,
+    progress_bar,
+)
+from langgraph_once.commands.project_settings import config_option, load_if_there
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
 from langgraph_once.platform.targets import load_object
