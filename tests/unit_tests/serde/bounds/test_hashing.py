@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from types import GenericAlias
 from typing import Any
@@ -130,3 +131,14 @@ def test_a_few_of_one_hash_are_fine() -> None:
     hashing().check([-1, -2, 1, 1.5, "a", (-1,), (-2,)])
     hashing().check([Equal(number) for number in range(100)])
     hashing().check([number * (2**61 - 1) for number in range(1000)])
+
+
+class Color(Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize("part", [Color.RED, int, Color])
+def test_a_member_and_a_class_are_one_unit_whatever_they_hold(part: Any) -> None:
+    hashing(17).check([((part,),)])
+    with pytest.raises(SizeLimitError):
+        hashing(16).check([((part,),)])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from copy import deepcopy
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -243,3 +245,27 @@ def test_both_ways_agree_on_how_deep_is_deep(wrap: Any) -> None:
     for depth in (*range(1, 24), *range(29, 35), *range(61, 68)):  # where it changes
         value = nested(depth, wrap)
         assert shape(read(encode(value, REGISTRY))) == shape(read(encode_slow(value, REGISTRY)))
+
+
+@pytest.mark.parametrize(
+    ("wrap", "holds", "stands"),
+    [
+        (lambda value: (value,), 62, 61),
+        (lambda value: Note("n", value), 61, 60),
+        (lambda value: deque([value]), 61, 60),
+        (lambda value: {1: value}, 62, 61),
+        (lambda value: MappingProxyType({"a": value}), 61, 60),
+    ],
+    ids=["tuple", "object", "deque", "map", "proxy"],
+)
+def test_the_fast_way_goes_as_deep_as_readers_do(wrap: Any, holds: int, stands: int) -> None:
+    assert FAST.encode(wrap(lists(holds, 1))) is not None
+    assert FAST.encode(wrap(lists(holds + 1, 1))) is None
+    assert FAST.encode(lists(stands, wrap([1]))) is not None
+    assert FAST.encode(lists(stands + 1, wrap([1]))) is None
+
+
+def lists(count: int, inner: Any) -> Any:
+    for _ in range(count):
+        inner = [inner]
+    return inner

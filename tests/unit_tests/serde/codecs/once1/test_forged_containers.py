@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from langgraph_once.serde.codecs.once1.read.simple_objects import Head, _object_maker, placed
 from langgraph_once.serde.codecs.once1.types.data.pandas_frames import _column
+from langgraph_once.serde.codecs.once1.types.python import times
 from langgraph_once.serde.codecs.once1.types.python.containers import ADAPTERS
 
 *_, ARRAYS = ADAPTERS
@@ -39,6 +41,14 @@ def test_an_array_is_read_as_it_was(value: Any) -> None:
 def test_an_array_of_other_items_is_refused(data: Any) -> None:
     with pytest.raises(ValueError):
         ARRAYS.decode(data)
+
+
+@pytest.mark.parametrize("data", [(0, 86_400, 0), (0, -1, 0), (0, 0, 1_000_000), (10**9, 0, 0)])
+def test_a_duration_out_of_range_is_refused(data: Any) -> None:
+    [durations] = [adapter for adapter in times.ADAPTERS if adapter.name == "timedelta"]
+    assert durations.decode((0, 86_399, 999_999)) == timedelta(1, microseconds=-1)
+    with pytest.raises(ValueError, match="out of range"):
+        durations.decode(data)
 
 
 def test_a_column_has_a_label_for_each_value() -> None:

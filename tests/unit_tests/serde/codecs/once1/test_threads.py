@@ -226,3 +226,14 @@ def test_what_stands_twice_in_a_dictionary_is_one_object(part: Any) -> None:
     assert found["a"] is found["b"] is found["c"][0]
     found = SERDE.loads_typed(SERDE.dumps_typed({"a": 1, "b": [part], "c": part}))
     assert found["b"][0] is found["c"]
+
+
+@pytest.mark.parametrize("extra", [{"odd": 1}, None], ids=repr)
+def test_extra_values_that_no_set_field_tells_come_back(extra: dict[str, Any] | None) -> None:
+    plain, odd = HumanMessage("a"), HumanMessage("b")
+    object.__setattr__(odd, "__pydantic_extra__", extra)
+    assert SERDE.loads_typed(SERDE.dumps_typed([plain, plain.model_copy()]))[1] == plain
+    for thread in ([plain, odd], {"messages": [plain, odd]}):
+        found = SERDE.loads_typed(SERDE.dumps_typed(thread))
+        message = found[1] if isinstance(found, list) else found["messages"][1]
+        assert message.__pydantic_extra__ == extra
