@@ -10,7 +10,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
 from langgraph_once.checkpoint.saver import OnceSaver
-from langgraph_once.errors import SerdeError
+from langgraph_once.errors import StorageError
 from langgraph_once.rehearse.due import due_in
 from langgraph_once.rehearse.flow import Flow
 from langgraph_once.rehearse.heads import Head, thread_heads
@@ -62,7 +62,9 @@ class Rehearsal:
             for head in thread_heads(self._saver, thread_id):
                 if not self._head(head):
                     return
-        except SerdeError as error:
+        except StorageError:
+            raise
+        except Exception as error:  # a row may say anything
             self.report.add("unread", type(error).__name__, thread_id)
 
     def _head(self, head: Head) -> bool:
@@ -80,21 +82,22 @@ class Rehearsal:
                 return False
             report.threads += 1
             report.under_way += bool(due) or asking
-        self._types.look(head, add)
+        is_whole = self._types.look(head, add)
         parts = self._at(head, add)
         if parts is None:
             return True
         state, flow = parts
-        state.look(head, add)
+        state.look(head, add, is_whole=is_whole)
         if due or asking:
-            flow.look(head, due, self._tried(head, add), add)
+            flow.look(head, due, self._tried(head, add, is_whole=is_whole), add)
         return bool(due) or asking
 
-    def _tried(self, head: Head, add: Add) -> StateSnapshot | None:
+    def _tried(self, head: Head, add: Add, *, is_whole: bool) -> StateSnapshot | None:
         try:
             return self._graph.state(head)
         except Exception as error:
-            add("fails", type(error).__name__)
+            if is_whole:  # or another serializer might rebuild what this one does not
+                add("fails", type(error).__name__)
         return None
 
     def _at(self, head: Head, add: Add) -> tuple[State, Flow] | None:

@@ -12,7 +12,7 @@ Certainty = Literal["certain", "likely", "look"]
 CERTAINTIES: Final[tuple[Certainty, ...]] = ("certain", "likely", "look")
 
 _KINDS: Final[dict[str, tuple[Certainty, str]]] = {
-    "ends": ("certain", "{} was next, and under the new graph nothing is: the thread just ends"),
+    "ends": ("certain", "the thread ends without a word: {} was next"),
     "node-gone": ("certain", "the node {} is due, and is not there"),
     "send-gone": ("certain", "a Send to the node {} waits, and the node is not there"),
     "later-gone": ("certain", "the node {} is to run after those that are due, and is not there"),
@@ -24,19 +24,19 @@ _KINDS: Final[dict[str, tuple[Certainty, str]]] = {
     "delta-gone": ("certain", "the channel {} is no DeltaChannel any more: its value is lost"),
     "tool-gone": ("certain", "a call of the tool {} is due, and the tool is not there"),
     "tool-later": ("likely", "a call of the tool {} has no result, and the tool is not there"),
-    "task-anew": ("likely", "a task of {} has another id: it begins again, its answers are lost"),
-    "join-changed": ("likely", "what {} waits for has changed: what has come does not count"),
+    "task-anew": ("likely", "a task of {} begins again: it has another id, for other triggers"),
+    "join-changed": ("likely", "{} waits for other nodes now: what is done does not count"),
     "subgraph-inline": ("likely", "{} is under way as a subgraph, and is none: it begins again"),
     "task-new": ("likely", "the node {} would run, which was not due"),
-    "type-incomplete": ("likely", "stored values of the type {} lack a field that it now requires"),
+    "type-incomplete": ("likely", "values of {} lack a field that it now requires"),
     "channel-gone": ("likely", "the channel {} is not there: its value is dropped"),
     "value": ("likely", "the channel {} holds what its type does not take"),
     "reducer": ("likely", "the channel {} is updated in another way"),
-    "edge-gone": ("likely", "an edge from a node that is due is not there: {}"),
+    "edge-gone": ("likely", "an edge from what is due is not there: {}"),
     "context": ("likely", "a run now needs {} in its context"),
-    "passed-by": ("look", "a new node stands before one that is due, and is passed by: {}"),
+    "passed-by": ("look", "a new node is passed by, as what follows it is due: {}"),
     "context-asked": ("look", "a run needs {} in its context; `--against` tells whether it did"),
-    "subgraph-unknown": ("look", "{} called a subgraph of its own, which is not looked into"),
+    "subgraph-unknown": ("look", "{} called a subgraph, which cannot be seen from outside"),
     "type-refused": ("look", "the stored type {} is read once `allowed_types` names it"),
     "unread": ("look", "its newest checkpoint cannot be read: {}"),
 }
@@ -135,14 +135,14 @@ class Report:
 
     def lines(self) -> list[str]:
         """For people."""
-        under_way = f"{self.under_way} of them under way, with {self.subgraphs} subgraphs"
-        told = [f"{self.threads} threads, {under_way}"]
+        under_way = f"{self.under_way:,} of them under way, with {self.subgraphs:,} subgraphs"
+        told = [f"{_threads(self.threads)}, {under_way}"]
         for certainty in CERTAINTIES:
             some = [each for each in self.sorted() if each.certainty == certainty]
             told += ["", f"{certainty}:"] if some else []
             for each in some:
                 ns = f", namespace {_clean(each.checkpoint_ns)}" if each.checkpoint_ns else ""
-                told.append(f"  {each.threads} threads: {each.says}")
+                told.append(f"  {_threads(each.threads)}: {each.says}")
                 told.append(f"    e.g. thread {_clean(each.thread_id)}{ns}")
         return told if self._found else [*told, "", "Nothing found."]
 
@@ -159,6 +159,10 @@ def stub(name: str) -> str:
         f'    """Rows of {name} that were stored before."""\n'
         "    return data\n"
     )
+
+
+def _threads(count: int) -> str:
+    return f"{count:,} thread{'s' if count != 1 else ''}"
 
 
 def _clean(text: str) -> str:

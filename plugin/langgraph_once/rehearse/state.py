@@ -42,11 +42,18 @@ class State:
         self._graph, self._new, self._old = graph, new, old
         self._adapters = {name: _adapters(hints) for name, hints in hints_of(graph).items()}
 
-    def look(self, head: Head, add: Add) -> None:
-        """Add what becomes of each channel."""
+    def look(self, head: Head, add: Add, *, is_whole: bool) -> None:
+        """Add what becomes of each channel.
+
+        Args:
+            head: The head.
+            add: Takes what is found.
+            is_whole: Whether all of its values could be rebuilt; else they tell nothing.
+        """
+        deltas = head.saved.metadata.get("counters_since_delta_snapshot", ())
         for name in head.checkpoint["channel_versions"]:
             if not is_internal(name):
-                self._kind(name, add)
+                self._kind(name, name in deltas, add)
         for name, value in head.values.items():
             if is_internal(name) or value is None:
                 continue
@@ -56,15 +63,17 @@ class State:
                     add("channel-gone", name)
             elif isinstance(value, _DeltaSnapshot) and not isinstance(channel, DeltaChannel):
                 add("delta-gone", name)
-            elif not self._takes(name, value):
+            elif is_whole and not self._takes(name, value):
                 add("value", name)
 
-    def _kind(self, name: str, add: Add) -> None:
-        was = self._old.channels.get(name) if self._old else None
+    def _kind(self, name: str, is_delta: bool, add: Add) -> None:
+        was = self._old.channels.get(name, "") if self._old else ""
         now = self._new.channels.get(name)
-        if was is None or now is None or was == now or now.startswith("DeltaChannel"):
-            return
-        add("delta-gone" if was.startswith("DeltaChannel") else "reducer", name)
+        if is_delta or was.startswith("DeltaChannel"):
+            if now is None or not now.startswith("DeltaChannel"):
+                add("channel-gone" if now is None else "delta-gone", name)
+        elif was and now and was != now and not now.startswith("DeltaChannel"):
+            add("reducer", name)
 
     def _takes(self, name: str, value: Any) -> bool:
         adapters = self._adapters.get(name)
@@ -87,8 +96,8 @@ class Types:
         self._classes = classes
         self._kinds: dict[str, str] = {}
 
-    def look(self, head: Head, add: Add) -> None:
-        """Add the types in a head that cannot be rebuilt as they were."""
+    def look(self, head: Head, add: Add) -> bool:
+        """Add the types in a head that cannot be rebuilt as they were; whether there is none."""
         written = [value for _, _, value in head.saved.pending_writes or ()]
         met: set[str] = set()
         for part in _parts([*head.values.values(), *written]):
@@ -100,6 +109,7 @@ class Types:
                 add("type-incomplete", name)
         for name in met:
             add(self._kind(name), name)
+        return not met
 
     def _kind(self, name: str) -> str:
         if name not in self._kinds:

@@ -42,7 +42,7 @@ def resumed(change: Change, path: Path) -> str:
         except ValueError:
             return "fails"
         values = graph.get_state(THREAD).values
-        trail = values["trail"] if isinstance(values, dict) else values.trail
+        trail = values.get("trail", []) if isinstance(values, dict) else values.trail
         return "goes on" if "send" in trail else "ends"
 
 

@@ -46,10 +46,10 @@ def test_a_graph_that_breaks_a_thread(folder: Path) -> None:
     run = once(folder, "--graph", "changed:graph")
     assert run.returncode == 1
     assert run.stdout.splitlines()[:5] == [
-        "1 threads, 1 of them under way, with 0 subgraphs",
+        "1 thread, 1 of them under way, with 0 subgraphs",
         "",
         "certain:",
-        "  1 threads: `ask` was next, and under the new graph nothing is: the thread just ends",
+        "  1 thread: the thread ends without a word: `ask` was next",
         "    e.g. thread first",
     ]
     assert run.stderr.splitlines() == ["said at import", "threads: 1 of 1"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
@@ -14,11 +17,22 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.func import entrypoint, task
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send, interrupt
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.checkpoint.sqlite.saver import OnceSqliteSaver
 from langgraph_once.rehearse import shape_of
-from tests.unit_tests.rehearse.changes import USUAL, Plain, ask, draft, inner, line, outer, ran
+from tests.unit_tests.rehearse.changes import (
+    USUAL,
+    Holds,
+    Plain,
+    ask,
+    draft,
+    inner,
+    line,
+    outer,
+    ran,
+)
 from tests.unit_tests.rehearse.rehearsed import kinds, rehearsed
 
 RENAMED = line(Plain, "draft", "question", "send", question=ask)
@@ -137,10 +151,11 @@ def test_sends_of_an_older_checkpoint(path: Path) -> None:
     assert ("send-gone", "work") in {(each.kind, each.subject) for each in report.sorted()}
 
 
-def test_what_cannot_be_read_is_told_and_the_others_are_looked_at(path: Path) -> None:
+@pytest.mark.parametrize("row", ["c1", "80", "90", "81a17601"], ids=["damaged", "{}", "[]", "v"])
+def test_what_cannot_be_read_is_told_and_the_others_are_looked_at(path: Path, row: str) -> None:
     run(path, USUAL, thread("a"), thread("b"))
     with closing(sqlite3.connect(path)) as conn, conn:
-        conn.execute("UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'a'")
+        conn.execute(f"UPDATE checkpoints SET checkpoint = x'{row}' WHERE thread_id = 'a'")
     report = rehearsed(path, RENAMED().compile())
     assert "unread" in kinds(report)
     assert report.threads == 1
@@ -165,16 +180,43 @@ def test_our_own_rows_that_are_stored_in_pieces(path: Path) -> None:
     assert kinds(rehearsed(path, USUAL().compile())) == set()
 
 
-def test_postgres(postgres: str) -> None:
+def test_postgres_and_a_role_that_may_only_read(postgres: str) -> None:
     with PostgresSaver.from_conn_string(postgres) as saver:
         saver.setup()
-        graph = outer("child", inner)().compile(saver)
         saver.delete_thread("rehearsed")
-        graph.invoke({"trail": []}, thread("rehearsed", graph_id="rehearsed"))
-        gone = rehearsed(postgres, outer("kid", inner)().compile(), graph_id="rehearsed")
-        assert {"node-gone", "ends", "subgraph-gone", "interrupt-gone"} == kinds(gone)
-        same = rehearsed(postgres, outer("child", inner)().compile(), graph_id="rehearsed")
-        assert (kinds(same), same.threads, same.subgraphs) == (set(), 1, 1)
-    with psycopg.connect(postgres) as conn:
-        tables = conn.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'once%'")
-        assert tables.fetchall() == []
+        config = thread("rehearsed", graph_id="rehearsed")
+        outer("child", inner)().compile(saver).invoke({"trail": []}, config)
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        if conn.execute("SELECT 1 FROM pg_roles WHERE rolname = 'only_reads'").fetchone() is None:
+            conn.execute("CREATE ROLE only_reads LOGIN PASSWORD 'reads'")
+        conn.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO only_reads")
+    reader = make_conninfo(postgres, user="only_reads", password="reads")
+    address = as_url(reader)
+    gone = rehearsed(address, outer("kid", inner)().compile(), graph_id="rehearsed")
+    assert kinds(gone) == {"node-gone", "ends", "subgraph-gone", "interrupt-gone"}
+    same = rehearsed(address, outer("child", inner)().compile(), graph_id="rehearsed")
+    assert (kinds(same), same.threads, same.subgraphs) == (set(), 1, 1)
+
+
+def as_url(conninfo: str) -> str:
+    known = {key: str(value) for key, value in conninfo_to_dict(conninfo).items() if value}
+    return f"postgresql:///{known.pop('dbname')}?{urlencode(known)}"
+
+
+def test_a_class_that_another_serializer_reads_is_no_failure(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path.parent / "far_away.py").write_text(
+        "import dataclasses\nfrom tests.unit_tests.rehearse.changes import Held\n"
+        "@dataclasses.dataclass\nclass It(Held): pass\n"
+    )
+    monkeypatch.syspath_prepend(str(path.parent))
+    far_away = importlib.import_module("far_away")
+    build = line(Holds, "hold", "ask", hold=lambda _: {"held": far_away.It()})
+    run(path, build)
+    monkeypatch.delitem(sys.modules, "far_away")
+    report = rehearsed(path, build().compile())
+    assert [(each.kind, each.subject) for each in report.sorted()] == [
+        ("type-refused", "far_away:It")
+    ]
+    assert report.allowed_types == {"far_away:It"}
