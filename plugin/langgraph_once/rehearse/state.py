@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from langgraph.channels import DeltaChannel
@@ -25,6 +26,8 @@ __all__ = ["Add", "State", "Types"]
 
 _MAX_PARTS: Final = 100_000
 """Of a value, so many parts are looked at."""
+
+_PLAIN: Final = {str, bytes, int, float, bool, type(None)}
 
 Add = Callable[[str, str], None]
 
@@ -182,7 +185,7 @@ def _parts(value: Any) -> Iterator[Any]:
         if count > _MAX_PARTS:
             return
         yield part
-        if isinstance(part, str | bytes | int | float | type(None)):
+        if type(part) in _PLAIN:
             continue
         if isinstance(part, Mapping):
             todo += part.values()
@@ -195,6 +198,9 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _lacks(model: BaseModel) -> bool:
-    there = vars(model)
-    wanted = type(model).model_fields.items()
-    return any(name not in there and each.is_required() for name, each in wanted)
+    return not _required(type(model)) <= vars(model).keys()
+
+
+@lru_cache
+def _required(cls: type[BaseModel]) -> frozenset[str]:
+    return frozenset(name for name, each in cls.model_fields.items() if each.is_required())

@@ -78,9 +78,8 @@ class _Heads(BaseCheckpointSaver[str]):
 def _quiet() -> Iterator[None]:
     """What LangGraph logs of unknown nodes is told as a finding."""
     logger = logging.getLogger("langgraph")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    was, logger.disabled = logger.disabled, True
     try:
         yield
     finally:
-        logger.setLevel(level)
+        logger.disabled = was

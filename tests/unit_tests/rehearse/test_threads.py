@@ -93,6 +93,16 @@ def test_subgraphs_under_way_are_looked_into_and_those_that_are_done_are_not(pat
     assert kinds(rehearsed(path, nested().compile())) == set()
 
 
+def test_a_subgraph_that_is_done_inside_one_under_way(path: Path) -> None:
+    def build(name: str) -> Any:
+        child = line(Plain, "work")().compile()
+        return outer("outer", lambda: line(Plain, name, "ask", **{name: child})().compile())
+
+    run(path, build("child"))
+    report = rehearsed(path, build("kid")().compile())
+    assert (kinds(report), report.subgraphs) == (set(), 1)
+
+
 def test_a_subgraph_that_is_none_any_more(path: Path) -> None:
     run(path, outer("child", inner))
     plain = line(Plain, "draft", "child", "send", child=ask)().compile()
