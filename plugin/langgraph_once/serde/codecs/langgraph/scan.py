@@ -219,6 +219,8 @@ _ANY: Final = 1 << 62
 """Nothing occurs twice in msgpack: hashing takes no longer than reading."""
 
 _ARRAY: Final = b"\xdd"
+_PAIR: Final = b"\x92"
+_NIL: Final = b"\xc0"
 
 
 def has_large_maps(data: bytes) -> bool:
@@ -232,6 +234,8 @@ def has_large_maps(data: bytes) -> bool:
 
 def takes_long(data: bytes) -> bool:
     """Whether so many keys of a map share a hash that reading it would take very long."""
+    # As it will be read: behind the value, and before the mark, another may stand.
+    data = b"".join((_PAIR, data, _NIL))
     try:
         unpackb(data, ext_hook=_skip)  # Without the option for them, arrays are no keys.
     except ValueError:

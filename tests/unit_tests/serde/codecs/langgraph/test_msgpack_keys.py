@@ -108,7 +108,8 @@ def test_keys_of_one_hash_are_refused_wherever_they_stand(before: int, head: str
     code = b"\xde" if head == ">cH" else b"\xdf"
     hostile = struct.pack(head, code, before + len(TWINS)) + pairs
     in_extension = ormsgpack.packb(ormsgpack.Ext(7, hostile))
-    for data in (hostile, b"\x92\xc0" + hostile, b"\x81\xa1a" + hostile, in_extension):
+    places = (b"", b"\x92\xc0", b"\x81\xa1a", b"\xc0")  # the last: behind the value
+    for data in (*(place + hostile for place in places), in_extension):
         with pytest.raises(PayloadError, match="share a hash"):
             SERDE.loads_typed(("msgpack", data))
         with pytest.raises(PayloadError, match="share a hash"):
