@@ -38,7 +38,7 @@ AS_PRINTED = ["docs/events.md", "docs/library.md", "docs/server.md"]
 
 
 @pytest.mark.parametrize("page", SCENES)
-async def test_they_run(page: str, tmp_path: Path) -> None:
+async def test_the_examples_run(page: str, tmp_path: Path) -> None:
     await run(page, SCENES[page](tmp_path))
 
 

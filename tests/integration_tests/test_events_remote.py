@@ -58,14 +58,16 @@ every_graph = pytest.mark.parametrize("graph", ["team_graph", "team_graph_once"]
 
 @every_kind
 @every_graph
-def test_the_team(remote: RemoteFactory, kind: Any, graph: str) -> None:
+def test_the_events_of_a_remote_team(remote: RemoteFactory, kind: Any, graph: str) -> None:
     events = processor().stream_sync(remote(kind, graph), QUESTION)
     assert brief(events) == EXPECTED
 
 
 @every_kind
 @every_graph
-async def test_the_team_async(remote: RemoteFactory, kind: Any, graph: str) -> None:
+async def test_the_events_of_a_remote_team_async(
+    remote: RemoteFactory, kind: Any, graph: str
+) -> None:
     events = processor().stream(remote(kind, graph), QUESTION)
     assert brief([event async for event in events]) == EXPECTED
 
@@ -97,7 +99,7 @@ SOME = [  # of the others each takes two seconds of waiting for its runs
 
 
 @pytest.mark.parametrize("scenario", SOME)
-def test_the_corpus(remote: RemoteFactory, scenario: Scenario) -> None:
+def test_the_events_of_the_corpus_over_a_server(remote: RemoteFactory, scenario: Scenario) -> None:
     """A wrapped graph says the same here and there, and to both kinds of clients."""
     here = play(scenario, all_of(scenario))
     for kind in (RemoteGraph, OnceRemoteGraph):

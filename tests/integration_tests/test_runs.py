@@ -88,7 +88,9 @@ class TestStreaming:
         assert sync_client.runs.get(thread_id, str(run.run_id))["status"] == "success"
 
     @GRAPHS
-    async def test_async(self, client: LangGraphClient, thread_id: str, graph: str) -> None:
+    async def test_each_text_comes_once_to_an_async_client(
+        self, client: LangGraphClient, thread_id: str, graph: str
+    ) -> None:
         run = stream_run(client, thread_id, graph, input=ASKED, **ADDED_UP)
         assert folded([part async for part in run]) == {HELLO: 1}
 
@@ -133,7 +135,7 @@ class TestStreaming:
         state = sync_client.threads.get_state(thread_id)
         assert (state["metadata"] or {})[ATTEMPT_KEY] == 1
 
-    def test_without_a_thread(self, sync_client: SyncLangGraphClient) -> None:
+    def test_a_run_without_a_thread_streams(self, sync_client: SyncLangGraphClient) -> None:
         parts = list(stream_run(sync_client, None, "copying", input=ASKED, **ADDED_UP))
         assert folded(parts) == {HELLO: 1}
         assert not [part for part in parts if part.mode == "gap"]
@@ -157,7 +159,9 @@ class TestStreaming:
         assert text(first) == text(second) == HELLO
         assert folded([*first, *second]) == {HELLO: 2}
 
-    def test_typed_events(self, sync_client: SyncLangGraphClient, thread_id: str) -> None:
+    def test_typed_events_of_a_run_on_a_server(
+        self, sync_client: SyncLangGraphClient, thread_id: str
+    ) -> None:
         processor = ChannelStreamingProcessor(
             [ChannelConfig(key="messages")], TokenStreamingConfig()
         )
@@ -167,13 +171,15 @@ class TestStreaming:
         assert [e.type for e in events][-1] == "stream_ended"
         assert len([e for e in events if e.type == "channel_value"][-1].value) == 2
 
-    async def test_typed_events_async(self, client: LangGraphClient, thread_id: str) -> None:
+    async def test_typed_events_of_a_run_on_a_server_async(
+        self, client: LangGraphClient, thread_id: str
+    ) -> None:
         processor = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
         run = stream_run(client, thread_id, "copying", input=ASKED)
         events = [event async for event in run.events(processor)]
         assert "".join(e.content_delta for e in events if e.type == "token") == HELLO
 
-    def test_a_busy_thread(self, sync_client: SyncLangGraphClient, thread_id: str) -> None:
+    def test_a_run_on_a_busy_thread(self, sync_client: SyncLangGraphClient, thread_id: str) -> None:
         busy = stream_run(sync_client, thread_id, "slow", input=ASKED)
         next(busy)
         refused = stream_run(

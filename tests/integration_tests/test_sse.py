@@ -43,7 +43,9 @@ class TestNoEventIsDelayed:
     """The graph writes an event when its reader has read the one before."""
 
     @pytest.mark.parametrize("encoding", [*ENCODINGS, "identity"])
-    def test_raw(self, sse_server: DevServer, tmp_path: Path, encoding: str) -> None:
+    def test_no_event_is_delayed_for_a_raw_reader(
+        self, sse_server: DevServer, tmp_path: Path, encoding: str
+    ) -> None:
         decode = bytes if encoding == "identity" else decoder(encoding)
         steps, reader = [], RawFrameReader()
         with httpx.stream(
@@ -62,7 +64,9 @@ class TestNoEventIsDelayed:
                         (tmp_path / str(steps[-1])).touch()
         assert steps == EVERY_STEP
 
-    async def test_python_sdk(self, sse_server: DevServer, tmp_path: Path) -> None:
+    async def test_no_event_is_delayed_for_the_python_sdk(
+        self, sse_server: DevServer, tmp_path: Path
+    ) -> None:
         steps, encodings = [], []
 
         async def note(response: httpx.Response) -> None:
@@ -80,7 +84,9 @@ class TestNoEventIsDelayed:
         (encoding,) = encodings
         assert encoding in ENCODINGS  # what httpx decodes depends on what is there
 
-    def test_python_sdk_sync(self, sse_server: DevServer, tmp_path: Path) -> None:
+    def test_no_event_is_delayed_for_the_sync_python_sdk(
+        self, sse_server: DevServer, tmp_path: Path
+    ) -> None:
         steps = []
         with get_sync_client(url=sse_server.url) as client:
             for part in client.runs.stream(
@@ -93,7 +99,9 @@ class TestNoEventIsDelayed:
 
     @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
     @pytest.mark.parametrize("encoding", ENCODINGS)
-    def test_curl(self, sse_server: DevServer, tmp_path: Path, encoding: str) -> None:
+    def test_no_event_is_delayed_for_curl(
+        self, sse_server: DevServer, tmp_path: Path, encoding: str
+    ) -> None:
         features = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=True)
         feature = {"gzip": "libz", "br": "brotli", "zstd": "zstd"}[encoding]
         if feature not in features.stdout:

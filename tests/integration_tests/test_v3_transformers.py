@@ -18,7 +18,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("name", ["transformed", "transformed_plain"])
-async def test_its_channel_comes(remote: RemoteFactory, name: str) -> None:
+async def test_the_channel_of_a_transformer_comes(remote: RemoteFactory, name: str) -> None:
     graph = remote(OnceRemoteGraph, name)
     config: Any = {"configurable": {"thread_id": str(uuid4())}}
     asked: Any = {"messages": [{"role": "user", "content": "hi"}]}

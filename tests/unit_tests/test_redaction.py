@@ -125,7 +125,7 @@ def test_an_id_that_may_be_a_key_works_and_does_not_print(key: str) -> None:
         *("alias/checkpoints", "projects/p1/locations/eu/key-rings/r1/keys/threads-2026"),
     ],
 )
-def test_names_are_shown(name: str) -> None:
+def test_redaction_shows_names(name: str) -> None:
     assert shown(name) == name
 
 

@@ -43,7 +43,9 @@ def heard(told: Iterable[Any]) -> list[Any]:
 @every_graph
 class TestRemoteGraphs:
     @pytest.mark.parametrize("context", [None, CONTEXT])
-    async def test_streams(self, remote: Remote, name: str, context: Any) -> None:
+    async def test_a_remote_graph_that_streams_announces_itself(
+        self, remote: Remote, name: str, context: Any
+    ) -> None:
         graph = remote(name)
         asked: Any = {"stream_mode": "custom", "context": context}
         told = list(graph.stream(ASKED, **asked))
@@ -51,7 +53,9 @@ class TestRemoteGraphs:
         assert heard(told) == ["1", "1"]
         assert {each["user"] for each in told} == {"Ada" if context else "nobody"}
 
-    async def test_invocations(self, remote: Remote, name: str) -> None:
+    async def test_a_remote_graph_that_is_invoked_announces_itself(
+        self, remote: Remote, name: str
+    ) -> None:
         graph = remote(name)
         told = graph.invoke(ASKED, stream_mode="custom")
         told += await graph.ainvoke(ASKED, thread(), stream_mode="custom")
@@ -67,7 +71,7 @@ class TestRemoteGraphs:
         )
         assert heard(told) == ["1", "1"]
 
-    def test_a_node(self, remote: Remote, name: str) -> None:
+    def test_a_remote_graph_as_a_node_announces_itself(self, remote: Remote, name: str) -> None:
         builder = StateGraph(MessagesState).add_node("child", remote(name))
         graph = once(builder.add_edge(START, "child").compile())
         config: Any = {"configurable": {**READER_CHECKPOINT}}  # as in a run whose reader is ours
@@ -77,7 +81,7 @@ class TestRemoteGraphs:
 
 @every_graph
 class TestClients:
-    def test_runs(self, remote: Remote, name: str) -> None:
+    def test_a_client_that_streams_runs_announces_itself(self, remote: Remote, name: str) -> None:
         client = client_of(remote(name))
         asked: Any = {"stream_mode": "custom", "input": ASKED, "context": CONTEXT}
         thread_id = client.threads.create()["thread_id"]
@@ -91,7 +95,7 @@ class TestClients:
         parts = client_of(remote(name)).runs.stream(None, name, stream_mode="custom", **asked)
         assert heard(part.data for part in parts if part.event == "custom") == ["1"]
 
-    def test_events(self, remote: Remote, name: str) -> None:
+    def test_a_client_that_streams_events_announces_itself(self, remote: Remote, name: str) -> None:
         processor = ChannelStreamingProcessor(include=["custom"])
         ours = remote(name)
         for graph in (ours, RemoteGraph(name, sync_client=ours.sync_client)):

@@ -30,7 +30,9 @@ def thread() -> Any:
 
 
 @pytest.mark.parametrize("name", ["chat", "chat_plain"])
-async def test_a_stream(graph_server: DevServer, remote: Remote, name: str) -> None:
+async def test_a_stream_goes_on_behind_a_cut(
+    graph_server: DevServer, remote: Remote, name: str
+) -> None:
     whole = list(remote(name).stream(ASKED, thread(), **ASKED_FOR))
     with CuttingProxy(graph_server.port, cuts=CUTS) as proxy:
         async with remotes(proxy.url) as cut_off:
@@ -39,7 +41,7 @@ async def test_a_stream(graph_server: DevServer, remote: Remote, name: str) -> N
     assert list(differences(normal(whole), normal(cut))) == []
 
 
-async def test_invoke(graph_server: DevServer) -> None:
+async def test_invoke_goes_on_behind_a_cut(graph_server: DevServer) -> None:
     with CuttingProxy(graph_server.port, cuts=EARLY) as proxy:
         async with remotes(proxy.url) as cut_off:
             graph, config = cut_off("chat"), thread()
@@ -49,7 +51,7 @@ async def test_invoke(graph_server: DevServer) -> None:
 
 
 @pytest.mark.parametrize("subgraphs", [False, True])
-async def test_a_node(graph_server: DevServer, subgraphs: bool) -> None:
+async def test_a_remote_node_goes_on_behind_a_cut(graph_server: DevServer, subgraphs: bool) -> None:
     asked: Any = {"stream_mode": MODES, "subgraphs": subgraphs}
     told: list[Any] = []
     with CuttingProxy(graph_server.port, cuts=EARLY) as proxy:

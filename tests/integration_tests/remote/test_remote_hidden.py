@@ -62,7 +62,9 @@ def said(message: Any) -> tuple[str, str]:
 
 
 @cases(WRAPPED | PLAIN)
-async def test_a_remote_graph(remote: Remote, name: str, dedup: Any, heard: set[str]) -> None:
+async def test_a_remote_graph_does_not_tell_what_is_hidden(
+    remote: Remote, name: str, dedup: Any, heard: set[str]
+) -> None:
     graph, folds = remote(name, dedup=dedup), Heard()
     async for mode, data in graph.astream(ASKED, thread(), stream_mode=MODES):
         folds.take(mode, data)
@@ -98,7 +100,9 @@ async def test_the_channel_of_v3(remote: Remote, name: str, dedup: Any, heard: s
 
 
 @cases(WRAPPED | PLAIN)
-async def test_typed_events(remote: Remote, name: str, dedup: Any, heard: set[str]) -> None:
+async def test_typed_events_do_not_tell_what_is_hidden(
+    remote: Remote, name: str, dedup: Any, heard: set[str]
+) -> None:
     processor = ChannelStreamingProcessor(token_streaming=TokenStreamingConfig())
     told = await processor.stream(remote(name, dedup=dedup), ASKED, thread()).collect()
     said = [event.message for event in told if isinstance(event, MessageCompletedEvent)]

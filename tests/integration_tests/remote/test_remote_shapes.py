@@ -124,7 +124,7 @@ async def test_what_runs_side_by_side_is_the_same_in_some_order(remote: Remote) 
     assert said(there) == said(here)
 
 
-def test_sync_is_async(remote: Remote) -> None:
+def test_a_sync_remote_stream_is_the_async_one(remote: Remote) -> None:
     asked: Any = {"stream_mode": MODES, "subgraphs": True}
     here, there, config = local("asks"), remote("asks"), thread()
     ledger = Ledger()
@@ -268,7 +268,7 @@ class TestConfig:
         assert run["metadata"]["asked by"] == "a test"
         assert len([state async for state in graph.aget_state_history(config)]) == 1
 
-    async def test_without_a_thread(self, remote: Remote) -> None:
+    async def test_a_remote_graph_streams_without_a_thread(self, remote: Remote) -> None:
         state = await remote("chat").ainvoke(ASKED)
         assert [type(m).__name__ for m in state["messages"]] == [
             "HumanMessage",

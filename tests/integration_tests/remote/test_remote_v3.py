@@ -87,7 +87,7 @@ async def test_the_events_end_with_the_run(remote: Remote, name: str) -> None:
     assert lives[-1] in ("completed", "interrupted", "failed")
 
 
-async def test_upstreams_do_not(remote: Remote) -> None:
+async def test_the_events_of_upstreams_remote_v3_do_not_end(remote: Remote) -> None:
     """When this fails, `AsyncOnceRunStream.__aiter__` is not needed any more."""
     ours = remote("chat")
     graph = RemoteGraph("chat", client=ours.client, sync_client=ours.sync_client)
@@ -104,7 +104,7 @@ async def test_upstreams_do_not(remote: Remote) -> None:
             await asyncio.wait_for(read(), 5)
 
 
-def test_sync_is_async(remote: Remote) -> None:
+def test_a_sync_remote_v3_run_is_the_async_one(remote: Remote) -> None:
     graph, told = remote("chat"), []
     for _ in range(2):
         config: Any = {"configurable": {"thread_id": str(uuid4())}}

@@ -160,7 +160,9 @@ async def test_two_open_savers_add_what_is_missing_once(
 
 
 @pytest.mark.parametrize("name", ["put", "put_writes", "copy_thread"])
-async def test_a_full_disk(saver: OnceSqliteSaver, path: Path, fill: Any, name: str) -> None:
+async def test_a_full_disk_is_told_as_an_error_of_ours(
+    saver: OnceSqliteSaver, path: Path, fill: Any, name: str
+) -> None:
     await fill(saver, "thread", text="x" * 10_000)
     await saver.aput_writes((await _listed(saver))[0].config, [("b", "x" * 10_000)], "task")
     before = await _listed(saver)
@@ -184,7 +186,7 @@ async def _put_many(saver: OnceSqliteSaver) -> None:
 
 
 @pytest.mark.parametrize("name", [*READS, *WRITES])
-async def test_a_damaged_database(
+async def test_a_damaged_database_is_told_as_an_error_of_ours(
     path: Path, serde: SerializerProtocol, fill: Any, name: str
 ) -> None:
     async with open_sqlite_saver(path, serde=serde) as saver:

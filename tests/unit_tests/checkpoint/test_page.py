@@ -9,7 +9,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from tests.docs.snippets import run
 
 
-async def test_they_run(database: str, tmp_path: Path) -> None:
+async def test_the_examples_of_the_page_on_checkpoints_run(database: str, tmp_path: Path) -> None:
     builder = StateGraph(MessagesState).add_node("n", lambda _: {"messages": "hi"})
     here = {
         "threads.sqlite": str(tmp_path / "threads.sqlite"),

@@ -230,7 +230,7 @@ async def test_what_a_run_stores_in_a_copy_is_its_own(saver: OnceSqliteSaver, fi
     assert await history(saver, "two") == [earlier]
 
 
-async def test_thousands_of_ids(saver: OnceSqliteSaver, fill: Any) -> None:
+async def test_thousands_of_ids_are_asked_for_at_once(saver: OnceSqliteSaver, fill: Any) -> None:
     await fill(saver, "keep", run_id="keep")
     await fill(saver, "thread 7", run_id="run 7")
     await fill(saver, "thread 2999", run_id="run 2999")

@@ -62,7 +62,7 @@ def iter_into(told: list[Any], events: Any) -> list[Any]:
     return []
 
 
-async def test_async_too() -> None:
+async def test_an_async_stream_that_dies_closes_what_it_opened_too() -> None:
     told = []
     with pytest.raises(BrokenConnectionError):  # noqa: PT012  # there is no shorter way
         async for event in watching().stream(broken(), ASKED):

@@ -98,7 +98,7 @@ def test_all_of_the_state_is_told_once(
 
 
 @pytest.mark.parametrize("wrap", [once, lambda graph: graph], ids=["once", "plain"])
-async def test_async_too(wrap: Any) -> None:
+async def test_all_of_the_state_is_told_once_by_async_streams(wrap: Any) -> None:
     run = await wrap(team()).astream_events(ASKED, version="v3")
     assert texts([event async for event in processor("main").stream(run)]) == TEAM
 
@@ -135,7 +135,7 @@ def test_what_never_enters_the_state_is_not_told(source: Source) -> None:
 
 
 @every_source
-def test_by_tags_too(source: Source) -> None:
+def test_only_messages_with_the_tags_asked_for_are_told(source: Source) -> None:
     def graph() -> Any:
         tagged = answers("Tagged.", tags=["loud"])
         return chain(chain(node(lambda _: one(tagged))), chain(says("Not tagged.")))

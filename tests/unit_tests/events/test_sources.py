@@ -52,7 +52,7 @@ class Chunks:
 
 
 @every_scenario
-def test_chunks_of_v1(scenario: Scenario) -> None:
+def test_chunks_of_v1_make_the_events_of_the_corpus(scenario: Scenario) -> None:
     chunks = Chunks(all_of(scenario, dedup=None), "v1")
     assert_same(all_told(scenario), played(scenario, chunks.stream))
 
@@ -73,7 +73,7 @@ OWN_IN_V3 = {"retried-blocks": LATE_USAGE}
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
 )
 @pytest.mark.parametrize("scenario", IN_V3, ids=lambda s: f"{s.kind}-{s.name}")
-def test_v3(scenario: Scenario) -> None:
+def test_v3_makes_the_events_of_the_corpus(scenario: Scenario) -> None:
     """It makes ids and content blocks of its own, and streams no tasks."""
     wrapped: list[Any] = []
 

@@ -73,26 +73,26 @@ def changed(**how: Any) -> Any:
     return graph.stream(QUESTION, stream_mode=MODES, subgraphs=True, **how)
 
 
-def test_local() -> None:
+def test_a_local_team_makes_its_events() -> None:
     assert brief(processor().stream_sync(team(), QUESTION)) == EXPECTED
 
 
-async def test_local_async() -> None:
+async def test_a_local_team_makes_its_events_async() -> None:
     events = [event async for event in processor().stream(team(), QUESTION)]
     assert brief(events) == EXPECTED
 
 
-def test_wrapped() -> None:
+def test_a_wrapped_team_makes_its_events() -> None:
     assert brief(processor().stream_sync(once(team()), QUESTION)) == EXPECTED
 
 
-def test_chunks_of_v1() -> None:
+def test_chunks_of_v1_of_a_team_make_its_events() -> None:
     shape: Any = {"stream_mode": MODES, "subgraphs": True}
     events = processor(dedup=None).stream_sync(changed(), **shape)
     assert brief(events) == EXPECTED
 
 
-def test_chunks_of_v2() -> None:
+def test_chunks_of_v2_of_a_team_make_its_events() -> None:
     assert brief(processor(dedup=None).stream_sync(changed(version="v2"))) == EXPECTED
 
 
@@ -123,7 +123,7 @@ def test_the_channel_of_v3() -> None:
     assert anonymous(processor().stream_sync(channel)) == ANONYMOUS
 
 
-async def test_v3_async() -> None:
+async def test_an_async_v3_run_of_a_team_makes_its_events() -> None:
     run = await arun_of(team())
     assert anonymous([event async for event in processor().stream(run)]) == ANONYMOUS
 

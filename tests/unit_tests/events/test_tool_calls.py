@@ -370,7 +370,7 @@ def call_of(tool_call_id: str) -> Any:
     return {"id": tool_call_id, "name": "find", "args": {}}
 
 
-def test_memory_is_bounded() -> None:
+def test_what_is_kept_of_tool_calls_is_bounded() -> None:
     tracker = made(max_calls=10)
     for at in range(100):
         list(tracker.whole(AIMessage("", tool_calls=[call_of(f"c{at}")], id=f"m{at}"), HERE))

@@ -198,7 +198,7 @@ def test_a_call_grows_and_completes() -> None:
     assert transcript.tool_calls() == [record]
 
 
-def test_a_call_fails() -> None:
+def test_a_tool_call_that_fails_is_in_the_transcript() -> None:
     failed = ToolCallFailedEvent(**facts(), error="no JSON", accumulated_args="{x")
     (record,) = Transcript([ToolCallStartedEvent(**facts()), failed]).tool_calls()
     assert (record.args, record.error, record.parsed_args) == ("{x", "no JSON", None)

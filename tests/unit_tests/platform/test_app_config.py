@@ -49,6 +49,8 @@ def test_where_it_does_only_who_is_known_may(
 
 
 @pytest.mark.parametrize(("exposed", "expected"), [("true", 200), ("false", 404)])
-def test_the_setting_wins(monkeypatch: pytest.MonkeyPatch, exposed: str, expected: int) -> None:
+def test_the_setting_expose_config_wins(
+    monkeypatch: pytest.MonkeyPatch, exposed: str, expected: int
+) -> None:
     monkeypatch.setenv("ONCE_HTTP__EXPOSE_CONFIG", exposed)
     assert (status(LOCAL), status(FAR)) == (expected, expected)

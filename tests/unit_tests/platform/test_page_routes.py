@@ -44,7 +44,7 @@ def test_this_machine_sees_it(host: str) -> None:
         {"shown": "off", "user": SimpleUser("Ada")},
     ],
 )
-def test_others_do_not(who: Any) -> None:
+def test_other_machines_do_not_see_the_page(who: Any) -> None:
     there = client(**who)
     assert {there.get(path).status_code for path in PATHS} == {404}
     assert there.post("/once/watch", json={}).status_code == 404

@@ -43,7 +43,9 @@ class TestBeginning:
             ("500 Internal Server Error", InternalServerError),
         ],
     )
-    def test_a_refusal(self, client: Client, status: str, error: type[Exception]) -> None:
+    def test_a_run_that_the_server_refuses(
+        self, client: Client, status: str, error: type[Exception]
+    ) -> None:
         with (
             RawServer(answer({"detail": "thread is busy"}, status)) as server,
             pytest.raises(error, match="thread is busy"),
@@ -51,7 +53,7 @@ class TestBeginning:
             client.run(server)
         assert len(server.requests) == 1
 
-    def test_nobody_listens(self) -> None:
+    def test_a_run_at_an_address_where_nobody_listens(self) -> None:
         with RawServer(b"") as server:
             url = server.url
         with (

@@ -105,7 +105,7 @@ class TestGoingOn:
         with RawServer(stream(b""), stream(b""), SUCCESS, answer([])) as server:
             assert numbers(client.run(server)) == ["the server no longer has the events of the run"]
 
-    def test_heartbeats_are_nothing(self, client: Client) -> None:
+    def test_heartbeats_of_a_stream_are_no_events(self, client: Client) -> None:
         beating = stream(b": heartbeat\r\n\r\n" + events([BEGUN]) + b": heartbeat\r\n\r\n:\r\n\r\n")
         with RawServer(beating, SUCCESS) as server:
             assert client.run(server) == []

@@ -232,7 +232,7 @@ async def test_semantic_search_is_of_what_was_encrypted(place: Place, index: Any
         assert place.execute("SELECT * FROM store_vectors") == []
 
 
-async def test_items_expire(place: Place) -> None:
+async def test_items_of_the_store_expire(place: Place) -> None:
     ttl: Any = {"default_ttl": 5, "refresh_on_read": True, "sweep_interval_minutes": 1 / 1200}
     async with place.opened(ttl=ttl) as store:
         await store.aput(ADA, "old", {"n": 1}, ttl=1)

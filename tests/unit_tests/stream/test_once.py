@@ -169,7 +169,7 @@ class TestOnce:
         assert texts_delivered(outer.stream(ASKED, **options))[HELLO] == 1
         assert list(outer.get_subgraphs())
 
-    def test_functional_graphs_too(self) -> None:
+    def test_functional_graphs_stream_once(self) -> None:
         @task
         def answer(question: str) -> Any:
             return model(HELLO).invoke(question)

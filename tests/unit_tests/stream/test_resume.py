@@ -247,7 +247,7 @@ class TestAStoreThatFails:
             list(exactly(graph_of(dies), stream_state=Full()).stream(ASKED, THREAD, **MESSAGES))
         assert "was not saved (OSError)" in caplog.text
 
-    async def test_async_too(self, caplog: Any) -> None:
+    async def test_an_async_run_whose_store_fails_logs_it(self, caplog: Any) -> None:
         graph = exactly(graph_of(dies), stream_state=Full())
         with pytest.raises(ValueError, match="died"):
             [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]

@@ -76,7 +76,9 @@ def test_each_step_saves_what_was_said_before_it(monkeypatch: pytest.MonkeyPatch
     ]
 
 
-async def test_async_saves_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_step_of_an_async_stream_saves_what_was_said_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     graph, store = recorded(monkeypatch)
     assert [chunk async for chunk in graph.astream(ASKED, THREAD, **OPTIONS)]
     assert [len(texts) for _, texts in store.saved] == [1, 2, 3]

@@ -52,7 +52,7 @@ class Other:
         (Other(), "objects of other classes"),
     ],
 )
-def test_kinds(value: Any, kind: str) -> None:
+def test_each_kind_of_value_is_named(value: Any, kind: str) -> None:
     assert kind_of(value) == kind
 
 

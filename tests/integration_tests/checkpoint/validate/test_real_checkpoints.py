@@ -81,7 +81,7 @@ def postgres_saver(postgres: str) -> Iterator[Saver]:
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_graph(saver: Saver, story: str) -> None:
+def test_checkpoints_of_a_graph_are_valid(saver: Saver, story: str) -> None:
     STORIES[story](saver)
     assert findings(saver) == []
 
@@ -102,7 +102,7 @@ def _same(graph: Graph) -> Graph:
 
 
 @pytest.mark.parametrize("kind", sorted({scenario.kind for scenario in SCENARIOS}))
-def test_the_corpus(kind: str) -> None:
+def test_checkpoints_of_the_corpus_are_valid(kind: str) -> None:
     (variant,) = (each for each in VARIANTS if each.name == "sync-v1-updates")
     for scenario in SCENARIOS:
         graph = with_saver(scenario) if scenario.kind == kind else None
@@ -151,7 +151,7 @@ def test_the_newest_format_is_this() -> None:
     assert _constants.SNAPSHOT_BUMPS == checkpoint._BUMPS
 
 
-def test_an_empty_checkpoint() -> None:
+def test_an_empty_checkpoint_is_valid() -> None:
     empty: list[Finding] = validate_checkpoint(empty_checkpoint())
     assert empty == validate_checkpoint(_checkpoint.empty_checkpoint()) == []
 

@@ -181,7 +181,7 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_damage(kind: str) -> None:
+def test_damage_of_a_checkpoint_is_found(kind: str) -> None:
     path, value, expected = DAMAGE[kind]
     told(validate_tuple(CheckpointTuple(**damaged(path, value))), expected)
 
@@ -218,7 +218,7 @@ def test_all_is_found_and_not_the_first_alone() -> None:
     ],
     ids=["version-1", "version-4", "variant", "upper", "plain", "braces", "empty"],
 )
-def test_ids(id_: str, words: str) -> None:
+def test_damaged_ids_of_a_checkpoint_are_found(id_: str, words: str) -> None:
     checkpoint = {**sound()["checkpoint"], "id": id_}
     told(validate_checkpoint(checkpoint), [('["id"]', words)])
     # What is no id has no order.

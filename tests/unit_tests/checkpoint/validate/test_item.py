@@ -68,7 +68,7 @@ ITEMS: dict[str, tuple[str, Any, Expected]] = {
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-def test_an_item(kind: str) -> None:
+def test_damage_of_an_item_is_found(kind: str) -> None:
     name, value, expected = ITEMS[kind]
     for cls in (Item, SearchItem):
         item = cls(**WHOLE)

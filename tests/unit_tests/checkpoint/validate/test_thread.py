@@ -133,7 +133,7 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_damage(kind: str) -> None:
+def test_damage_of_a_thread_is_found(kind: str) -> None:
     path, value, expected = DAMAGE[kind]
     told(validate_tuple(CheckpointTuple(**damaged(path, value))), expected)
 

@@ -133,7 +133,7 @@ def test_a_truncated_frame_is_refused(cut: int) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"not zstd at all, really", b"\x28\xb5\x2f\xfd"])
-def test_garbage_is_refused(data: bytes) -> None:
+def test_compressed_garbage_is_refused(data: bytes) -> None:
     with pytest.raises(PayloadError):
         layer().decompress(data, tag=TAG)
 

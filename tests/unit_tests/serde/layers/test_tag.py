@@ -56,6 +56,6 @@ def test_an_unknown_tag_is_refused_and_named(text: str) -> None:
 
 
 @given(st.text("msgpack+.zstdae", max_size=20) | st.sampled_from(CODECS))
-def test_nothing_is_guessed(text: str) -> None:
+def test_a_tag_that_is_read_is_written_the_same(text: str) -> None:
     with contextlib.suppress(UnknownTagError):
         assert str(Tag.parse(text)) == text

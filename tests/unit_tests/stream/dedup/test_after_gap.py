@@ -49,7 +49,9 @@ def test_a_message_that_says_the_same_is_it(ledger: Ledger, entry: Entry) -> Non
     ],
     ids=["other", "nameless", "both"],
 )
-def test_no_other_is(ledger: Ledger, entry: Entry, messages: list[Any]) -> None:
+def test_no_other_message_is_taken_for_it_behind_a_gap(
+    ledger: Ledger, entry: Entry, messages: list[Any]
+) -> None:
     alias_messages_after_gap(ledger, state(*messages))
     assert entry.ids == ["lost"]
 

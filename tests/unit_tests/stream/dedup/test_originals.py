@@ -43,7 +43,7 @@ class TestOfAnotherModel:
         told = dedup(falls_back().stream(ASKED, stream_mode="messages"), stream_mode="messages")
         assert folded(told)["chatcmpl-2"] == "Secondary."
 
-    async def test_async(self) -> None:
+    async def test_an_async_message_of_another_model_keeps_its_id(self) -> None:
         chunks = falls_back().astream(ASKED, stream_mode="messages")
         told = [chunk async for chunk in adedup(chunks, stream_mode="messages")]
         assert folded(told)["chatcmpl-2"] == "Secondary."

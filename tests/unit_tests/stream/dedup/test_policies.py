@@ -83,7 +83,7 @@ class TestReexecution:
         later = Deduplicator(DedupConfig(reexecution=policy), ledger=ledger)
         return [(type(m), m.id, m.text) for m in fed(later, *tokens(second, "two"))]
 
-    def test_retract(self) -> None:
+    def test_retract_takes_back_what_an_attempt_repeats(self) -> None:
         out = self.again("retract", "a b", "a b")
         assert out[0] == (RemoveMessage, "one", "")
         assert [text for *_, text in out[1:]] == ["a", "b", ""]

@@ -44,5 +44,5 @@ def test_for_each_of_them_there_is_one() -> None:
     ],
     ids=["other-text", "other-task", "own-id"],
 )
-def test_another_message_is(message: AIMessage, task: str) -> None:
+def test_another_message_is_no_copy_of_one_without_an_id(message: AIMessage, task: str) -> None:
     assert told(STREAMED, part(message, task)) == [STREAMED.data, message]

@@ -349,7 +349,7 @@ class TestPlainReader:
         chunks = list(graph.stream(ASKED, config, stream_mode=MODES))
         return ["".join(said_in(chunks)), *streamed_ids(chunks)[1:]]
 
-    def test_gets_it(self) -> None:
+    def test_a_plain_reader_gets_all_that_langgraph_tells(self) -> None:
         plain = graph_of(self.copying, saver=InMemorySaver())
         chunks = list(plain.stream(ASKED, PLAIN, stream_mode=MODES))
         assert (
@@ -361,7 +361,7 @@ class TestPlainReader:
             ]
         )
 
-    async def test_gets_it_async(self) -> None:
+    async def test_a_plain_reader_gets_all_that_langgraph_tells_async(self) -> None:
         graph = once(graph_of(self.copying, saver=InMemorySaver()))
         chunks = [each async for each in graph.astream(ASKED, PLAIN, stream_mode=MODES)]
         assert "".join(said_in(chunks)) == "one twoone two"

@@ -67,7 +67,7 @@ class TestBounds:
         again = Part((), "messages", copy, {"langgraph_checkpoint_ns": "n:0"})
         assert fed(dedup, again) == [copy]
 
-    def test_bytes_are_bounded(self) -> None:
+    def test_the_bytes_of_a_ledger_are_bounded(self) -> None:
         dedup = Deduplicator(DedupConfig(max_bytes=10_000))
         for at in range(50):
             fed(dedup, *tokens(f"m{at}", "x" * 1_000, task=f"n:{at}"))
@@ -145,7 +145,7 @@ class TestBytes:
 
     @settings(deadline=None)
     @given(at=st.integers(0, 200), flip=st.integers(1, 255))
-    def test_damage_is_noticed(self, at: int, flip: int) -> None:
+    def test_damaged_bytes_of_a_ledger_are_noticed(self, at: int, flip: int) -> None:
         data = bytearray(used_ledger([("a", "Hello"), ("b", "there")]).to_bytes())
         data[at % len(data)] ^= flip
         with pytest.raises(LedgerError):

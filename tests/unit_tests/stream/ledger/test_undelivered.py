@@ -63,7 +63,7 @@ def test_what_others_said_at_that_time_comes_first(count: int) -> None:
     assert next(reversed(told.values())) == "The end."
 
 
-async def test_async_owes_too() -> None:
+async def test_an_async_stream_owes_what_it_did_not_deliver() -> None:
     graph = side_by_side()
     asked: Any = {**MESSAGES, "subgraphs": True}
     async with contextlib.aclosing(graph.astream(ASKED, THREAD, **asked)) as stream:

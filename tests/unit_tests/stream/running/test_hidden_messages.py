@@ -114,7 +114,7 @@ class TestWhatBecomesOfIt:
 class TestOthersAreHeard:
     """Who says the same is not hidden with it."""
 
-    def test_another_node(self) -> None:
+    def test_another_node_than_the_hidden_one_is_heard(self) -> None:
         graph = graph_of(plan=asks(tagged(BYE, "draft")), talk=writes(BYE))
         assert "".join(str(m.text) for m in heard(graph.compile(), {"tags": ["draft"]})) == BYE
 
@@ -192,7 +192,7 @@ class TestOthersAreHeard:
         kinds = [type(out.data) for out in dedup.feed(edited)]
         assert kinds == [RemoveMessage, AIMessage]
 
-    def test_a_task_beside(self) -> None:
+    def test_a_task_beside_a_hidden_one_is_heard(self) -> None:
         builder: Any = StateGraph(MessagesState)
         for name, made in {"open": model("Yes."), "shut": tagged("Yes.", "draft")}.items():
             builder.add_node(name, asks(made))

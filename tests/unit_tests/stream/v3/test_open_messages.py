@@ -85,7 +85,9 @@ def removed(told: Iterable[Any]) -> list[str]:
 
 class TestOneThatDies:
     @pytest.mark.parametrize(("at", "text"), [(0, None), (1, ""), (2, "One"), (4, "One two three")])
-    async def test_at_any_piece(self, at: int, text: str | None) -> None:
+    async def test_a_message_that_dies_at_any_piece_is_followed_by_its_successor(
+        self, at: int, text: str | None
+    ) -> None:
         def graph() -> Any:
             return once(retried(asks(BROKEN, SECOND, breaks={0: at})))
 

@@ -253,7 +253,7 @@ def test_it_goes_on_token_by_token_under_the_id_of_the_state(policy: Any) -> Non
     assert message.output.usage_metadata == run.output["messages"][-1].usage_metadata
 
 
-async def test_async_too() -> None:
+async def test_async_run_messages_go_on_under_the_id_of_the_state() -> None:
     graph = once(retried(asks(answers(HELLO, breaks={0: HALF}))))
     assert await aread(await graph.astream_events(ASKED, version="v3")) == [(HELLO, False)]
 
