@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from langgraph_once.survey.estimate import Estimate
-from langgraph_once.survey.report import Survey
+from langgraph_once.survey.report import Survey, Thread
 from langgraph_once.survey.sizes import Week
 from langgraph_once.survey.store import StoreSize
 
@@ -39,15 +39,7 @@ def as_json(found: Survey) -> str:
             "channels": {name: _bounds(each) for name, each in _largest(found.channels)},
             "kinds": {name: _bounds(each) for name, each in _largest(found.kinds)},
             "weeks": {monday: week._asdict() for monday, week in found.weeks.items()},
-            "largest": [
-                {
-                    "thread_id": each.thread_id,
-                    "bytes": each.bytes,
-                    "checkpoints": each.checkpoints,
-                    "newest": each.newest and each.newest.isoformat(),
-                }
-                for each in found.largest
-            ],
+            "largest": [_thread(each) for each in found.largest],
             "rules": {
                 **{
                     f"idle_{days}_days": {"threads": count, **_bounds(Estimate.exactly(size))}
@@ -66,6 +58,10 @@ def as_json(found: Survey) -> str:
         },
         indent=2,
     )
+
+
+def _thread(each: Thread) -> dict[str, Any]:
+    return {**each._asdict(), "newest": each.newest and each.newest.isoformat()}
 
 
 def _bounds(each: Estimate) -> dict[str, int]:
