@@ -1,9 +1,7 @@
 """Settings of all tests."""
 
-import contextlib
 import functools
 import gc
-import importlib
 import logging
 import os
 import re
@@ -59,32 +57,14 @@ SPLIT_IN_PRODUCT = {"test_cuts.py"}
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays to the end: the collector of garbage need not walk over it."""
     gc.disable()
-    if session.config.args == session.config.getini("testpaths"):
-        _compile_share(session.config)
     try:
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
-
-
-def _compile_share(config: pytest.Config) -> None:
-    """Import this worker's share of the tests first: each file is compiled once, not by all.
-
-    Each worker needs every file, and a compiled one takes a tenth of the time.
-    """
-    worker = getattr(config, "workerinput", None)
-    if worker is None:
-        return
-    at, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
-    files = sorted(Path(__file__).parent.glob("*_tests/**/test_*.py"))
-    for file in files[at::count]:
-        name = ".".join(file.relative_to(config.rootpath).with_suffix("").parts)
-        with contextlib.suppress(Exception, pytest.skip.Exception):  # told when it is collected
-            importlib.import_module(name)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
