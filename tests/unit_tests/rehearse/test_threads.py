@@ -191,16 +191,21 @@ def test_our_own_rows_that_are_stored_in_pieces(path: Path) -> None:
 
 
 def test_postgres_and_a_role_that_may_only_read(postgres: str) -> None:
-    with PostgresSaver.from_conn_string(postgres) as saver:
+    with psycopg.connect(postgres, autocommit=True) as conn:
+        conn.execute(
+            "DROP DATABASE IF EXISTS rehearsed"
+        )  # other tests leave damaged rows in theirs
+        conn.execute("CREATE DATABASE rehearsed")
+    own = make_conninfo(postgres, dbname="rehearsed")
+    with PostgresSaver.from_conn_string(own) as saver:
         saver.setup()
-        saver.delete_thread("rehearsed")
         config = thread("rehearsed", graph_id="rehearsed")
         outer("child", inner)().compile(saver).invoke({"trail": []}, config)
-    with psycopg.connect(postgres, autocommit=True) as conn:
+    with psycopg.connect(own, autocommit=True) as conn:
         if conn.execute("SELECT 1 FROM pg_roles WHERE rolname = 'only_reads'").fetchone() is None:
             conn.execute("CREATE ROLE only_reads LOGIN PASSWORD 'reads'")
         conn.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO only_reads")
-    reader = make_conninfo(postgres, user="only_reads", password="reads")
+    reader = make_conninfo(own, user="only_reads", password="reads")
     address = as_url(reader)
     gone = rehearsed(address, outer("kid", inner)().compile(), graph_id="rehearsed")
     assert kinds(gone) == {"node-gone", "ends", "subgraph-gone", "interrupt-gone"}

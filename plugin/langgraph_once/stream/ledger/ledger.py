@@ -69,7 +69,7 @@ class Ledger(Entries):
         super().__init__(max_messages=max_messages, max_bytes=max_bytes)
         self.states: PerGraph[Fingerprints] = PerGraph()
         self.state_before: Fingerprints | None = None
-        self.ended = -1
+        self.ended: int = -1
         self.updates: dict[bytes, int] = {}
         self.undelivered: deque[Part] = deque()
         self._updates_of: dict[str, int] = {}
