@@ -192,9 +192,8 @@ def test_our_own_rows_that_are_stored_in_pieces(path: Path) -> None:
 
 def test_postgres_and_a_role_that_may_only_read(postgres: str) -> None:
     with psycopg.connect(postgres, autocommit=True) as conn:
-        conn.execute(
-            "DROP DATABASE IF EXISTS rehearsed"
-        )  # other tests leave damaged rows in theirs
+        # Of its own: other tests leave damaged rows in theirs.
+        conn.execute("DROP DATABASE IF EXISTS rehearsed")
         conn.execute("CREATE DATABASE rehearsed")
     own = make_conninfo(postgres, dbname="rehearsed")
     with PostgresSaver.from_conn_string(own) as saver:
