@@ -164,10 +164,31 @@ class Added(TypedDict):
     messages: Annotated[list[Any], operator.add]
 
 
-def test_of_a_list_that_holds_two_of_one_id_neither_is_lost_with_a_resume() -> None:
+LOST = pytest.mark.xfail(
+    strict=True, reason="What is taken back of the task that runs again clears the id of both."
+)
+
+
+@pytest.mark.parametrize("first", ["a", pytest.param("b", marks=LOST)])
+def test_of_a_list_that_holds_two_of_one_id_neither_is_lost_with_a_resume(first: str) -> None:
+    """`a` is done and `b` asks; the order in which they speak decides what is told."""
+    has_spoken = threading.Event()
+
+    def in_turn(name: str, work: Node) -> Node:
+        def run(state: Any) -> Any:
+            if name != first:
+                has_spoken.wait()
+                time.sleep(0.1)  # what the other has said is on its way
+            try:
+                return work(state)
+            finally:
+                has_spoken.set()
+
+        return run
+
     builder: Any = StateGraph(Added)
     for name, work in (("a", streams("From a.")), ("b", asks_after_streaming("From b."))):
-        builder.add_node(name, work).add_edge(START, name)
+        builder.add_node(name, in_turn(name, work)).add_edge(START, name)
     graph = exactly(builder.compile(checkpointer=InMemorySaver()))
     thread: Any = {"configurable": {"thread_id": "1"}}
     told = list[Any]()
