@@ -87,8 +87,8 @@ def demo_command(
     """Run a graph of any LangGraph server twice, and count what each of two consumers has.
 
     One reads what LangGraph streams by itself, of a wrapped graph too; the other reads with this
-    package. The states of each run tell what it should have. The graph really runs, twice; the
-    two threads are deleted.
+    package. The states of a run tell what its consumer should have. The graph runs twice, for real;
+    the two threads are deleted.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ __all__ = ["NewGraph", "is_wrapped"]
 
 
 class NewGraph:
-    """A graph that is asked what it would do.
+    """Asks the new graph what it would do with a head.
 
     Args:
         graph: The graph.

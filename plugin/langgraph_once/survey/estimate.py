@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
         return cls(value, value, value)
 
     def taken_from(self, total: float) -> Estimate:
-        """What is left of a known number."""
+        """The known number `total` less this one."""
         return Estimate(total - self.value, max(0.0, total - self.high), total - self.low)
 
     @property
@@ -69,7 +69,7 @@ class Draws:
 
 
 def mean_total(each: Sequence[float]) -> Estimate:
-    """The total of all threads, from that of each drawn one divided by its chance."""
+    """The total of all threads; `each` has the value of each draw, divided by its chance."""
     mean, half = fmean(each), _half(each)
     return Estimate(mean, mean - half, mean + half)
 

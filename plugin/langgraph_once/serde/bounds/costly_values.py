@@ -1,22 +1,19 @@
-"""Values of a few bytes that take much: regular expressions, IP networks, combinations of flags.
+"""Values of a few bytes that cost much: regular expressions, IP networks, combinations of flags.
 
 **Regular expressions** are looked at before they are compiled: that can take minutes and gigabytes.
+Compiling takes a time in proportion to the length; besides, a set of characters is a table of 64 KB
+while it is compiled, and where upper and lower case are the same, each character of a range is
+looked up by itself.
 
-Compiling takes a time in proportion to the length; besides, a set of characters is a table of
-64 KB while it is compiled, and where upper and lower case are the same, each character of a range
-is looked up by itself.
+**IP networks** refuse that anything walks through them while a value is being rebuilt.
+`IPv6Network("::/64")` takes nine characters and yields 2**64 addresses: `set` or a pydantic list
+field that is handed one never comes back. No rule on arguments can tell such a blob from a model
+with a network in its fields. So a rebuilt network refuses iteration until the whole value stands,
+and then becomes an ordinary one.
 
-**IP networks**, that nothing can walk through while a value is being rebuilt.
-
-`IPv6Network("::/64")` takes nine characters and yields 2**64 addresses: `set` or a pydantic
-list field that is handed one never comes back. No rule on arguments can tell such a blob from
-a model with a network in its fields. So a rebuilt network refuses iteration until the whole
-value stands, and then becomes an ordinary one.
-
-**Combinations of flags**, which Python keeps for ever once they were asked for.
-
-Bytes could ask for 2**64 of them. So those that came from bytes, and that nobody holds any more,
-are dropped when they have become many. Whoever asks next gets a new one, and cannot tell.
+**Combinations of flags** are kept by Python for ever once they were asked for. Bytes could ask for
+2**64 of them. So those that came from bytes, and that nobody holds any more, are dropped when they
+have become many. Whoever asks next gets a new one, and cannot tell.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Nothing is built or imported, so that any row may be asked. It takes time in proportion to the
 bytes, and hardly any memory.
 
-In which channel of a checkpoint something stands, told by its place in the bytes.
+`channel_at` tells by its place in the bytes in which channel of a checkpoint something stands.
 """
 
 from __future__ import annotations

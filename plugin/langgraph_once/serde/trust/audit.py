@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
-    from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
-from langgraph.checkpoint.serde.event_hooks import SerdeEvent
+    from langgraph.checkpoint.serde.event_hooks import SerdeEvent
 
 __all__ = ["Audit", "environment_line", "is_yours", "manifest_line", "proposed"]
 

@@ -8,9 +8,9 @@ The server loads a graph that is named by its file under a name made of the path
 name, and it changes with the folder. So such a name is taken for a file, and the module is the one
 that was loaded from it, under whatever name.
 
-Which files the graphs of a project reach by their own imports. Nothing is imported to tell.
-
-All is said in files, as one file has many names: that of its package, and one made of its path.
+The files that the graphs of a project reach by their own imports are found by parsing them; nothing
+is imported for that. They are kept as files, since one file has several module names: that of its
+package, and one made of its path.
 """
 
 from __future__ import annotations

@@ -1,20 +1,18 @@
 """LangGraph's msgpack, looked through as far as to know what reading it takes.
 
-Refusing maps with many keys of one hash: they take time in proportion to the square.
-
-The hashes of strings and bytes depend on a secret of the process. Those of tuples do not, and
-arrays as keys become tuples. ormsgpack makes the dicts, so blobs with large maps are looked
-through first.
+A map with many keys of one hash takes time in proportion to the square of their number. The
+hashes of strings and bytes depend on a secret of the process; those of tuples do not, and arrays
+as keys become tuples. ormsgpack makes the dicts, so blobs with large maps are looked through first.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from langgraph.checkpoint.serde.jsonplus import (
     EXT_CONSTRUCTOR_KW_ARGS,
@@ -35,9 +33,6 @@ from langgraph_once.serde.bounds.msgpack_headers import (
     starts_of,
 )
 from langgraph_once.serde.bounds.weight import Weights
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 __all__ = [
     "WEIGHTS",

@@ -1,6 +1,6 @@
 """From what a msgpack extension holds to the value that it stands for.
 
-numpy arrays in LangGraph's rows: `[dtype, shape, order, buffer]`.
+A numpy array is one, too: `[dtype, shape, order, buffer]`.
 """
 
 from __future__ import annotations

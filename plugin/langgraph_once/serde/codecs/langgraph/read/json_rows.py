@@ -6,7 +6,7 @@ LangGraph. Upstream's reader of those (langgraph-checkpoint 4.3.2) ignores `meth
 GHSA-fjqc-hq36-qh5p and hands out `None` for what it cannot rebuild; here the methods that the
 writers used are called by name, no other, and what cannot be rebuilt is an error or an `Opaque`.
 
-Rows that LangGraph pickled: refused.
+What LangGraph did not write as JSON, it pickled. Such a row is refused: `pickle_refusal`.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ Validating a message takes several times as long as unpacking it. If a dump has 
 order, each of the very type that is declared, validation would make an equal message. So the
 message is made around the dump itself. This is known of the classes whose fingerprints are listed
 here, and of no others: when langchain-core changes how its messages are validated, the
-fingerprint no longer matches, and they are validated.
-
-A fingerprint of how a pydantic class validates: its schema and the code that it runs.
+fingerprint no longer matches, and they are validated. The fingerprint of a class is one of its
+schema and of the code that its validation runs.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import langchain_core.messages as lc
 from langchain_core.messages import tool
@@ -26,9 +25,6 @@ from ormsgpack import packb, unpackb
 from pydantic import BaseModel
 
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import Blank, becomes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 __all__ = ["fingerprint", "rebuild_message"]
 

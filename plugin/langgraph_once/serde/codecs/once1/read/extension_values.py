@@ -1,9 +1,8 @@
 """The value of an extension whose content has been read already.
 
-Objects that Python frees on the C stack: too many inside each other would end the process.
-
-Lists, tuples, dicts, sets and instances are freed safely at any depth. The types here are not
-when one directly holds another.
+Python frees some objects on the C stack: too many of them inside each other would end the process.
+Lists, tuples, dicts, sets and instances are freed safely at any depth. The types that `may_exceed`
+looks at are not, when one directly holds another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Reading a `TREE`: maps in maps become objects that hold objects.
 
-The makers of the kinds, heads and trees that were met before.
-
-Only what the allowlist lists is remembered. Everything else is looked up, and reported, each time.
+`ConstructorCache` keeps the constructors of the kinds, heads and trees that were met before. It
+keeps only what the allowlist lists: everything else is looked up, and reported, each time.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ class TreeConstructors:
 
 
 def tree_maker(form: bytes, makers: TreeConstructors) -> Maker:
-    """Return what makes the value of a `TREE`; errors are those of `TreeConstructors.part`."""
+    """Return the constructor of a `TREE`; it raises what `TreeConstructors.part` does."""
     part = makers.part(unpackb(form))
     makers.check_end()
     if part is None:
@@ -199,7 +198,7 @@ class ConstructorCache:
         return head
 
     def of_tree(self, form: bytes, makers: TreeConstructors, *, reusable: bool) -> Maker:
-        """Return what makes the value of a `TREE`; errors are those of `TreeConstructors.part`."""
+        """Return the constructor of a `TREE`; it raises what `TreeConstructors.part` does."""
         if reusable and form in self.trees:
             return self.trees[form]
         maker = tree_maker(form, makers)

@@ -2,10 +2,8 @@
 
 No code of the classes runs. Where a class has changed since, the family of the class does it.
 
-Reading threads: arrays whose first item is a `HEAD`.
-
-Their messages are native maps, so a whole thread is unpacked in one call. The maps become
-messages when the whole value has been read.
+A thread is an array whose first item is a `HEAD`. Its messages are native maps, so a whole thread
+is unpacked in one call. The maps become messages when the whole value has been read.
 """
 
 from __future__ import annotations

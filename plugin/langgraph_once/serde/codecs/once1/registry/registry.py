@@ -1,6 +1,6 @@
 """Which adapter or family writes and reads which type.
 
-Adapters for base classes: which of them is nearest to a class.
+Where adapters of several base classes could write an object, that of the nearest base does.
 """
 
 from __future__ import annotations

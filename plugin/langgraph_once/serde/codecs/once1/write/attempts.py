@@ -6,7 +6,7 @@
 3  `shared_parts`  if an id occurred twice, or the value holds something unusual
 4  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors
 
-How `one_pass` writes the instances of a class: found once for each class, then called.
+How `one_pass` writes the instances of a class is found once for each class (`class_writer_of`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import ormsgpack
 
@@ -25,10 +25,6 @@ from langgraph_once.serde.codecs.once1.write.one_pass import ClassWriter, Known,
 from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
 from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, Shape, shape_of
 from langgraph_once.serde.codecs.once1.write.threads import ThreadWriter
-
-if TYPE_CHECKING:
-    from langgraph_once.serde.codecs.once1.registry.registry import Writer
-    from langgraph_once.serde.codecs.once1.write.simple_objects import Shape
 
 __all__ = ["FastEncoder", "class_writer_of"]
 

@@ -3,11 +3,10 @@
 The walk is iterative, so no value is too deep for it. It finds what a reader has to know: which
 parts occur more than once, and which contain themselves.
 
-The order of the entries where a tuple contains itself.
-
-A tuple can only be made after its items. So the list, dict or object through which it contains
-itself comes after it in the table: the tuple holds it empty, and it is filled later. All else in
-the cycle must be a tuple, list, dict or object, too: an adapter may copy or hash what it is given.
+A tuple may contain itself, too, and that decides the order of the entries. A tuple can only be
+made after its items. So the list, dict or object through which it contains itself comes after it
+in the table: the tuple holds it empty, and it is filled later. All else in the cycle must be a
+tuple, list, dict or object, too: an adapter may copy or hash what it is given.
 """
 
 from __future__ import annotations
@@ -260,7 +259,7 @@ class _Finder:
         self._is_open: set[int] = set()
 
     def run(self, first: Node) -> Iterator[list[Node]]:
-        """Yield the groups of what is in `first`, and of itself."""
+        """Yield the groups of the nodes in `first`, and at last the group of `first`."""
         stack = [(first, self._begin(first))]
         while stack:
             node, parts = stack[-1]

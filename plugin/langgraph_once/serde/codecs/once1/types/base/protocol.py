@@ -13,9 +13,8 @@ An `encode` that refuses an object says why with an `UnwritableError`, a `decode
 data with an `UnreadableError`. Of every other error, only the type is shown: its message may
 quote the object.
 
-Checks of untrusted data, made before any constructor sees it.
-
-What stands for the parts of an exception that could not be stored.
+`plain` and `parts` check untrusted data before any constructor sees it. An `Unstored` or an
+`UnstoredError` stands for a part of an exception that could not be stored.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Pydantic models: their parts, without validation.
 
 Validation ran when the model was made. Running it again would drop private attributes, excluded
-fields and the fields of subclasses, and let validators that are not idempotent change values.
-
-Pydantic models made of their parts: no validation, and no code of their class.
+fields and the fields of subclasses, and let validators that are not idempotent change values. So a
+model is made of its parts, and no code of its class runs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Models of `pydantic.v1`: their parts, without validation. `pydantic.v1` is never imported here:
-where such a model exists, it has been.
+"""Models of `pydantic.v1`, and the error that pydantic raises when it refuses a value.
 
-`pydantic.ValidationError`: what was wrong, where, and with which input.
+A model is its parts, without validation. `pydantic.v1` is never imported here: where such a model
+exists, it has been.
 
-Written only where the error that is made of this says the same. Nodes fail with it often, and
-LangGraph stores what a node failed with.
+A `pydantic.ValidationError` is what was wrong, where, and with which input. It is written only
+where the error that is made of this says the same. Nodes fail with it often, and LangGraph stores
+what a node failed with.
 """
 
 from __future__ import annotations
