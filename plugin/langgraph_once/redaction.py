@@ -1,11 +1,14 @@
-"""Names that may be keys are not shown: who swaps a key and its id must not find it in a log."""
+"""What of a name or a text of others may be shown, in a log or a terminal.
+
+Names that may be keys are not shown: who swaps a key and its id must not find it in a log.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-__all__ = ["shown"]
+__all__ = ["printable", "shown"]
 
 _LIKE_A_KEY: Final = re.compile(
     # Base64 of 16 bytes or more, of which next to none has letters of one case only.
@@ -23,3 +26,9 @@ def shown(name: str) -> str:
     Dates, versions, words with dashes, UUIDs and ULIDs are names.
     """
     return f"(not shown: {len(name)} characters)" if _LIKE_A_KEY.search(name) else name
+
+
+def printable(text: str, most: int | None = None) -> str:
+    """Return text of a row, or its first `most` characters, as a terminal may show it."""
+    clean = "".join(char if char.isprintable() else "?" for char in text[:most])
+    return clean if most is None or len(text) <= most else clean + "…"

@@ -76,7 +76,8 @@ def rehearse_command(
     """
     try:
         if describe:
-            click.echo(json.dumps(shape_of(_graph(graph, config)).as_dict(), indent=2))
+            load_if_there(config)  # this process is what a server's would be
+            click.echo(json.dumps(shape_of(_graph(graph)).as_dict(), indent=2))
             return
         report, setting = _rehearsed(database, graph, against, graph_id, config)
     except OnceError as error:
@@ -92,9 +93,9 @@ def rehearse_command(
 def _rehearsed(
     database: str | None, name: str, against: str | None, graph_id: str | None, config: str
 ) -> tuple[Report, list[str]]:
-    graph = _graph(name, config)
+    opened = _database(config, database)  # and this process is what a server's would be
+    graph = _graph(name)
     old = None if against is None else _shape(against, config)
-    opened = _database(config, database)
     types = graph_types(graph)
     serde = opened.serde.with_msgpack_allowlist(types)
     type_status = TypeStatusChecker(serde.config, types)
@@ -119,8 +120,7 @@ def _database(config: str, database: str | None) -> Database:
     return opened._replace(serde=opened.serde.with_config(settings))
 
 
-def _graph(name: str, config: str) -> Pregel[Any, Any, Any, Any]:
-    load_if_there(config)  # this process is what a server's would be
+def _graph(name: str) -> Pregel[Any, Any, Any, Any]:
     try:
         with redirect_stdout(sys.stderr):
             found = load_object(name, "--graph")
@@ -166,7 +166,7 @@ def _advice(report: Report, setting: list[str], graph_id: str | None) -> list[st
         told += ["", "For `checkpointer.once.serde` of langgraph.json, if you trust these names:"]
         told += [f'"aliases": {json.dumps(report.aliases)}'] if report.aliases else []
         told += [f'"allowed_types": {json.dumps(setting)}'] if setting else []
-    for stub in report.as_dict()["upgrades"].values():
+    for stub in report.stubs().values():
         told += ["", "An upgrade function, for `upgrades`:", stub.rstrip()]
     if report.dropped:
         told += ["", f"{report.dropped} more findings were too many to keep."]

@@ -18,7 +18,8 @@ from langgraph_once.inspect import view
 from langgraph_once.stream import Part
 from langgraph_once.stream.dedup.forms.exact import operation_of
 from langgraph_once.stream.dedup.operations import Because, Kind
-from langgraph_once.stream.part.where import node_names, where_of
+from langgraph_once.stream.part.namespace import node_names
+from langgraph_once.stream.part.where import where_of
 
 __all__ = ["Items", "MessageItems", "Namespace", "Shown"]
 

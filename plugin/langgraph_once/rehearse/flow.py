@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -12,12 +12,11 @@ from langgraph.types import StateSnapshot
 
 from langgraph_once.rehearse.due import Due
 from langgraph_once.rehearse.heads import Head
+from langgraph_once.rehearse.report import Add
 from langgraph_once.rehearse.shape import Shape, tool_nodes
 from langgraph_once.rehearse.upstream import is_wrapped
 
 __all__ = ["Flow"]
-
-Add = Callable[[str, str], None]
 
 
 class Flow:

@@ -12,6 +12,7 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 from langgraph_once.checkpoint.database import Program, Row, Statement
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.stream.part.namespace import NS_SEP, node_names
 
 __all__ = ["Head", "thread_heads"]
 
@@ -39,11 +40,9 @@ class Head:
         return self.saved.checkpoint["channel_values"]
 
     @property
-    def path(self) -> list[str]:
+    def path(self) -> tuple[str, ...]:
         """The nodes that lead to the graph it is of, from the outermost."""
-        parts = self.checkpoint_ns.split("|") if self.checkpoint_ns else []
-        # A number counts the calls of one task.
-        return [part.partition(":")[0] for part in parts if not part.isdigit()]
+        return node_names(self.checkpoint_ns.split(NS_SEP)) if self.checkpoint_ns else ()
 
     def tasks(self) -> tuple[set[str], set[str]]:
         """The tasks that wait for an answer, and those that are done."""
@@ -77,7 +76,7 @@ def thread_heads(saver: OnceSaver, thread_id: str) -> Iterator[Head]:
     yield root
     known = {"": root.checkpoint["id"]}
     rows = saver.engine.run(_namespaces(thread_id, known[""]), writes=False)
-    for (namespace,) in sorted(rows, key=lambda row: row[0].count("|")):
+    for (namespace,) in sorted(rows, key=lambda row: row[0].count(NS_SEP)):
         head = _head(saver, thread_id, namespace)
         parents = {} if head is None else head.saved.metadata.get("parents") or {}
         # One of an earlier step was done by its end: another call has another namespace.

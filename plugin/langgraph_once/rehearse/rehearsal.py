@@ -14,9 +14,9 @@ from langgraph_once.errors import StorageError
 from langgraph_once.rehearse.due import due_in
 from langgraph_once.rehearse.flow import Flow
 from langgraph_once.rehearse.heads import Head, thread_heads
-from langgraph_once.rehearse.report import Report
+from langgraph_once.rehearse.report import Add, Report
 from langgraph_once.rehearse.shape import Shape, shape_of
-from langgraph_once.rehearse.state import Add, State, Types
+from langgraph_once.rehearse.state import State, Types
 from langgraph_once.rehearse.upstream import NewGraph
 from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 
@@ -101,7 +101,7 @@ class Rehearsal:
         return None
 
     def _at(self, head: Head, add: Add) -> tuple[State, Flow] | None:
-        path = tuple(head.path)
+        path = head.path
         if path not in self._parts:
             self._parts[path] = self._made(path)
         if self._parts[path] is None:
@@ -109,17 +109,17 @@ class Rehearsal:
         return self._parts[path]
 
     def _made(self, path: tuple[str, ...]) -> tuple[State, Flow] | None:
-        graph, new = self._graph.at(path), self._new.at([*path])
+        graph, new = self._graph.at(path), self._new.at(path)
         if graph is None or new is None:
             return None
-        old = self._old.at([*path]) if self._old else None
+        old = self._old.at(path) if self._old else None
         return State(graph, new, old), Flow(graph, new, old)
 
     def _why_none(self, path: tuple[str, ...]) -> str:
         around = self._graph.at(path[:-1])
         if around is None or path[-1] not in around.nodes:
             return "subgraph-gone"
-        is_known = self._old is not None and self._old.at([*path]) is not None
+        is_known = self._old is not None and self._old.at(path) is not None
         return "subgraph-inline" if is_known else "subgraph-unknown"
 
 

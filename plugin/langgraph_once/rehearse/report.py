@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["CERTAINTIES", "Certainty", "Finding", "Report"]
+from langgraph_once.redaction import printable
+
+__all__ = ["CERTAINTIES", "Add", "Certainty", "Finding", "Report"]
+
+Add: TypeAlias = Callable[[str, str], None]
+"""Takes a kind of finding, and what it is about, of the thread that is looked at."""
 
 Certainty = Literal["certain", "likely", "look"]
 CERTAINTIES: Final[tuple[Certainty, ...]] = ("certain", "likely", "look")
@@ -103,7 +109,7 @@ class Report:
             if len(self._found) >= _MAX_FINDINGS:
                 self.dropped += 1
                 return
-            says = says.format(f"`{_clean(subject)}`")
+            says = says.format(f"`{printable(subject, _MAX_NAME)}`")
             found = Finding(kind, certainty, subject, says, 0, thread_id, checkpoint_ns)
             self._found[kind, subject] = found
         found.threads += found.last != thread_id
@@ -129,29 +135,38 @@ class Report:
             "findings": [{k: v for k, v in each.items() if k != "last"} for each in findings],
             "aliases": self.aliases,
             "allowed_types": sorted(self.allowed_types),
-            "upgrades": {name: stub(name) for name in sorted(self.upgrades)},
+            "upgrades": self.stubs(),
             "dropped": self.dropped,
         }
 
+    def stubs(self) -> dict[str, str]:
+        """Upgrade functions to be filled in, by the types that need one."""
+        return {name: _stub(name) for name in sorted(self.upgrades)}
+
     def lines(self) -> list[str]:
         """For people."""
+        found = self.sorted()
         under_way = f"{self.under_way:,} of them under way, with {self.subgraphs:,} subgraphs"
         told = [f"{_threads(self.threads)}, {under_way}"]
         for certainty in CERTAINTIES:
-            some = [each for each in self.sorted() if each.certainty == certainty]
+            some = [each for each in found if each.certainty == certainty]
             told += ["", f"{certainty}:"] if some else []
             for each in some:
-                ns = f", namespace {_clean(each.checkpoint_ns)}" if each.checkpoint_ns else ""
+                ns = (
+                    f", namespace {printable(each.checkpoint_ns, _MAX_NAME)}"
+                    if each.checkpoint_ns
+                    else ""
+                )
                 told.append(f"  {_threads(each.threads)}: {each.says}")
-                told.append(f"    e.g. thread {_clean(each.thread_id)}{ns}")
-        return told if self._found else [*told, "", "Nothing found."]
+                told.append(f"    e.g. thread {printable(each.thread_id, _MAX_NAME)}{ns}")
+        return told if found else [*told, "", "Nothing found."]
 
 
 def _rank(each: Finding) -> tuple[int, int, str, str]:
     return CERTAINTIES.index(each.certainty), -each.threads, each.kind, each.says
 
 
-def stub(name: str) -> str:
+def _stub(name: str) -> str:
     """An upgrade function to be filled in."""
     function = f"upgrade_{name.rpartition(':')[2].replace('.', '_').lower()}"
     return (
@@ -163,9 +178,3 @@ def stub(name: str) -> str:
 
 def _threads(count: int) -> str:
     return f"{count:,} thread{'s' if count != 1 else ''}"
-
-
-def _clean(text: str) -> str:
-    """Text of a row that a terminal may show."""
-    shown = "".join(char if char.isprintable() else "?" for char in text[:_MAX_NAME])
-    return shown + "…" if len(text) > _MAX_NAME else shown

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from functools import lru_cache
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 from langgraph.channels.base import BaseChannel
@@ -14,7 +15,7 @@ from langgraph.pregel import Pregel
 from pydantic import TypeAdapter
 from typing_extensions import ReadOnly
 
-__all__ = ["Shape", "hints_of", "shape_of", "tool_nodes"]
+__all__ = ["Shape", "hints_of", "required", "shape_of", "tool_nodes"]
 
 _MODULES = re.compile(r"\b(?:\w+\.)+")
 _WRAPPERS = (Annotated, Required, NotRequired, ReadOnly)
@@ -53,7 +54,7 @@ class Shape:
         """
         return TypeAdapter(Shape).validate_json(data)
 
-    def at(self, names: list[str]) -> Shape | None:
+    def at(self, names: Iterable[str]) -> Shape | None:
         """The subgraph that the nodes of this path are; itself for an empty path."""
         found: Shape | None = self
         for name in names:
@@ -72,7 +73,7 @@ def shape_of(graph: Pregel[Any, Any, Any, Any]) -> Shape:
         },
         types={name: [_text(hint) for hint in hints] for name, hints in hints_of(graph).items()},
         tools=sorted({name for node in tool_nodes(graph).values() for name in node.tools_by_name}),
-        context=sorted(_required(getattr(_builder(graph), "context_schema", None))),
+        context=sorted(required(getattr(_builder(graph), "context_schema", None))),
         subgraphs={
             name: shape_of(each) for name, each in graph.get_subgraphs() if isinstance(each, Pregel)
         },
@@ -151,7 +152,9 @@ def _bare(hint: Any) -> Any:
     return hint
 
 
-def _required(schema: Any) -> frozenset[str]:
+@lru_cache
+def required(schema: Any) -> frozenset[str]:
+    """What must be given to make what a schema describes."""
     if hasattr(schema, "__required_keys__"):
         # With `from __future__ import annotations`, the class itself does not know.
         hints = get_type_hints(schema, include_extras=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from langgraph.channels import DeltaChannel
@@ -16,20 +15,18 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from langgraph_once.rehearse.due import is_internal
 from langgraph_once.rehearse.heads import Head
-from langgraph_once.rehearse.report import Report
-from langgraph_once.rehearse.shape import Shape, hints_of
+from langgraph_once.rehearse.report import Add, Report
+from langgraph_once.rehearse.shape import Shape, hints_of, required
 from langgraph_once.serde.codecs.once1 import Opaque
 from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 from langgraph_once.serde.survey.type_names import Mention
 
-__all__ = ["Add", "State", "Types"]
+__all__ = ["State", "Types"]
 
 _MAX_PARTS: Final = 100_000
 """Of a value, so many parts are looked at."""
 
 _PLAIN: Final = {str, bytes, int, float, bool, type(None)}
-
-Add = Callable[[str, str], None]
 
 
 class State:
@@ -198,9 +195,4 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _lacks(model: BaseModel) -> bool:
-    return not _required(type(model)) <= vars(model).keys()
-
-
-@lru_cache
-def _required(cls: type[BaseModel]) -> frozenset[str]:
-    return frozenset(name for name, each in cls.model_fields.items() if each.is_required())
+    return not required(type(model)) <= vars(model).keys()

@@ -10,7 +10,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from langgraph_once.serde.bounds.msgpack_headers import Kind, after_value, read_token, text_at
 
-__all__ = ["HEAD", "MEDIA", "channels_in", "kind_of", "media_bytes", "told"]
+__all__ = ["HEAD", "MEDIA", "channel_name", "channels_in", "kind_of", "media_bytes"]
 
 HEAD: Final = "(versions)"
 """Stands for what a checkpoint says of itself: versions of channels, and what nodes have seen."""
@@ -50,7 +50,7 @@ def _entries(data: bytes, at: int) -> Iterator[tuple[str, int, int]]:
         yield key, start, (at := after_value(data, start))
 
 
-def told(channel: str) -> str:
+def channel_name(channel: str) -> str:
     """How a channel is named in the report: those that only trigger nodes are one."""
     return _TRIGGERS if channel.startswith(_TRIGGER) else channel
 

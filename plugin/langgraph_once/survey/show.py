@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from langgraph_once.redaction import printable
 from langgraph_once.survey.estimate import Estimate
 from langgraph_once.survey.report import Survey, Thread
 from langgraph_once.survey.sizes import Week
@@ -193,5 +194,5 @@ def _size(size: float) -> str:
 
 def _clean(text: str) -> str:
     """Text of a row that a terminal may show."""
-    shown = "".join(char if char.isprintable() else "?" for char in text)
-    return shown if len(shown) <= _NAME_CHARS else shown[: _NAME_CHARS - 1] + "…"
+    fits = len(text) <= _NAME_CHARS
+    return printable(text, None if fits else _NAME_CHARS - 1)

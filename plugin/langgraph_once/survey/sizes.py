@@ -32,6 +32,7 @@ _CALL: Final = ":"
 _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
 _REST_OF_ID: Final = "00-0000-6000"
+_RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
 
 
 class Table(NamedTuple):
@@ -257,18 +258,18 @@ def _monday(bucket: str) -> str:
 def disk_bytes(snapshot: Snapshot) -> int:
     """What the database takes on its disk, with indexes and room that is free inside."""
     if not snapshot.is_postgres:
-        ((pages,),) = snapshot.ask(Statement("PRAGMA page_count"))
-        ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
-        return int(pages * size)
+        return _bytes_of_pages(snapshot, "page_count")
     each = " + ".join(f"pg_total_relation_size('{name}')" for name in sorted(snapshot.names))
     return int(snapshot.ask(Statement(f"SELECT {each}"))[0][0])
 
 
 def free_bytes(snapshot: Snapshot) -> int:
     """What of that is free; PostgreSQL does not tell."""
-    if snapshot.is_postgres:
-        return 0
-    ((pages,),) = snapshot.ask(Statement("PRAGMA freelist_count"))
+    return 0 if snapshot.is_postgres else _bytes_of_pages(snapshot, "freelist_count")
+
+
+def _bytes_of_pages(snapshot: Snapshot, counted: str) -> int:
+    ((pages,),) = snapshot.ask(Statement(f"PRAGMA {counted}"))
     ((size,),) = snapshot.ask(Statement("PRAGMA page_size"))
     return int(pages * size)
 
@@ -277,8 +278,6 @@ def rights(snapshot: Snapshot) -> list[str]:
     """What this role may do besides reading; of SQLite nothing is said."""
     if not (snapshot.is_postgres and snapshot.has_threads):
         return []
-    asked = ", ".join(
-        f"has_table_privilege('checkpoints', '{right}')" for right in ("INSERT", "UPDATE", "DELETE")
-    )
+    asked = ", ".join(f"has_table_privilege('checkpoints', '{right}')" for right in _RIGHTS)
     (row,) = snapshot.ask(Statement(f"SELECT {asked}"))
-    return [right for right, may in zip(("INSERT", "UPDATE", "DELETE"), row, strict=True) if may]
+    return [right for right, may in zip(_RIGHTS, row, strict=True) if may]

@@ -16,7 +16,7 @@ from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.pruning import dropped_of
 from langgraph_once.errors import SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.survey.kinds import HEAD, MEDIA, channels_in, kind_of, media_bytes, told
+from langgraph_once.survey.kinds import HEAD, MEDIA, channel_name, channels_in, kind_of, media_bytes
 from langgraph_once.survey.sizes import ThreadSize, tables_in
 from langgraph_once.survey.snapshot import Snapshot
 
@@ -134,7 +134,7 @@ class Scale:
     def _tell(self, read: ReadCell, values: Mapping[Any, Any], found: Measured) -> None:
         """Take note of what a row holds."""
         for name, length in _channels(read).items():
-            channel = _WRITES if read.table.holds == "write" else told(str(name))
+            channel = _WRITES if read.table.holds == "write" else channel_name(str(name))
             found.channels[channel] += length
             if name not in values:
                 found.kinds[HEAD] += length

@@ -25,13 +25,13 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import id as ids
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import _messages_delta_reducer, add_messages
 from langgraph.types import Command, interrupt
 
 from bench.prose import passages
 from langgraph_once.checkpoint.by_url import is_postgres
+from tests.unit_tests.checkpoint.whole_databases import stock
 
 __all__ = ["GRAPHS", "copy", "fill", "stock"]
 
@@ -132,17 +132,6 @@ GRAPHS: dict[str, tuple[Callable[[], Any], bool]] = {
     "delta": (lambda: agent(DeltaState), False),
 }
 """Each sort of graph, and whether its user sends images."""
-
-
-@contextmanager
-def stock(database: str) -> Iterator[Any]:
-    """LangGraph's own saver on a database."""
-    kind: Any = SqliteSaver
-    if is_postgres(database):
-        kind = importlib.import_module("langgraph.checkpoint.postgres").PostgresSaver
-    with kind.from_conn_string(database) as saver:
-        saver.setup()
-        yield saver
 
 
 @contextmanager

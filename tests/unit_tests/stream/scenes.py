@@ -116,3 +116,16 @@ def folded(chunks: Iterable[Any]) -> dict[str, str]:
         else:
             texts[str(message.id)] = texts.get(str(message.id), "") + str(message.text)
     return texts
+
+
+def fails_after(runnable: Any, times: int = 1) -> Any:
+    """A node that fails when its model has finished, the first times."""
+    left = [ValueError()] * times
+
+    def node(state: Any) -> Any:
+        answer = runnable.invoke(state["messages"])
+        if left:
+            raise left.pop()
+        return {"messages": [answer]}
+
+    return node

@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
-from langgraph_once.survey.kinds import HEAD, channels_in, kind_of, media_bytes, told
+from langgraph_once.survey.kinds import HEAD, channel_name, channels_in, kind_of, media_bytes
 
 
 def test_the_channels_of_a_stock_row_are_all_of_it() -> None:
@@ -71,4 +71,9 @@ def test_media_in_messages_of_all_providers() -> None:
 
 
 def test_triggers_of_nodes_are_one_channel() -> None:
-    assert told("branch:to:model") == told("branch:to:tools") != told("messages") == "messages"
+    assert (
+        channel_name("branch:to:model")
+        == channel_name("branch:to:tools")
+        != channel_name("messages")
+        == "messages"
+    )

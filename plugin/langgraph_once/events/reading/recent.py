@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from langchain_core.messages import BaseMessage
 
-from langgraph_once.stream.part.where import Where, node_names
+from langgraph_once.stream.part.namespace import node_names
+from langgraph_once.stream.part.where import Where
 
 __all__ = ["Bounded", "FinishedMessages", "MessageOrigin", "RecentKeys"]
 

@@ -1,4 +1,4 @@
-// View events folded to what is shown; the same as `langgraph_once.watch.View` in Python.
+// View events folded to what is shown; the same as `langgraph_once.inspect.View` in Python.
 
 export const SIDES = ["stock", "once"];
 

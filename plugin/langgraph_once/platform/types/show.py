@@ -7,6 +7,7 @@ import json
 from typing import Final
 
 from langgraph_once.platform.types.report import Finding, Report
+from langgraph_once.redaction import printable
 from langgraph_once.serde.survey.rebuildable import Word
 from langgraph_once.serde.trust.audit import environment_line, manifest_line
 
@@ -101,15 +102,10 @@ def _row(each: Finding) -> tuple[str, str, str, str]:
 def _where(each: Finding) -> str:
     places = ["code"] if each.in_code else []
     if each.thread_id is not None:
-        channel = f", channel {_clean(each.channel)}" if each.channel else ""
-        places.append(f"{each.values} values, first in thread {_clean(each.thread_id)}{channel}")
+        channel = f", channel {printable(each.channel, _MAX_CHARS)}" if each.channel else ""
+        thread = printable(each.thread_id, _MAX_CHARS)
+        places.append(f"{each.values} values, first in thread {thread}{channel}")
     return "; ".join(places)
-
-
-def _clean(text: str) -> str:
-    """Return text of a row, that a terminal may show."""
-    shown = "".join(char if char.isprintable() else "?" for char in text[:_MAX_CHARS])
-    return shown + "…" if len(text) > _MAX_CHARS else shown
 
 
 def _plain(rows: list[tuple[str, str, str, str]]) -> str:
@@ -136,17 +132,13 @@ def _drawn(rows: list[tuple[str, str, str, str]]) -> str:
 
 
 def _notes(report: Report) -> list[str]:
-    notes = [_clean_line(problem) for problem in report.problems]
+    notes = [printable(problem) for problem in report.problems]
     notes += [f"{count} values were not looked into: {why}" for why, count in report.unread.items()]
     if report.dropped:
         notes.append("There are more types than are counted here.")
     if report.enforcement in ("warn", "open"):
         notes.append(f'Under "{report.enforcement}" all types are read; this is for "safe".')
     return ["\n".join(notes)] if notes else []
-
-
-def _clean_line(text: str) -> str:
-    return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def _advice(report: Report) -> list[str]:

@@ -22,8 +22,8 @@ from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.ledger.ledger import Ledger
 from langgraph_once.stream.part.annotation import annotation_of
 from langgraph_once.stream.part.envelope import Part
-from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage
-from langgraph_once.stream.part.where import NODE_KEY, Pattern, node_names, where_of
+from langgraph_once.stream.part.namespace import NS_SEP, TASK_NS_KEY, lineage, node_names
+from langgraph_once.stream.part.where import NODE_KEY, Pattern, where_of
 
 __all__ = ["HiddenMessages", "Hiding"]
 

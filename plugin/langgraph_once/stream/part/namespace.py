@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "is_inside",
     "lineage",
     "names",
+    "node_names",
     "node_path",
     "task_in",
 ]
@@ -80,9 +81,14 @@ def task_order(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"{part:010d}" if isinstance(part, int) else str(part) for part in path)
 
 
-def node_path(segments: tuple[str, ...] | list[str]) -> str:
-    """The names of the nodes in a namespace, without the ids of their tasks."""
-    return NS_SEP.join(part.split(":")[0] for part in segments if not part.isdecimal())
+def node_names(namespace: Iterable[str]) -> tuple[str, ...]:
+    """The names of the nodes that lead to a graph, without ids of tasks and counts of graphs."""
+    return tuple(part.partition(":")[0] for part in namespace if not part.isdecimal())
+
+
+def node_path(namespace: Iterable[str]) -> str:
+    """`node_names` as one text."""
+    return NS_SEP.join(node_names(namespace))
 
 
 V = TypeVar("V")

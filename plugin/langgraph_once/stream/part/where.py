@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langgraph_once.stream.part.namespace import TASK_NS_KEY
+from langgraph_once.stream.part.namespace import TASK_NS_KEY, node_names
 
 __all__ = [
     "NODE_KEY",
@@ -16,7 +16,6 @@ __all__ = [
     "Pattern",
     "Where",
     "format_namespace",
-    "node_names",
     "where_of",
 ]
 
@@ -30,11 +29,6 @@ def format_namespace(namespace: tuple[str, ...]) -> str:
     `()` is `main`, `("a:task",)` is `a:task`, `("a:t1", "b:t2")` is `a:t1:b:t2`.
     """
     return ":".join(namespace) if namespace else ROOT
-
-
-def node_names(namespace: Iterable[str]) -> tuple[str, ...]:
-    """The names of the nodes that lead to a graph, without ids of tasks and counts of graphs."""
-    return tuple(part.partition(":")[0] for part in namespace if not part.isdecimal())
 
 
 @dataclass(frozen=True, slots=True)

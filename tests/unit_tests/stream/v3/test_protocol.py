@@ -20,7 +20,16 @@ from langgraph_once.config import READER_KEY
 from langgraph_once.stream import v2_part
 from tests.corpus.models import answers
 from tests.corpus.screen import SERVED, Screen
-from tests.unit_tests.stream.scenes import ASKED, chain, folded, model, nested, says, says_copy
+from tests.unit_tests.stream.scenes import (
+    ASKED,
+    chain,
+    fails_after,
+    folded,
+    model,
+    nested,
+    says,
+    says_copy,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
@@ -45,19 +54,6 @@ def dying(*texts: str) -> Any:
         answer = model(words.pop(0)).invoke(state["messages"])
         if words:
             raise ValueError
-        return {"messages": [answer]}
-
-    return node
-
-
-def retries(runnable: Any, *, fails: int) -> Any:
-    """A node that fails when its model has finished, the first times."""
-    left = [ValueError()] * fails
-
-    def node(state: Any) -> Any:
-        answer = runnable.invoke(state["messages"])
-        if left:
-            raise left.pop()
         return {"messages": [answer]}
 
     return node
@@ -115,7 +111,7 @@ def test_a_later_attempt_is_held_while_it_repeats_and_nothing_vanishes() -> None
 
 
 def test_what_repeats_and_dies_leaves_what_is_shown() -> None:
-    graph = chain(retries(answers("One two three.", breaks={1: 3}), fails=1))
+    graph = chain(fails_after(answers("One two three.", breaks={1: 3})))
     graph.nodes["n0"].retry_policy = [RETRY]
     screen = shown(once(graph))
     assert screen.said == ["One two three."]

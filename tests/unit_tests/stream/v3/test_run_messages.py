@@ -17,7 +17,7 @@ from langgraph_once.stream import v2_part
 from langgraph_once.stream.v3.exact import VOID
 from tests.corpus.models import BrokenConnectionError, answers
 from tests.corpus.wires import anthropic
-from tests.unit_tests.stream.scenes import ASKED, chain, fan_out, folded
+from tests.unit_tests.stream.scenes import ASKED, chain, fails_after, fan_out, folded
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"
@@ -42,19 +42,6 @@ def retried(node: Any) -> Any:
     graph = chain(node)
     graph.nodes["n0"].retry_policy = [RETRY]
     return graph
-
-
-def fails_after(runnable: Any, times: int = 1) -> Any:
-    """A node that fails when its model has finished, the first times."""
-    left = [ValueError()] * times
-
-    def node(state: Any) -> Any:
-        answer = runnable.invoke(state["messages"])
-        if left:
-            raise left.pop()
-        return {"messages": [answer]}
-
-    return node
 
 
 def with_fallback(first: str, second: str) -> Any:
