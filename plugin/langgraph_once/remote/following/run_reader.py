@@ -43,7 +43,7 @@ PROVABLE: Final = frozenset({"updates", "values"})
 """Modes of which the checkpoints hold everything."""
 
 VERIFICATION_S: Final = 0.02
-"""Ids of `langgraph dev` are milliseconds: the new connection must begin in a later one."""
+"""Before the first; ids of `langgraph dev` are milliseconds, and it must begin in a later one."""
 
 GONE: Final = ""
 """The status of a run that the server does not know."""
@@ -342,7 +342,7 @@ class RunReader:
             StreamInterrupted: Too many brought nothing.
         """
         is_verification = self._end is End.AMBIGUOUS
-        wait_s: float | None = VERIFICATION_S
+        wait_s: float | None = VERIFICATION_S * 2**self.alignment.verifications
         if not is_verification:
             wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)
         if wait_s is None:

@@ -236,3 +236,12 @@ def test_a_connection_that_is_made_to_verify_is_no_retry_and_no_gap() -> None:
     assert list(reading.ended(AmbiguousError())) == []
     assert reading.suspected_loss is None
     assert reading.rejoin() < 1
+
+
+def test_each_connection_that_verifies_waits_twice_as_long_as_the_one_before() -> None:
+    reading = RunReader(RemoteConfig(), thread_id="t", run_id="r")
+    waits = []
+    for _ in range(4):
+        list(reading.ended(AmbiguousError()))
+        waits.append(reading.rejoin())
+    assert waits == [waits[0] * factor for factor in (1, 2, 4, 8)]
