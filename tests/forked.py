@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 
 from demo.dev_server import ServerProcess, started
 
-__all__ = ["Forked", "fork_server", "run_python"]
+__all__ = ["SCRIPT", "Forked", "fork_server", "run_once", "run_python"]
 
 _FORKS = multiprocessing.get_context("forkserver")
 # No package that a user may not have: some tests are about those who do not. What a server reads
@@ -113,6 +113,16 @@ def run_python(
     """Return what `python *arguments` ends with, in this folder and environment."""
     with Forked(*arguments, cwd=cwd, env=env) as process:
         return process.wait()
+
+
+SCRIPT = "import sys; sys.argv[0] = 'langgraph-once'; from langgraph_once.cli import main; main()"
+
+
+def run_once(
+    *arguments: str, cwd: Path, env: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run `langgraph-once` with these arguments, in this folder and environment."""
+    return run_python("-c", SCRIPT, *arguments, cwd=cwd, env=env)
 
 
 class _ForkedServer:

@@ -19,7 +19,7 @@ from tests.agents.fold import folded
 from tests.agents.judge import FEW, OTHERS, VARIANTS, judged, streamed
 from tests.agents.provider import Models, Provider, WireName
 from tests.corpus.play import Event
-from tests.corpus.state import listed
+from tests.corpus.states import listed
 from tests.corpus.variants import Variant
 
 pytestmark = [

@@ -42,7 +42,7 @@ def zoo_server(
         (f"{module}:{animal.name}", animal.name, wrapped_name(animal.name)) for animal in animals
     ]
     names.append((f"tests.clients.random_graphs:{RANDOM}", RANDOM, wrapped_name(RANDOM)))
-    for target, plain, once in [*names, (f"{GRAPHS}.words:words", BARE, ONCE)]:
+    for target, plain, once in [*names, (f"{GRAPHS}.served:words", BARE, ONCE)]:
         graphs[plain] = target
         graphs[once] = {"path": f"{WRAPPED}:{once}", "once": {"target": target}}
     manifest = {

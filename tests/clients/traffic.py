@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.clients.graphs.words import TOKENS
+from tests.clients.graphs.served import TOKENS
 from tests.clients.graphs.zoo import asks
 from tests.clients.server import BARE, ONCE
 

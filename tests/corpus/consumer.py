@@ -19,7 +19,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from langgraph_once.stream.part.annotation import annotation_of
 from tests.corpus.content import Buffer
-from tests.corpus.state import Listed, listed
+from tests.corpus.states import Listed, listed
 from tests.corpus.units import Piece, Unit, text_piece
 
 __all__ = ["Consumer"]

@@ -56,7 +56,7 @@ def score(
     Raises:
         AssertionError: A stream ended in another way than it should.
     """
-    audience = _Audience(scenario, variant, source)
+    audience = Audience(scenario, variant, source)
 
     def watch(event: Event) -> None:
         if log is not None:
@@ -69,12 +69,12 @@ def score(
 
 def score_two(scenario: Scenario, variant: Variant, source: Source) -> list[Verdict]:
     """Play it in two streams of one graph at once and judge both, each with its own readers."""
-    one, two = (_Audience(scenario, variant, source) for _ in range(2))
+    one, two = (Audience(scenario, variant, source) for _ in range(2))
     play_two(scenario, variant, source, (one.feed, two.feed))
     return one.verdicts() + two.verdicts()
 
 
-class _Audience:
+class Audience:
     """All who read one play: one view of everything, or one for each mode."""
 
     def __init__(self, scenario: Scenario, variant: Variant, source: Source) -> None:

@@ -9,7 +9,7 @@ from tests.corpus.play import Event, Source, applies
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.score import score
-from tests.corpus.state import listed
+from tests.corpus.states import listed
 from tests.corpus.variants import Variant
 
 WHOLE = Variant("sync", "v1", ("messages", "values"), subgraphs=True, state="full")

@@ -6,13 +6,62 @@ import inspect
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import Final
 
 from demo.decides import told
 from langgraph_once import errors
 from langgraph_once.reference import APPLIES, variables
 from langgraph_once.stream.dedup.messages.lifecycle import Lifecycle
 from langgraph_once.stream.dedup.operations import Because, Kind
-from tests.docs.who_sets import WHO
+
+WHO: Final = {
+    "ONCE_CHECKPOINT__PATH": "who wants the threads elsewhere",
+    "ONCE_CHECKPOINT__STORE_ONCE": "whose own SQL or other tools read the rows",
+    "ONCE_CHECKPOINT__COMPATIBLE": "who deploys replica by replica, or leaves",
+    "ONCE_CHECKPOINT__SCHEMA": "who shares a PostgreSQL with other applications",
+    "ONCE_CHECKPOINT__POOL_MAX_SIZE": "whose PostgreSQL allows few connections",
+    "ONCE_CHECKPOINT__TRANSACTION_POOLER": "who has PgBouncer or another pooler",
+    "ONCE_CHECKPOINT__STATEMENT_TIMEOUT_S": "whose database must not be held by one statement",
+    "ONCE_SERDE__ALIASES": "who has renamed or moved a class",
+    "ONCE_SERDE__UPGRADES": "who has changed the fields of a class",
+    "ONCE_SERDE__ENCRYPTION_KEYS": "who must encrypt what is stored",
+    "ONCE_SERDE__CODEC": "who goes back to LangGraph's serializer",
+    "ONCE_SERDE__COMPRESSION": "whose disk or database compresses by itself",
+    "ONCE_SERDE__COMPRESSION_LEVEL": "who pays for storage more than for time",
+    "ONCE_SERDE__MIN_COMPRESS_BYTES": "who stores many small values, and counts each byte",
+    "ONCE_SERDE__MAX_DECODED_BYTES": "who has small machines, or larger values",
+    "ONCE_SERDE__MAX_DECODED_OBJECTS": "who has small machines, or values of more objects",
+    "ONCE_SERDE__ON_UNKNOWN": "whose state holds clients or connections",
+    "ONCE_SERDE__ON_UNAVAILABLE": "who would rather have an error than an `Opaque`",
+    "ONCE_SERDE__ADAPTERS": "who stores types of C extensions",
+    "ONCE_SERDE__ALLOWED_TYPES": "who has set `strict`, or is told so by `langgraph-once types`",
+    "ONCE_SERDE__ENFORCEMENT": "whose database others can write to: `strict`",
+    "ONCE_SERDE__SOURCE": "whose project lies in folders that `langgraph.json` does not name",
+    "ONCE_SERDE__REQUIRE_ENCRYPTION": "who must prove that nothing is stored in the clear",
+    "ONCE_SERDE__BIND_ROWS": "whose database others can write to; `off`: who copies by SQL",
+    "ONCE_SERDE__READABLE_METADATA": "who filters threads by metadata, and encrypts",
+    "ONCE_DEDUP__STATE": "whose clients have slow lines, and fold states themselves",
+    "ONCE_DEDUP__REEXECUTION": "whose readers take nothing back, as speech",
+    "ONCE_DEDUP__FORM": "whose readers are all of one kind, and do not announce themselves",
+    "ONCE_DEDUP__HISTORY": "whose readers know a thread from its stream alone",
+    "ONCE_DEDUP__TOOL_RESULTS": "whose tools run again under new ids",
+    "ONCE_DEDUP__COPIES": "whose white space counts, as in code",
+    "ONCE_DEDUP__DISCARDED": "whose planners and guards are not to stay on the screen",
+    "ONCE_DEDUP__HIDE": "who shows users less than the graph says",
+    "ONCE_DEDUP__MALFORMED": "who adds chunks of a shape of their own",
+    "ONCE_DEDUP__MAX_MESSAGES": "who has threads of more messages, or little memory",
+    "ONCE_DEDUP__MAX_BYTES": "who has threads of more text, or little memory",
+    "ONCE_HTTP__EXPOSE_CONFIG": "who looks at a deployed server's settings, or wants nobody to",
+    "ONCE_HTTP__PAGE": "who shows the page on a deployed server, or wants no page",
+    "ONCE_HTTP__SSE_ENCODINGS": "whose proxy compresses, or whose streams hold secrets",
+    "ONCE_HTTP__SSE_DEDUP": "who cannot wrap a graph",
+    "ONCE_STORE__PATH": "who wants the store elsewhere than beside the threads",
+    "ONCE_STORE__ALLOW_VECTORS": "who encrypts, and searches by meaning all the same",
+    "ONCE_MODEL": "who tries the samples with a real model",
+    "ONCE_DATABASE_URL": "who uses PostgreSQL",
+    "LANGGRAPH_AES_KEY": "who had `EncryptedSerializer` before",
+}
+
 
 DOCS = Path(__file__).parents[2] / "docs"
 

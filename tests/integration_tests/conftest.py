@@ -15,7 +15,7 @@ from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
 
 from demo.dev_server import DevServer
 from tests.integration_tests.browser import browser_in
-from tests.integration_tests.sse_served import MANIFEST
+from tests.integration_tests.sse_graphs import MANIFEST
 
 RemoteFactory = Callable[..., Any]
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQtMDEy"

@@ -1,4 +1,4 @@
-"""Graphs for the tests of event streams: one that waits for its reader, one that takes time."""
+"""Graphs for the tests of event streams, and the `langgraph.json` that serves them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import START, MessagesState, StateGraph
 
 from graphs.models import ScriptedChatModel
+from langgraph_once.platform.sse.encodings import ENCODERS
 
 STEPS = 8
 RESTED = "That was a rest."
@@ -59,3 +60,26 @@ resting_graph = (
     .add_edge(START, "node")
     .add_edge("node", "rest")
 )
+
+
+GRAPHS = "tests.integration_tests.sse_graphs"
+WRAPPED = "langgraph_once.platform.graphs"
+ASKED: Any = {"messages": [{"role": "user", "content": "Well?"}]}
+ENCODINGS = sorted(ENCODERS)
+
+MANIFEST: dict[str, Any] = {
+    "dependencies": ["."],
+    "graphs": {
+        "lockstep": f"{GRAPHS}:lockstep_graph",
+        "resting_plain": f"{GRAPHS}:resting_graph",
+        "slow_plain": f"{GRAPHS}:slow_graph",
+        "slow": {"path": f"{WRAPPED}:slow", "once": {"target": f"{GRAPHS}:slow_graph"}},
+    },
+    "checkpointer": {"path": "langgraph_once.platform.checkpointer.saver"},
+    "http": {"app": "langgraph_once.platform.app:app"},
+}
+
+
+def lockstep_input(folder: Path) -> dict[str, Any]:
+    """What the graph `lockstep` is asked."""
+    return {**ASKED, "folder": str(folder)}

@@ -17,9 +17,8 @@ from langgraph_sdk import get_client, get_sync_client
 
 from demo.dev_server import DevServer
 from langgraph_once.platform.sse.raw_frames import RawFrameReader
-from tests.integration_tests.sse_graphs import RESTED, STEPS, TEXT
+from tests.integration_tests.sse_graphs import ASKED, ENCODINGS, RESTED, STEPS, TEXT, lockstep_input
 from tests.integration_tests.sse_proxy import CuttingProxy
-from tests.integration_tests.sse_served import ASKED, ENCODINGS, lockstep_input
 from tests.unit_tests.platform.test_sse_encodings import decoder
 
 EVERY_STEP = list(range(STEPS))

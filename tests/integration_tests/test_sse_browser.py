@@ -10,9 +10,8 @@ import pytest
 from demo.dev_server import DevServer
 from tests.integration_tests.browser import SOURCES, Page
 from tests.integration_tests.npm import NEEDS_NPM, check_lock
-from tests.integration_tests.sse_graphs import STEPS, TEXT
+from tests.integration_tests.sse_graphs import ASKED, STEPS, TEXT, lockstep_input
 from tests.integration_tests.sse_proxy import CuttingProxy
-from tests.integration_tests.sse_served import ASKED, lockstep_input
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 """How a body of zstd begins: what Chromium asks for beside gzip, deflate and Brotli."""

@@ -12,9 +12,8 @@ import pytest
 
 from demo.dev_server import DevServer
 from tests.integration_tests.npm import NEEDS_NPM, check_lock, installed
-from tests.integration_tests.sse_graphs import RESTED, STEPS, TEXT
+from tests.integration_tests.sse_graphs import ASKED, RESTED, STEPS, TEXT, lockstep_input
 from tests.integration_tests.sse_proxy import CuttingProxy
-from tests.integration_tests.sse_served import ASKED, lockstep_input
 
 SOURCES = Path(__file__).parents[1] / "javascript"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from langgraph_once.manifest import GRAPHS_MODULE
-from tests.command import run_once
+from tests.forked import run_once
 
 __all__ = ["APP_PY", "Found", "check", "expect", "wrapped"]
 

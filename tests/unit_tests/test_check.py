@@ -16,7 +16,7 @@ import pytest
 
 import langgraph_once
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
-from tests.command import run_once
+from tests.forked import run_once
 from tests.unit_tests.checked import APP_PY, check, expect, wrapped
 
 PLUGIN = Path(langgraph_once.__file__).parents[1]

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from langgraph_once import SerdeConfig
 from langgraph_once.checkpoint import open_sqlite_saver
 from langgraph_once.serde import OnceSerializer
-from tests.command import run_once
+from tests.forked import run_once
 
 CONFIG: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
-from tests.command import run_once
+from tests.forked import run_once
 
 TEMPLATE = """\
 {

@@ -11,8 +11,7 @@ from typing import Any
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langgraph_once.checkpoint import open_sqlite_saver
-from tests.command import SCRIPT
-from tests.forked import Forked
+from tests.forked import SCRIPT, Forked
 from tests.unit_tests.checkpoint import whole_databases as whole
 
 COUNT = 16

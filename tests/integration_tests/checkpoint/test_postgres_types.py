@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
-from tests.command import run_once
+from tests.forked import run_once
 from tests.unit_tests.checkpoint import whole_databases as whole
 
 ON: Any = {"configurable": {"thread_id": "thread", "checkpoint_ns": ""}}

@@ -13,8 +13,8 @@ import pytest
 from langgraph_sdk.client import SyncLangGraphClient
 
 from demo.dev_server import DevServer
-from tests.command import run_once
 from tests.docs.problem import ANSWER
+from tests.forked import run_once
 from tests.in_terminal import in_terminal
 from tests.integration_tests.served import ADDRESS
 

@@ -19,12 +19,12 @@ from langgraph_sdk import get_sync_client
 from tests.corpus.scenario import CLASSES, Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.score import Outcome, Verdict
-from tests.integration_tests.remote.reasons import reason
 from tests.integration_tests.remote.sources import (
     SOURCES,
     VARIANTS,
     Source,
     corpus_server,
+    reason,
     verdicts,
 )
 

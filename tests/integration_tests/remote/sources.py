@@ -16,11 +16,21 @@ from langgraph_sdk.client import SyncLangGraphClient
 from demo.dev_server import DevServer
 from langgraph_once import DedupConfig, Ledger, OnceRemoteGraph
 from tests.corpus.play import Event
+from tests.corpus.reasons import REASONS
 from tests.corpus.scenario import Run, Scenario
-from tests.corpus.score import Verdict, _Audience, score
+from tests.corpus.score import Audience, Verdict, score
 from tests.corpus.variants import ALL, Variant
 
-__all__ = ["LOCAL", "REMOTE", "SOURCES", "Source", "corpus_server", "graph_id", "verdicts"]
+__all__ = [
+    "LOCAL",
+    "REMOTE",
+    "SOURCES",
+    "Source",
+    "corpus_server",
+    "graph_id",
+    "reason",
+    "verdicts",
+]
 
 Source: TypeAlias = Literal["v1", "v2", "v3", "once", "stock"]
 
@@ -80,7 +90,7 @@ def verdicts(
     variant = VARIANTS[source]
     if source in LOCAL:
         return score(scenario, variant, "once")
-    audience = _Audience(scenario, variant, "once" if source == "once" else "dedup")
+    audience = Audience(scenario, variant, "once" if source == "once" else "dedup")
     config = DedupConfig(state=variant.state)
     graph = OnceRemoteGraph(graph_id(scenario.name, source), sync_client=client, dedup=config)
     ledger, thread = Ledger(), functools.cache(lambda _: str(uuid4()))
@@ -97,7 +107,7 @@ def _play(
     config: Any,
     ledger: Ledger,
     variant: Variant,
-    audience: _Audience,
+    audience: Audience,
 ) -> None:
     asked: Any = {
         "stream_mode": list(variant.modes),
@@ -117,3 +127,24 @@ def _event(chunk: Any) -> Event:
     if isinstance(chunk, dict):
         return Event(chunk["ns"], chunk["type"], chunk["data"])
     return Event(*chunk)
+
+
+_PAIR = (
+    "A node's pair comes in the update, before its message has an id and is sent: at the update "
+    "the client does not know that the message will come, and shows both."
+)
+TOLD_BY_ID = {"copied-stripped-as-pair": _PAIR, "handed-pair": _PAIR}
+"""What our server tells when the client has shown a part of it already."""
+
+
+def reason(name: str, source: Source) -> str | None:
+    """Why a scenario need not be right from this source; None if it must be.
+
+    A stock server tells no more than a plain stream, so what a filter cannot know holds there.
+    """
+    if source == "once":
+        return TOLD_BY_ID.get(name)
+    if source != "stock":
+        return None
+    holding = (each for each in REASONS.get(name, ()) if each.holds(VARIANTS[source]))
+    return next((each.why for each in holding), None)

@@ -12,8 +12,13 @@ from langgraph_sdk.client import SyncLangGraphClient
 from tests.corpus.scenario import Scenario
 from tests.corpus.scenarios import SCENARIOS
 from tests.corpus.score import Outcome
-from tests.integration_tests.remote.reasons import reason
-from tests.integration_tests.remote.sources import SOURCES, VARIANTS, corpus_server, verdicts
+from tests.integration_tests.remote.sources import (
+    SOURCES,
+    VARIANTS,
+    corpus_server,
+    reason,
+    verdicts,
+)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"

@@ -24,7 +24,7 @@ from langgraph_once.checkpoint.moving.migrate import entering, migrate
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.survey import Survey, open_snapshot, report, survey
 from langgraph_once.survey.estimate import Estimate
-from tests.command import run_once
+from tests.forked import run_once
 from tests.integration_tests.survey.stock_threads import agent, asking, copy, fill, stock
 from tests.unit_tests.checkpoint.whole_databases import url
 

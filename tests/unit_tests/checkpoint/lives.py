@@ -30,7 +30,6 @@ TABLES = (
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = [f"{word:05x}" for word in random.Random(7).choices(range(2**20), k=4000)]
 DELTA = "log"
-LATEST = "latest"
 CHANNELS = ("messages", "files", "text", "shared")
 THREADS = st.sampled_from(["a", "a", "a", "b", "b", "c"])
 CHANGES = st.sampled_from(["grow", "grow", "edit", "shrink", "file", "file", "say", "share", "set"])

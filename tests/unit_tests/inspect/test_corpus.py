@@ -15,9 +15,6 @@ WATCHED = Variant(
     "async", "v2", ("messages", "updates", "values", "custom"), subgraphs=True, state="full"
 )
 
-KINDS_LOST = {"L1"}
-"""Of these classes LangGraph loses something in each scenario."""
-
 UNDECIDED = "retried-text-id-last"
 """No id of its stream is in a state. To the judge such a state proves nothing."""
 

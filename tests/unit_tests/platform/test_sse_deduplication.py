@@ -15,7 +15,7 @@ from langgraph_once.platform.sse.deduplication import FrameFilter
 from langgraph_once.platform.sse.raw_frames import RawFrameReader, frame_bytes
 from tests.integration_tests.served import HELLO, builder
 from tests.unit_tests.platform.streaming import Recorder, answered, request, streaming
-from tests.unit_tests.stream.hidden_scenes import ALL, BYE, DRAFT, JOINED, team
+from tests.unit_tests.stream.scenes import ALL, BYE, DRAFT, JOINED, team
 
 HEARTBEAT = b": heartbeat\r\n\r\n"
 MODES: Any = ["messages", "updates", "values"]

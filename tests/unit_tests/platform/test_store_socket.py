@@ -17,7 +17,7 @@ import pytest
 from langgraph_once.errors import EncryptionError
 from langgraph_once.manifest import STORE
 from langgraph_once.platform.store import store
-from tests.command import run_once
+from tests.forked import run_once
 
 ADA = ("notes", "ada")
 KEYS = json.dumps({"2026": b64encode(b"k" * 32).decode()})

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from tests.command import run_once
+from tests.forked import run_once
 
 KEY = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 ENV = {"ONCE_SERDE__ENCRYPTION_KEYS": json.dumps({"k": KEY})}

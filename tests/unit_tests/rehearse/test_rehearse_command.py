@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from tests.command import run_once
+from tests.forked import run_once
 from tests.unit_tests.rehearse.changes import USUAL
 
 OLD = """

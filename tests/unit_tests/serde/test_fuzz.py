@@ -24,8 +24,7 @@ from tests.data.blobs.upstream_values import AES_KEY
 from tests.unit_tests.serde.strictly import strict_config
 
 from .cpu import least_seconds, within
-from .mutate import mutate
-from .mutate_tree import mutate_tree
+from .mutate import mutate, mutate_tree
 from .samples import outcome
 
 if TYPE_CHECKING:

@@ -25,8 +25,10 @@ from langgraph_once.errors import ConfigError
 from langgraph_once.events import MessageCompletedEvent
 from langgraph_once.stream import v2_part
 from tests.exact import exactly
-from tests.unit_tests.stream.hidden_scenes import (
+from tests.unit_tests.stream.scenes import (
     ALL,
+    ALL_MODES,
+    ASKED,
     BYE,
     CHEAP,
     DRAFT,
@@ -35,10 +37,13 @@ from tests.unit_tests.stream.hidden_scenes import (
     NOTE,
     PLAN,
     VERDICT,
+    chain,
+    folded,
+    messages_in,
+    model,
     tagged,
     team,
 )
-from tests.unit_tests.stream.scenes import ALL_MODES, ASKED, chain, folded, messages_in, model
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning"

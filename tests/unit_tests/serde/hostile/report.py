@@ -19,9 +19,8 @@ from typing import Any, Final
 from langgraph_once.serde.trust.policy import TABLE, Code
 
 from .families import FAMILIES, Family
-from .hooks import HOOKS, Hook
+from .hooks import HOOKS, SPECIALS, Hook
 from .rows import TRUSTS, Trust, findings, fires
-from .specials import SPECIALS
 from .zoo import specimen
 
 __all__ = [

@@ -28,12 +28,12 @@ from typing_extensions import TypedDict
 
 from langgraph_once import DedupConfig
 from tests.exact import exactly
-from tests.unit_tests.stream.hidden_scenes import graph_of
 from tests.unit_tests.stream.scenes import (
     ASKED,
     chain,
     fan_out,
     folded,
+    graph_of,
     model,
     nested,
     says,

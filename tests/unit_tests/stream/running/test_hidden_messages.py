@@ -25,17 +25,22 @@ from langgraph_once.stream.readers import first_chunk
 from langgraph_once.stream.running.handler_hiding import HidingMessagesHandler
 from langgraph_once.stream.running.run import Run
 from tests.exact import exactly
-from tests.unit_tests.stream.hidden_scenes import (
+from tests.unit_tests.stream.scenes import (
+    ASKED,
     BYE,
     NOTE,
     PLAN,
     asks,
+    chain,
     copies,
+    folded,
     graph_of,
+    messages_in,
+    model,
+    says,
     tagged,
     writes,
 )
-from tests.unit_tests.stream.scenes import ASKED, chain, folded, messages_in, model, says
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 

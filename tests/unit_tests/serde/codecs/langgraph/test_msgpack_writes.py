@@ -14,10 +14,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.langgraph.write import encode_msgpack
-from tests.unit_tests.serde.msgpack_classes import Plain
-from tests.unit_tests.serde.msgpack_kinds import KINDS
-from tests.unit_tests.serde.msgpack_models import Leaf
-from tests.unit_tests.serde.msgpack_values import VALUES
+from tests.unit_tests.serde.msgpack_classes import Leaf, Plain
+from tests.unit_tests.serde.msgpack_values import KINDS, VALUES
 from tests.unit_tests.serde.samples import OWN_VALUES, SAFE_VALUES
 
 UPSTREAM = JsonPlusSerializer()
