@@ -92,7 +92,7 @@ async def watched(request: Request) -> Response:
         asked = _Watch.model_validate_json(await _body(request))
     except ValidationError as error:
         return JSONResponse({"detail": _problem(error)}, status_code=422)
-    events = _sse(asked, _own_url(request), _passed_on(request))
+    events = _sse(asked, own_url(request), passed_on(request))
     # It ends when the server stops. One that goes on would keep the server from stopping: what
     # reads the server's own streams takes their end for a lost connection, and asks again.
     return EventSourceResponse(events, ping=PING_S, sep="\n")
@@ -113,7 +113,7 @@ def _problem(error: ValidationError) -> str:
     return f"{where}: {first['msg']}" if where else str(first["msg"])
 
 
-def _own_url(request: Request) -> str:
+def own_url(request: Request) -> str:
     """Where this server answers this process: the socket that the request came by.
 
     Not what the request says of its host, which may be anything.
@@ -123,7 +123,7 @@ def _own_url(request: Request) -> str:
     return f"http://{name}:{port}{request.url.path.removesuffix('/once/watch')}"
 
 
-def _passed_on(request: Request) -> dict[str, str]:
+def passed_on(request: Request) -> dict[str, str]:
     """The headers of the browser, by which the server knows its user."""
     return {
         name: value

@@ -198,14 +198,14 @@ class OnceRemoteGraph(RemoteThreads):
 
     def stream_events(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """`RemoteGraph.stream_events`; v3 has our channel: see `langgraph_once.remote.v3`."""
-        run = super().stream_events(_v3_input(input), _announcing(config), **kwargs)
+        run = super().stream_events(v3_input(input), _announcing(config), **kwargs)
         return OnceRunStream(run, self.dedup) if isinstance(run, _RemoteGraphRunStream) else run
 
     async def astream_events(  # type: ignore[override]  # as upstream's own
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """`stream_events`, async; the events of v3 end with the run."""
-        run = await super().astream_events(_v3_input(input), _announcing(config), **kwargs)
+        run = await super().astream_events(v3_input(input), _announcing(config), **kwargs)
         return AsyncOnceRunStream(run, self.dedup)
 
     @property
@@ -298,7 +298,7 @@ class OnceRemoteGraph(RemoteThreads):
         return call
 
 
-def _v3_input(input: Any) -> Any:
+def v3_input(input: Any) -> Any:
     return input if isinstance(input, Command) else sent(input)
 
 

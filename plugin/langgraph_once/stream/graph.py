@@ -240,7 +240,7 @@ class _Begun:
         is_stock = for_stock and not self._is_v3
         dedup = as_stock_reads(graph.dedup_config) if is_stock else graph.dedup_config
         self.run = Run(graph, dedup, input, is_stock=is_stock)
-        self.thread: Thread | None = None if is_stock else _thread_of(graph, merged, input)
+        self.thread: Thread | None = None if is_stock else thread_of(graph, merged, input)
 
     def filtering(self, ledger: Ledger) -> Opened:
         """The stream for a reader who has what this ledger says."""
@@ -315,7 +315,7 @@ class _Begun:
         return own
 
 
-def _thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> Thread | None:
+def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> Thread | None:
     """The thread whose ledger a stream goes on with; a stream inside a node has none.
 
     Nor has one in stock form: a stock reader may be new, so its ledger starts empty.

@@ -76,12 +76,12 @@ def test_who_waited_for_the_lock_sees_what_was_made_meanwhile(
 ) -> None:
     for _ in range(3):  # it remembers that nothing is there
         with conn.transaction():
-            assert drive(postgres_schema._state(), execute_on(conn)).steps
+            assert drive(postgres_schema.schema_state(), execute_on(conn)).steps
     with conn.transaction():
         conn.execute("SELECT 1")
         with open_postgres_saver(database):
             pass
-        assert drive(postgres_schema._state(), execute_on(conn)).steps == []
+        assert drive(postgres_schema.schema_state(), execute_on(conn)).steps == []
 
 
 @pytest.mark.parametrize("is_autocommit", [True, False], ids=["autocommit", "transactions"])

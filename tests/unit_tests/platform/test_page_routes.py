@@ -11,7 +11,7 @@ from starlette.authentication import SimpleUser
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from langgraph_once.inspect.page import _own_url, _passed_on
+from langgraph_once.inspect.page import own_url, passed_on
 from langgraph_once.platform.page_routes import page_routes
 
 LOCAL, FAR = ("127.0.0.1", 5000), ("192.0.2.7", 5000)
@@ -127,7 +127,7 @@ def request(**scope: Any) -> Request:
     ],
 )
 def test_it_asks_the_socket_that_it_was_asked_by(scope: Any, expected: str) -> None:
-    assert _own_url(request(**scope)) == expected
+    assert own_url(request(**scope)) == expected
 
 
 def test_the_user_s_headers_go_along() -> None:
@@ -141,5 +141,5 @@ def test_the_user_s_headers_go_along() -> None:
         b"sec-fetch-site": b"same-origin",
         b"connection": b"close",
     }
-    passed = _passed_on(request(headers=[*given.items()]))
+    passed = passed_on(request(headers=[*given.items()]))
     assert passed == {"authorization": "Bearer x", "cookie": "a=b", "x-api-key": "k"}

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from langgraph_once import DedupConfig, OnceRemoteGraph
-from langgraph_once.remote.graph import _v3_input
+from langgraph_once.remote.graph import v3_input
 from langgraph_once.stream import Ledger
 from tests.unit_tests.remote.clients import BEGUN, QUICK, SUCCESS, custom
 from tests.unit_tests.remote.raw_server import THREAD, RawServer, answer, events, stream
@@ -85,7 +85,7 @@ def test_what_a_state_names_anew_behind_a_gap_does_not_come_again(
 
 
 def test_an_input_of_v3_goes_as_json_and_a_command_as_it_is() -> None:
-    said = _v3_input({"messages": [AIMessage("Hi", id="a")]})["messages"][0]
+    said = v3_input({"messages": [AIMessage("Hi", id="a")]})["messages"][0]
     assert (said["type"], said["content"], said["id"]) == ("ai", "Hi", "a")
     command: Any = Command(resume=1)
-    assert _v3_input(command) is command
+    assert v3_input(command) is command

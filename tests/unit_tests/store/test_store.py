@@ -86,8 +86,9 @@ async def test_without_its_key_nothing_opens_nor_looks_like_a_value(place: Place
         async with place.opened(keys) as store:
             with pytest.raises(EncryptionError, match="2026"):
                 await store.aget(ADA, "tea")
+    async with place.stock() as stock:
+        (looks_sealed,) = await stock.asearch(ADA)
     async with place.opened({}) as store:
-        (looks_sealed,) = await store._rows.asearch(ADA)
         with pytest.raises(EncodeError):
             await store.aput(ADA, "fake", looks_sealed.value)
 

@@ -339,4 +339,7 @@ def test_a_saver_behind_an_adapter_keeps_the_ledgers() -> None:
     inputs: list[Any] = [ASKED, Command(resume="Yes.")]
     told = [exactly(plain).stream(each, THREAD, stream_mode="messages") for each in inputs]
     assert texts_of(*told) == ["First.", "Before the question.", "Yes."]
-    assert saver.inner._threads
+    kept = [
+        state.config["configurable"]["checkpoint_id"] for state in plain.get_state_history(THREAD)
+    ]
+    assert any(saver.inner.load_stream_state(StreamAddress("1", "", each)) for each in kept)

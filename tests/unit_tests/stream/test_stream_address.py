@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from langgraph_once.stream.graph import _thread_of
+from langgraph_once.stream.graph import thread_of
 from langgraph_once.stream.readers import TASK_ID_KEY
 from tests.exact import exactly
 from tests.unit_tests.stream.scenes import ASKED
@@ -34,4 +34,4 @@ GRAPH: Any = exactly(
 )
 def test_only_those_of_a_thread_that_run_in_no_node(asked: Any, has_one: bool) -> None:
     config: Any = {"configurable": asked, "metadata": {}}
-    assert (_thread_of(GRAPH, config, ASKED) is not None) is has_one
+    assert (thread_of(GRAPH, config, ASKED) is not None) is has_one

@@ -54,7 +54,7 @@ class _Step(NamedTuple):
     """The index of ours that it makes."""
 
 
-class _State(NamedTuple):
+class SchemaState(NamedTuple):
     """How far a database is."""
 
     has_tables: bool
@@ -78,7 +78,7 @@ def set_up(conn: Connection, schema: str | None, *, is_pooler: bool) -> None:
     """
     with transaction(conn):
         enter_schema(execute_on(conn), schema)
-        state = drive(_state(), execute_on(conn))
+        state = drive(schema_state(), execute_on(conn))
     if not state.steps:
         return
     if state.has_tables and conn.autocommit and is_idle(conn) and not is_pooler:
@@ -92,7 +92,7 @@ def is_missing(conn: Connection, schema: str | None) -> bool:
     """Whether not even upstream's tables are there."""
     with transaction(conn):
         enter_schema(execute_on(conn), schema)
-        return not drive(_state(), execute_on(conn)).has_tables
+        return not drive(schema_state(), execute_on(conn)).has_tables
 
 
 def enter_schema(execute: Execute, schema: str | None, *, is_local: bool = True) -> None:
@@ -112,14 +112,14 @@ def _set_up_at_once(conn: Connection, schema: str | None) -> bool:
             execute_on(conn)(
                 Statement(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}", has_rows=False)
             )
-        for step in drive(_state(), execute_on(conn)).steps:
+        for step in drive(schema_state(), execute_on(conn)).steps:
             _do(conn, step._replace(sql=step.sql.replace(_CONCURRENTLY, "")))
         return True
 
 
 def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
     with _in_schema(conn, schema), _locked(conn):
-        for step in drive(_state(), execute_on(conn)).steps:
+        for step in drive(schema_state(), execute_on(conn)).steps:
             if _CONCURRENTLY in step.sql:
                 _do(conn, step)
             else:
@@ -135,7 +135,7 @@ def _do(conn: Connection, step: _Step) -> None:
     execute_on(conn)(step.record)
 
 
-def _state() -> Program[_State]:
+def schema_state() -> Program[SchemaState]:
     # A session learns of tables that others made when it locks one, `pg_class` here: not when it
     # gets our lock, in a transaction that began before they were there.
     ((has_theirs, has_ours, has_tables),) = yield Statement(
@@ -151,7 +151,7 @@ def _state() -> Program[_State]:
     if ours > len(MIGRATIONS):
         known = len(MIGRATIONS)
         raise NewerSchemaError(f"a newer langgraph-once made it (schema {ours}, not {known})")
-    return _State(has_tables, [*_upstream(done + 1), *_ours(ours + 1)])
+    return SchemaState(has_tables, [*_upstream(done + 1), *_ours(ours + 1)])
 
 
 def _upstream(version: int) -> Iterator[_Step]:

@@ -15,6 +15,7 @@ from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.layers import compression
 from langgraph_once.serde.layers.compression import Compression
+from langgraph_once.serde.layers.encryption import KeyRing
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -95,7 +96,7 @@ def test_what_is_sealed_needs_no_checksum_and_what_is_not_has_one(size: int) -> 
             flipped = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
             assert bare.loads_typed((tag, flipped)) == text
     row = sealed.dumps_typed(text)
-    opened = sealed._keys.decrypt(row[1], tag=row[0])
+    opened = KeyRing(KEYS).decrypt(row[1], tag=row[0])
     assert len(opened) == len(data) - 4
     assert sealed.loads_typed(row) == text
     with pytest.raises(EncryptionError):

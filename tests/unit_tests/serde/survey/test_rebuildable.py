@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from langgraph_once.config import SerdeConfig
 from langgraph_once.serde import OnceSerializer, Opaque, storable
+from langgraph_once.serde.codecs.once1.format.layout import Ext
 from langgraph_once.serde.survey.rebuildable import RANKS, TypeStatus, TypeStatusChecker
 from langgraph_once.serde.survey.type_names import Mention, mentions_in
 from tests.unit_tests.serde.codecs.once1 import kinds as k
@@ -151,7 +152,9 @@ def test_upstreams_names_lead_to_the_class_that_is_nested() -> None:
 
 @pytest.mark.parametrize("config", [SerdeConfig(), SerdeConfig(allowed_types=("re:compile",))])
 def test_a_safe_type_needs_no_line(config: SerdeConfig) -> None:
-    standings = TypeStatusChecker(config)
-    assert standings._word("re:compile") == "always"
-    assert standings._word("datetime:datetime") == "always"
-    assert standings._word("re:compile.compile") != "always"
+    def word(name: str) -> str:
+        return TypeStatusChecker(config).of(Mention(name, "once1", Ext.FUNCTION)).word
+
+    assert word("re:compile") == "always"
+    assert word("re:compile.compile") != "always"
+    assert TypeStatusChecker(config).of_class("datetime", "datetime").word == "always"

@@ -101,7 +101,8 @@ class Traced(Lifecycle):
     """Notes each case with the operations that followed."""
 
     def __init__(self) -> None:
-        super().__init__(Ledger(), HOLD, DedupStats())
+        self.ledger = Ledger()
+        super().__init__(self.ledger, HOLD, DedupStats())
         self.seen: list[tuple[Case, list[Operation]]] = []
 
     def feed(self, part: Part) -> Iterator[Operation]:
@@ -115,14 +116,14 @@ class Traced(Lifecycle):
 def test_each_case_has_an_example(case: Case) -> None:
     parts, expected = EXAMPLES[case]
     lifecycle = Traced()
-    lifecycle._ledger.begin()
+    lifecycle.ledger.begin()
     for each in parts[:-1]:
         lifecycle.feed(each)
-    before = [*lifecycle._ledger.known()]
+    before = [*lifecycle.ledger.known()]
     lifecycle.feed(parts[-1])
     found, operations = lifecycle.seen[-1]
     assert (found, [f"{op.kind} {op.because}" for op in operations]) == (case, expected)
-    record = [*lifecycle._ledger.entries(parts[-1].data.id), *before][:1]
+    record = [*lifecycle.ledger.entries(parts[-1].data.id), *before][:1]
     assert {entry.state for entry in record} <= {*Lifecycle.rules[case].becomes}
 
 

@@ -23,6 +23,7 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Loader, Registry, encode
 from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once1.format.scan import is_deeper_than
+from langgraph_once.serde.layers.compression import Compression
 from langgraph_once.serde.trust.allowlist import Allowlist
 from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import (
@@ -235,7 +236,9 @@ def test_attributes_of_an_allowed_class_are_not_allowed() -> None:
 
 def test_a_few_bytes_do_not_become_many_objects() -> None:
     serde = OnceSerializer(strict_config(codec="once1", max_decoded_objects=10_000_000))
-    squeezed = serde._compression.compress(b"\xdc\xff\xff" + b"\x90" * 65_535 * 200)
+    squeezed = Compression(level=3, max_decoded_bytes=10**9).compress(
+        b"\xdc\xff\xff" + b"\x90" * 65_535 * 200
+    )
     assert squeezed is not None
     assert len(squeezed) < 10_000
 

@@ -99,8 +99,8 @@ def test_the_name_is_what_it_was_in_the_first_release() -> None:
 
 
 def test_the_name_given_at_the_top_of_a_module_is_still_read() -> None:
-    reader = serde().with_msgpack_allowlist([(m.__name__, "Page[int]")])
-    loader = Loader(Registry(), reader._allowlist)
+    allowlist = Allowlist.from_config(strict_config()).extended([(m.__name__, "Page[int]")])
+    loader = Loader(Registry(), allowlist)
     assert loader.loaded_class(f"{PAGE}[int]", tag="once1") is m.IntPage
 
 
