@@ -34,7 +34,9 @@ MADE_BY_CLASSES = {"_abc_impl", "_is_protocol"}
 
 
 @pytest.mark.parametrize("name", PRIVATE, ids=lambda name: f"{name.module}.{name.name}")
-def test_upstream_has_it(name: Private, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_upstream_has_each_private_name_of_the_list(
+    name: Private, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for setting in ("REDIS_URI", "DATABASE_URI"):  # without, parts of the server are not imported
         monkeypatch.setenv(setting, "fake")
     found: Any = importlib.import_module(name.module)
@@ -45,7 +47,7 @@ def test_upstream_has_it(name: Private, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("test", sorted({name.test for name in PRIVATE}))
-def test_its_tests_are_there(test: str) -> None:
+def test_the_tests_that_the_list_of_private_names_gives_exist(test: str) -> None:
     assert list(Path("tests").rglob(f"{test}.py"))
 
 

@@ -42,7 +42,7 @@ STATE = Variant("sync", "v1", ("values",), state="full")
 
 
 @every_scenario
-def test_once(scenario: Scenario) -> None:
+def test_once_is_right_in_every_scenario_and_variant(scenario: Scenario) -> None:
     told = [line for _, line in deviations(scenario, "once", FEW)]
     assert not told, _page(scenario, told)
 
@@ -63,7 +63,9 @@ def test_a_filter_behind_once_takes_nothing_in_any_variant(scenario: Scenario) -
 
 
 @every_scenario
-def test_dedup(scenario: Scenario) -> None:
+def test_dedup_is_right_in_every_scenario_and_variant_but_for_known_reasons(
+    scenario: Scenario,
+) -> None:
     found = list(deviations(scenario, "dedup", FEW))
     reasons = REASONS.get(scenario.name, ())
     told = [line for variant, line in found if not any(r.holds(variant) for r in reasons)]
@@ -99,7 +101,7 @@ def test_two_streams_of_one_graph_at_once(name: str, variant: Variant) -> None:
     assert not told, _page(scenario, told)
 
 
-def test_every_class_is_there() -> None:
+def test_the_corpus_has_scenarios_of_every_class() -> None:
     assert {scenario.kind for scenario in SCENARIOS} == set(CLASSES)
     assert set(REASONS) <= set(BY_NAME)
 

@@ -82,7 +82,7 @@ def _add_up(events: list[Event]) -> None:
             message_chunk_to_message(so_far)
 
 
-def test_it_repeats_less_than_plain() -> None:
+def test_once_repeats_less_to_stock_readers_than_a_plain_graph() -> None:
     counts: Counter[tuple[str, Outcome]] = Counter()
     for scenario in SCENARIOS:
         if scenario.kind in ("D1", "D2", "D4") and applies(scenario, VARIANTS[0], "stock"):

@@ -50,7 +50,7 @@ async def test_the_examples_run(page: str, tmp_path: Path) -> None:
         for number, program in enumerate(programs(page))
     ],
 )
-def test_each_runs_as_printed_and_prints_what_the_page_says(
+def test_each_example_runs_as_printed_and_prints_what_the_page_says(
     program: Program, tmp_path: Path
 ) -> None:
     printed = output(program.text, tmp_path).replace("\r\n", "\n")

@@ -48,7 +48,7 @@ def test_the_site_has_every_page() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_is_generated_is_new(page: str) -> None:
+def test_generated_pages_are_up_to_date(page: str) -> None:
     assert (ROOT / "docs" / page).read_text() == PAGES[page](), "run `make docs`"
 
 

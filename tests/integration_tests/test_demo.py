@@ -43,7 +43,7 @@ def test_ours_has_each_thing_once_and_a_stock_client_has_not() -> None:
     assert demo.returncode == 0
 
 
-def test_its_table_fits_a_terminal_of_80_columns_with_a_scroll_bar() -> None:
+def test_the_table_of_the_demo_fits_a_terminal_of_80_columns_with_a_scroll_bar() -> None:
     script = (
         "from demo.__main__ import comparison; from demo.reader import Reader;"
         "from demo.__main__ import Readers; from rich.console import Console;"

@@ -69,12 +69,12 @@ def test_without_a_proxy_it_is_open_to_this_machine(server: DevServer) -> None:
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-def test_a_proxy_that_shows_itself_closes_it(server: DevServer, sign: str) -> None:
+def test_a_proxy_that_shows_itself_closes_the_page(server: DevServer, sign: str) -> None:
     with proxy(server.port, SIGNS[sign]) as url:
         assert statuses(url) == {404}
 
 
-def test_nginx_with_nothing_set_closes_it(server: DevServer) -> None:
+def test_nginx_with_nothing_set_closes_the_page(server: DevServer) -> None:
     """It asks in HTTP/1.0, for the host of `proxy_pass`, and adds no header."""
     with proxy(server.port, {"Connection": "close"}, "HTTP/1.0") as url:
         assert statuses(url) == {404}

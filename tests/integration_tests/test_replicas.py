@@ -43,7 +43,7 @@ def known_to(client: SyncLangGraphClient, thread_id: str, graph_id: str = "resea
     client.threads.create(thread_id=thread_id, if_exists="do_nothing", graph_id=graph_id)
 
 
-def test_one_asks_and_the_other_goes_on_and_repeats_nothing(replicas: Replicas) -> None:
+def test_one_replica_asks_and_the_other_goes_on_and_repeats_nothing(replicas: Replicas) -> None:
     one, two = replicas
     thread_id = one.threads.create()["thread_id"]
     config: Any = {"configurable": {"thread_id": thread_id}}
@@ -62,7 +62,7 @@ def test_one_asks_and_the_other_goes_on_and_repeats_nothing(replicas: Replicas) 
     assert tally.lost(texts) == []
 
 
-def test_what_one_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
+def test_what_one_replica_does_to_a_thread_the_other_sees(replicas: Replicas) -> None:
     one, two = replicas
     thread_id = one.threads.create()["thread_id"]
     known_to(two, thread_id, "copying")

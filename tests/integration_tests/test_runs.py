@@ -232,7 +232,7 @@ class TestJoining:
         assert folded(parts) == {HELLO: 1}
 
     @pytest.mark.parametrize(("graph", "at"), [("copying", "end"), ("copying_plain", "middle")])
-    async def test_another_process_goes_on(
+    async def test_another_process_goes_on_with_a_run(
         self, server: DevServer, thread_id: str, graph: str, at: Any
     ) -> None:
         parts: list[Part] = []

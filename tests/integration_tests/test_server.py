@@ -37,7 +37,7 @@ def new_thread(client: SyncLangGraphClient) -> tuple[str, Any]:
 
 
 class TestWiring:
-    def test_it_answers_and_lists_the_assistants(self, server: DevServer) -> None:
+    def test_the_server_answers_and_lists_the_assistants(self, server: DevServer) -> None:
         assert httpx.get(f"{server.url}/ok").json()["ok"] is True
         found = httpx.post(f"{server.url}/assistants/search", json={"limit": 100}).json()
         assert {"research", "research_plain"} <= {a["graph_id"] for a in found}
@@ -98,7 +98,7 @@ class TestStreams:
         assert ours.duplicates == 0
         assert set(ours.deliveries()) == set(plain.deliveries())
 
-    async def test_async_delivers_the_same(
+    async def test_an_async_client_is_delivered_what_a_sync_one_is(
         self, remote: RemoteFactory, sync_client: SyncLangGraphClient
     ) -> None:
         _, config = new_thread(sync_client)

@@ -65,7 +65,7 @@ def without_nothing(value: Any) -> Any:
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_it_is_the_same() -> None:
+def test_the_page_folds_events_as_the_view_does() -> None:
     here = {side: asdict(seen) for side, seen in View(EVENTS).sides.items()}
     for seen in here.values():
         del seen["thread_id"], seen["run_ids"]  # which the page keeps in its address

@@ -71,7 +71,7 @@ def test_the_lock_pins_what_drives_the_browser_and_names_no_registry() -> None:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_the_page(found: dict[str, str | None], step: str) -> None:
+def test_the_page_does_each_step_in_a_browser(found: dict[str, str | None], step: str) -> None:
     assert found[step] is None, found[step]
 
 

@@ -21,7 +21,7 @@ def run(*args: str) -> Result:
 
 
 @pytest.mark.parametrize("graph", ["agent", "agent_plain"])
-def test_it_counts_what_each_has(server: DevServer, graph: str) -> None:
+def test_the_demo_counts_what_each_side_has(server: DevServer, graph: str) -> None:
     counted = json.loads(run(server.url, graph, "--say", "To Rome.", "--json").stdout)
     has: dict[str, list[Any]] = {side: [counted[side][k] for k in WRONG] for side in counted}
     assert has["stock"] == [1, 1, 1, 0]
@@ -30,7 +30,9 @@ def test_it_counts_what_each_has(server: DevServer, graph: str) -> None:
         assert counted["once"]["bytes"] < counted["stock"]["bytes"] / 5
 
 
-def test_it_answers_and_says_which_texts(server: DevServer, client: SyncLangGraphClient) -> None:
+def test_the_demo_answers_an_interrupt_and_says_which_texts_were_repeated(
+    server: DevServer, client: SyncLangGraphClient
+) -> None:
     threads = client.threads.count()
     done = run(server.url, "research", "--answer", "approve")
     assert "LangGraph: repeated: I look up who wrote about offset tracking" in done.stdout

@@ -32,11 +32,11 @@ def test_another_process_reads_what_the_server_wrote(
     assert values.keys().isdisjoint({"scratch", "used", "is_last", "remaining"})
 
 
-def test_langgraphs_serializer_gives_back_none_of_them() -> None:
+def test_langgraphs_serializer_changes_each_value_of_the_state_sample() -> None:
     assert [found.channel for found in survivals() if found.stock == SAME] == []
 
 
-def test_ours_gives_back_all_of_them() -> None:
+def test_our_serializer_gives_back_all_values_of_the_state_sample() -> None:
     assert [found for found in survivals() if found.once != SAME] == []
 
 

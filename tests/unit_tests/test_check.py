@@ -252,7 +252,7 @@ def test_what_works_but_not_as_it_reads_is_a_hint(tmp_path: Path) -> None:
     )
 
 
-def test_that_no_graph_is_wrapped_is_said(tmp_path: Path) -> None:
+def test_check_says_that_no_graph_is_wrapped(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP_PY)
     for graphs, words in (
         ({"agent": "./app.py:graph"}, "settings and database are fine; no graph is wrapped"),

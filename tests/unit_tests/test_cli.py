@@ -61,12 +61,12 @@ def test_our_own_samples_are_found_fine() -> None:
     assert (run.returncode, run.stderr) == (0, "")
 
 
-def test_a_database_out_of_reach(project: Path) -> None:
+def test_a_database_out_of_reach_is_told(project: Path) -> None:
     run = once("check", cwd=project, ONCE_CHECKPOINT__PATH="/etc/hostname/x.sqlite")
     assert_one_line(run, "/etc/hostname/x.sqlite", "choose another path")
 
 
-def test_a_port_in_use(project: Path) -> None:
+def test_a_port_in_use_is_told(project: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -75,7 +75,7 @@ def test_a_port_in_use(project: Path) -> None:
     assert once("check", "--port", port, cwd=project).returncode == 0
 
 
-def test_a_wrong_key(project: Path) -> None:
+def test_a_wrong_encryption_key_is_one_line_without_the_key(project: Path) -> None:
     keys = '{"2026": "too-short"}'
     run = once("check", cwd=project, ONCE_SERDE__ENCRYPTION_KEYS=keys)
     assert_one_line(run, "ONCE_SERDE__ENCRYPTION_KEYS", "2026")
@@ -97,7 +97,7 @@ def test_a_wrong_variable_in_the_env_file(project: Path) -> None:
     assert_one_line(once("check", cwd=project), "ONCE_SERDE__COMPRESSION", "'zstd' or 'none'")
 
 
-def test_a_wrong_manifest(project: Path) -> None:
+def test_a_wrong_langgraph_json_is_told_in_one_line(project: Path) -> None:
     assert_one_line(once("check", "--config", "absent.json", cwd=project), "absent.json", "No such")
     (project / "langgraph.json").write_text("{")
     assert_one_line(once("check", cwd=project), "langgraph.json", "not valid JSON")

@@ -128,7 +128,7 @@ def test_a_graph_that_import_does_not_find_is_left_until_it_is_installed(tmp_pat
     assert file.read_text() == WIRED
 
 
-def test_what_it_does_not_understand_or_would_break_is_left_as_it_is(tmp_path: Path) -> None:
+def test_init_leaves_what_it_does_not_understand_or_would_break(tmp_path: Path) -> None:
     (tmp_path / "many.py").write_text(MANY)
     (tmp_path / "raises.py").write_text("raise RuntimeError('no key')\n")
     extra = "def stream_transformers(): return []\n"
@@ -314,7 +314,7 @@ def test_threads_may_go_to_postgresql(tmp_path: Path, postgres: str) -> None:
     assert json.loads(file.read_text())["checkpointer"]["once"] == {"path": known}
 
 
-def test_in_a_terminal_it_asks_and_shows_colours(tmp_path: Path) -> None:
+def test_init_asks_and_shows_colours_in_a_terminal(tmp_path: Path) -> None:
     file = template(tmp_path)
     for answer, written in (("n", False), ("y", True)):
         master, terminal = pty.openpty()

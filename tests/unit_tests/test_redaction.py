@@ -125,7 +125,7 @@ def test_an_id_that_may_be_a_key_works_and_does_not_print(key: str) -> None:
         *("alias/checkpoints", "projects/p1/locations/eu/key-rings/r1/keys/threads-2026"),
     ],
 )
-def test_redaction_shows_names(name: str) -> None:
+def test_redaction_keeps_a_name_that_is_no_key(name: str) -> None:
     assert shown(name) == name
 
 

@@ -152,7 +152,7 @@ def test_killed_before_the_checkpoint_of_its_writes(
 
 
 @pytest.mark.parametrize("url", DATABASES, indirect=True)
-def test_killed_while_it_writes(url: str) -> None:
+def test_a_process_killed_while_it_writes_leaves_a_sound_database(url: str) -> None:
     kill_often(url, 2)
 
 
@@ -217,7 +217,7 @@ def pieces(saver: OnceSaver) -> int:
 
 
 @pytest.mark.parametrize("url", DATABASES, indirect=True)
-def test_a_clock_that_goes_back(url: str) -> None:
+def test_checkpoints_written_while_the_clock_goes_back_are_all_kept(url: str) -> None:
     """The latest is the one with the largest id, as in upstream's savers; none is lost."""
     with opened(url) as saver:
         put(saver, 1, {"a": [text(1, 3000)]}, id_at(100, 1))

@@ -17,7 +17,7 @@ from tests.unit_tests.checkpoint import whole_databases as whole
 COUNT = 16
 
 
-def test_it_goes_on_after_each_kill(tmp_path: Path) -> None:
+def test_a_migration_goes_on_after_each_kill(tmp_path: Path) -> None:
     path = tmp_path / "threads.sqlite"
     expected: dict[str, Any] = {}
     with open_sqlite_saver(path) as saver:

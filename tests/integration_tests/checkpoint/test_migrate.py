@@ -58,7 +58,7 @@ def test_upstreams_saver_goes_on_with_every_thread(here: str, form: str) -> None
         assert whole.end(saver) == whole.in_memory()
 
 
-def test_nothing_of_ours_is_left(here: str, tmp_path: Path) -> None:
+def test_migrating_to_langgraph_leaves_nothing_of_ours(here: str, tmp_path: Path) -> None:
     serializer = whole.serde()
     with whole.stock(here):
         before = whole.columns(here)

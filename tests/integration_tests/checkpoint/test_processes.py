@@ -46,12 +46,12 @@ def dying() -> Iterator[Callable[[str], tuple[str, int]]]:
 
 
 @pytest.mark.parametrize("jobs", [None, 1])
-def test_what_is_quick_is_done_here(jobs: int | None) -> None:
+def test_quick_work_is_done_in_this_process(jobs: int | None) -> None:
     found = list(by_processes(named, IDS, elsewhere=unreadable, jobs=jobs))
     assert found == [(thread_id, os.getpid()) for thread_id in IDS]
 
 
-def test_what_turns_out_to_take_long_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_takes_long_is_shared_among_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_LONG_S", 0)
     monkeypatch.setattr(processes, "_ALONE_S", 1000)
     monkeypatch.setattr(processes, "cores", lambda: 2)
@@ -74,7 +74,7 @@ def test_what_turns_out_to_take_long_is_shared(monkeypatch: pytest.MonkeyPatch) 
         pytest.param(dying, r"a process died .* try --jobs 1", marks=pytest.mark.slow),
     ],
 )
-def test_what_fails_elsewhere_is_told(elsewhere: Any, words: str) -> None:
+def test_an_error_in_another_process_is_raised_here(elsewhere: Any, words: str) -> None:
     with pytest.raises(OnceError, match=words):
         list(by_processes(named, IDS, elsewhere=elsewhere, jobs=2))
     assert multiprocessing.active_children() == []
@@ -115,7 +115,9 @@ def is_under_way(folder: Path) -> bool:
         pytest.param(signal.SIGKILL, "they work", marks=pytest.mark.slow),
     ],
 )
-def test_who_is_stopped_leaves_no_process(sent: signal.Signals, when: str, tmp_path: Path) -> None:
+def test_work_that_is_stopped_leaves_no_process(
+    sent: signal.Signals, when: str, tmp_path: Path
+) -> None:
     command = [sys.executable, "-m", __name__, str(tmp_path)]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
     process = psutil.Process(running.pid)

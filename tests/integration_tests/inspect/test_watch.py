@@ -70,7 +70,7 @@ def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None
     assert " 0 repeated" not in stock
 
 
-def test_its_events_are_json(server: DevServer) -> None:
+def test_the_events_of_watch_are_json(server: DevServer) -> None:
     done = watch(server, "agent", "--input", json.dumps({"messages": QUESTION}), "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [events[0]["op"], events[-1]["op"]] == ["Began", "Ended"]
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_and_the_run_goes_on(
     assert sync_client.runs.get(thread_id, run["run_id"])["status"] == "success"
 
 
-def test_who_reads_a_few_lines_hears_no_complaint(server: DevServer) -> None:
+def test_a_reader_that_closes_the_pipe_after_a_few_lines_gets_no_error(server: DevServer) -> None:
     command = (
         f"{sys.executable} -m langgraph_once watch {server.url} agent --say hi --json | head -1"
     )

@@ -79,7 +79,7 @@ def texts(chunks: list[Any]) -> Counter[str]:
         ],
     ),
 )
-async def test_the_parents_stream(
+async def test_the_stream_of_the_parent_is_that_of_a_local_graph(
     remote: Remote, name: str, subgraphs: bool, wrapped: bool
 ) -> None:
     asked: Any = {"stream_mode": MODES, "subgraphs": subgraphs, "version": "v2"}
@@ -169,7 +169,9 @@ def test_a_node_that_calls_two_remote_graphs(remote: Remote) -> None:
 
 @pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
 @pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "once"])
-async def test_a_v3_stream_around_it_has_each_message_whole(remote: Remote, wrapped: bool) -> None:
+async def test_a_v3_stream_around_a_remote_node_has_each_message_whole(
+    remote: Remote, wrapped: bool
+) -> None:
     """Tokens of a remote graph are put together: v3 has its own events for those."""
 
     async def said(graph: Any) -> list[str]:
@@ -186,7 +188,9 @@ async def test_a_v3_stream_around_it_has_each_message_whole(remote: Remote, wrap
 
 class TestInterrupts:
     @pytest.mark.parametrize("by_id", [False, True])
-    async def test_they_are_answered_through_the_parent(self, remote: Remote, by_id: bool) -> None:
+    async def test_interrupts_of_a_remote_node_are_answered_through_the_parent(
+        self, remote: Remote, by_id: bool
+    ) -> None:
         graph = parent(remote("asks"), wrapped=False)
         config: Any = {"configurable": {"thread_id": str(uuid4())}}
         result = await graph.ainvoke(ASKED, config)
@@ -238,7 +242,9 @@ class TestSecondServer:
         depths = {len(chunk["ns"]) for chunk in chunks}
         assert depths == ({0, 1, 2} if subgraphs else {0})
 
-    def test_its_interrupts_are_answered_through_both(self, outer: Remote) -> None:
+    def test_interrupts_of_a_second_server_are_answered_through_both_graphs(
+        self, outer: Remote
+    ) -> None:
         graph = outer("around_asks")
         config: Any = {"configurable": {"thread_id": str(uuid4())}}
         graph.invoke(ASKED, config)

@@ -104,7 +104,9 @@ async def test_a_naive_reader_has_the_state(remote: Remote, name: str) -> None:
         quick=[("messages", True), ("values", False), (None, False)],
     ),
 )
-async def test_one_mode_alone_and_none(remote: Remote, mode: Any, subgraphs: bool) -> None:
+async def test_remote_chunks_of_one_mode_or_none_have_the_local_shape(
+    remote: Remote, mode: Any, subgraphs: bool
+) -> None:
     asked: Any = {"stream_mode": mode, "subgraphs": subgraphs}
     here = await streamed(local("chat"), "chat", thread(), **asked)
     there = await streamed(remote("chat"), "chat", thread(), **asked)
@@ -138,7 +140,9 @@ def test_a_sync_remote_stream_is_the_async_one(remote: Remote) -> None:
     ("name", "version"),
     cases(["chat", "asks", "forgets"], ["v1", "v2"], quick=[("asks", "v1"), ("forgets", "v2")]),
 )
-async def test_invoke(remote: Remote, name: str, version: Any) -> None:
+async def test_remote_invoke_returns_what_a_local_graph_returns(
+    remote: Remote, name: str, version: Any
+) -> None:
     here, there, config, sync_config = local(name), remote(name), thread(), thread()
     for step in STEPS.get(name, [ASKED]):
         mine = await here.ainvoke(copy.deepcopy(step), config, version=version)
@@ -148,7 +152,7 @@ async def test_invoke(remote: Remote, name: str, version: Any) -> None:
         assert list(differences(normal(mine), normal(again))) == []
 
 
-async def test_invoke_for_all_chunks(remote: Remote) -> None:
+async def test_remote_invoke_for_all_chunks_returns_those_of_a_local_graph(remote: Remote) -> None:
     asked: Any = {"stream_mode": ["updates", "custom"]}
     mine = await graphs.chat.compile().ainvoke(ASKED, **asked)
     its = remote("chat").invoke(ASKED, **asked)

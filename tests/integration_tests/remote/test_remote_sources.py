@@ -81,7 +81,7 @@ def test_a_scenario_from_all_sources(
             assert wrong, f"{source} gets this right now, although it cannot know: {why}"
 
 
-def test_every_class_is_there() -> None:
+def test_the_sampled_scenarios_are_of_every_class() -> None:
     assert len(SAMPLE) >= 40
     assert {s.kind for s in SAMPLE} == {s.kind for s in SCENARIOS}
     assert 8 <= len(FEW) <= 12

@@ -33,7 +33,7 @@ def ours(here: str) -> Any:
     return open_saver(here, config=settings.checkpoint, serde=serializer_for(settings))
 
 
-def test_each_goes_on_with_what_the_other_wrote(here: str) -> None:
+def test_each_saver_goes_on_with_what_the_other_wrote(here: str) -> None:
     dice = random.Random(1)
     with whole.stock(here) as stock, ours(here) as once:
         graphs = [build(stock), build(once)]
@@ -120,7 +120,7 @@ def test_what_langgraphs_saver_stores_while_ours_prunes_is_whole(database: str) 
 
 
 @pytest.mark.parametrize("setting", ["true", "false"])
-def test_it_is_told_when_a_saver_of_langgraphs_wrote_last(here: str, setting: str) -> None:
+def test_a_log_line_tells_when_a_saver_of_langgraph_wrote_last(here: str, setting: str) -> None:
     settings = load_settings(Manifest(), {"ONCE_CHECKPOINT__COMPATIBLE": setting})
     serde = serializer_for(settings)
     opening = open_saver(here, config=settings.checkpoint, serde=serde)
@@ -138,14 +138,14 @@ def test_it_is_told_when_a_saver_of_langgraphs_wrote_last(here: str, setting: st
             assert stock_wrote(reader) == said
 
 
-def test_a_database_of_langgraphs_alone_tells_it_too(here: str) -> None:
+def test_a_database_of_langgraph_alone_tells_who_wrote_last_too(here: str) -> None:
     with whole.stock(here) as stock:
         build(stock).invoke(ASKED, on("theirs"))
     with whole.to_read(here, whole.serde()) as reader:
         assert stock_wrote(reader) is not None
 
 
-def test_keys_are_refused() -> None:
+def test_encryption_keys_are_refused_in_compatible_mode() -> None:
     key = whole.KEYS["old"].get_secret_value()
     keys = {"ONCE_SERDE__ENCRYPTION_KEYS": f'{{"k": "{key}"}}'}
     with pytest.raises(ConfigError, match=r"ONCE_CHECKPOINT__COMPATIBLE.*encryption keys"):

@@ -29,7 +29,9 @@ def lazy(seen: list[str]) -> LazyValues:
     return LazyValues(VALUES, decode)
 
 
-def test_each_is_decoded_once_and_none_before(lazy: LazyValues, seen: list[str]) -> None:
+def test_each_lazy_value_is_decoded_once_and_none_before_it_is_read(
+    lazy: LazyValues, seen: list[str]
+) -> None:
     assert list(lazy) == list(lazy.keys()) == ["a", "b", "none"]
     assert len(lazy) == 3
     assert "a" in lazy
@@ -60,13 +62,13 @@ READ: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("way", READ)
-def test_it_reads_as_a_plain_dict(lazy: LazyValues, way: str) -> None:
+def test_lazy_values_read_as_a_plain_dict(lazy: LazyValues, way: str) -> None:
     found = READ[way](lazy)
     assert found == VALUES
     assert type(found) is dict
 
 
-def test_it_changes_as_a_plain_dict(lazy: LazyValues, seen: list[str]) -> None:
+def test_lazy_values_change_as_a_plain_dict(lazy: LazyValues, seen: list[str]) -> None:
     lazy["b"] = 1
     del lazy["a"]
     assert lazy.setdefault("new", 2) == lazy.setdefault("new", 3) == 2

@@ -138,7 +138,9 @@ async def test_refuses_a_path_below_a_file(tmp_path: Path, serde: SerializerProt
     await assert_refused(tmp_path / "file" / "b" / "x.sqlite", serde, "is not a folder", "choose")
 
 
-async def test_refuses_a_folder(tmp_path: Path, serde: SerializerProtocol) -> None:
+async def test_opening_a_folder_as_a_database_is_refused(
+    tmp_path: Path, serde: SerializerProtocol
+) -> None:
     await assert_refused(tmp_path, serde, "it is a folder; name a file in it")
     assert names(tmp_path) == []
 

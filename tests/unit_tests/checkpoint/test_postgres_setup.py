@@ -126,7 +126,9 @@ def test_settings_in_a_transaction_of_the_user_are_left(database: str) -> None:
         assert given.execute(settings).fetchall() == before
 
 
-def test_another_schema(database: str, conn: psycopg.Connection[Any]) -> None:
+def test_setup_makes_the_tables_in_another_schema(
+    database: str, conn: psycopg.Connection[Any]
+) -> None:
     name = f'{schema_of(conn)} "other"'
     with open_postgres_saver(database, schema=name) as saver:
         config = put(saver)

@@ -260,7 +260,9 @@ def test_the_ring_turns_and_readable_names_change(here: str) -> None:
 
 
 @pytest.mark.parametrize("target", [SEALED, whole.serde()], ids=["sealed", "plain"])
-def test_another_database_has_them_too(here: str, tmp_path: Path, target: Any) -> None:
+def test_another_database_has_the_sealed_metadata_too(
+    here: str, tmp_path: Path, target: Any
+) -> None:
     with (
         whole.once(here, SEALED) as source,
         whole.once(str(tmp_path / "other.sqlite"), target) as copy,

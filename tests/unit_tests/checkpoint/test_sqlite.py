@@ -198,7 +198,7 @@ async def test_a_rollback_takes_what_sqlite_does_not_take_for_json(
     assert await stored(saver, "SELECT count(*) FROM writes") == [(2,)]
 
 
-async def test_it_finds_these_rows_by_index(saver: OnceSqliteSaver) -> None:
+async def test_sqlite_finds_these_rows_by_index(saver: OnceSqliteSaver) -> None:
     plan = await stored(saver, f"EXPLAIN QUERY PLAN {NOT_JSON}")
     assert [row[-1] for row in plan] == ["SCAN checkpoints USING INDEX once_checkpoints_not_json"]
 

@@ -75,7 +75,7 @@ async def test_cancelled_it_is_done_or_not(
         assert dump(path) == done  # it was done whole
 
 
-async def test_who_is_cancelled_goes_on_when_it_is_done(
+async def test_a_cancelled_task_raises_only_once_its_statement_is_done(
     saver: OnceSqliteSaver, path: Path, fill: Any
 ) -> None:
     """A server cancels a run, then deletes what it stored: nothing of it may come later."""

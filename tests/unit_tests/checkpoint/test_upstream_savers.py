@@ -127,7 +127,7 @@ def test_a_cache_keeps_the_types(tmp_path: Path) -> None:
         assert cache.get([place]) == {place: NOTES}
 
 
-def test_who_wraps_an_untyped_serializer_around_it_still_can() -> None:
+def test_an_untyped_serializer_can_be_wrapped_around_ours() -> None:
     class Untyped:
         """What serializers were before they had tags."""
 

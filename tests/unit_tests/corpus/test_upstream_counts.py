@@ -51,5 +51,7 @@ def count(name: str, text: str, variant: Variant) -> int:
         ("parallel-equal-answers", "ok then.", MESSAGES, 3),
     ],
 )
-def test_upstream_delivers(name: str, text: str, variant: Variant, times: int) -> None:
+def test_plain_langgraph_delivers_texts_as_often_as_this_table_says(
+    name: str, text: str, variant: Variant, times: int
+) -> None:
     assert count(name, text, variant) == times

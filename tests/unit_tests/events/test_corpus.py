@@ -47,7 +47,7 @@ def _engine_fails(scenario: Scenario, source: Source = "once") -> bool:
 
 
 @every_scenario
-def test_all_that_is_opened_is_closed_and_the_end_comes_last(scenario: Scenario) -> None:
+def test_every_event_that_opens_is_closed_and_the_end_comes_last(scenario: Scenario) -> None:
     for events in _streams(everything_told(scenario)):
         open_messages: Counter[Any] = Counter()
         open_calls: Counter[Any] = Counter()

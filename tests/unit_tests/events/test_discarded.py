@@ -40,7 +40,7 @@ def texts(events: list[Event]) -> list[str]:
 
 
 @pytest.mark.parametrize("node", [guarded, planned])
-def test_it_is_told_after_it_was_completed_and_stays_shown(node: Any) -> None:
+def test_a_discarded_message_is_told_after_it_was_completed_and_stays_shown(node: Any) -> None:
     events = told(chain(node))
     (discarded,) = [event for event in events if isinstance(event, MessageDiscardedEvent)]
     said = [e for e in events if getattr(e, "message_id", None) == discarded.message_id]
@@ -51,13 +51,13 @@ def test_it_is_told_after_it_was_completed_and_stays_shown(node: Any) -> None:
     assert "[not kept]" in to_console(discarded)
 
 
-def test_it_is_removed_where_that_is_asked_for() -> None:
+def test_a_discarded_message_is_removed_where_that_is_asked_for() -> None:
     config = DedupConfig(discarded="remove")
     events = told(chain(guarded), config)
     assert texts(events) == [KEPT]
 
 
-def test_in_chunks_each_is_removed_once() -> None:
+def test_each_discarded_message_is_removed_once_from_chunks() -> None:
     graph = exactly(chain(guarded, guarded), DedupConfig(discarded="remove"))
     chunks: Any = list(graph.stream(ASKED, stream_mode="messages"))
     assert [message.type for message, _ in chunks].count("remove") == 2
@@ -70,7 +70,7 @@ def test_a_stock_reader_has_what_langgraph_alone_shows() -> None:
     assert list(folded(chunks).values()) == [REFUSED, KEPT]
 
 
-def test_who_did_not_see_it_is_not_told() -> None:
+def test_a_reader_that_did_not_see_a_discarded_message_is_not_told() -> None:
     tokens = TokenStreamingConfig(message_tags=["nobody"])
     events = told(chain(guarded), tokens=tokens)
     assert not [event for event in events if isinstance(event, MessageDiscardedEvent)]

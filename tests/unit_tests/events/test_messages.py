@@ -82,7 +82,7 @@ def test_a_removal_before_a_message_of_its_id_is_a_replacement() -> None:
     assert [m.text for m in Transcript(events).messages()] == ["Edited."]
 
 
-def test_a_removal_before_anything_else_is_one() -> None:
+def test_a_removal_that_something_other_than_its_replacement_follows_is_a_removal() -> None:
     gone = Part((), "messages", RemoveMessage(id="m1"), meta(NODE))
     for following in (said("Two.", "m2", last=True), Part((), "values", {})):
         events = fed(said("One.", last=True), gone, following)
@@ -219,14 +219,14 @@ def test_history_of_one_id_in_many_places_is_bounded() -> None:
     assert history.forget("m") == [True, True]
 
 
-def test_as_many_ids_are_remembered_as_it_says() -> None:
+def test_as_many_message_ids_are_remembered_as_configured() -> None:
     history, here = FinishedMessages(2), Where((), "n", "1")
     for message_id in "abc":
         history.add(here, message_id, AIMessage("One."))
     assert [history.has(here, message_id) for message_id in "abc"] == [False, True, True]
 
 
-def test_a_message_in_json_is_one() -> None:
+def test_a_message_in_json_is_read_as_a_message() -> None:
     for message in (AIMessage("One.", id="m"), AIMessageChunk(content="One.", id="m")):
         events = fed(Part((), "messages", message.model_dump(), meta()))
         assert types(events) == ["token", "message_completed", "stream_ended"]

@@ -177,7 +177,7 @@ def test_a_stream_whose_first_message_is_an_object_is_not_of_v3() -> None:
     assert len(list(parts.read(Part((), "updates", {"n": {"messages": [named(2)]}})))) == 1
 
 
-def test_a_whole_message_in_v3_does_not_end_it() -> None:
+def test_a_whole_message_of_v3_does_not_switch_off_reading_messages_from_updates() -> None:
     parts = ProtocolParts(max_history=9, is_v3=True)
     assert len(list(parts.read(Part((), "messages", AIMessage("Hi."))))) == 1
     assert len(list(parts.read(Part((), "updates", {"n": {"messages": [named(2)]}})))) == 2

@@ -120,7 +120,7 @@ def test_errors_are_hidden_from_browsers_unless_asked_for() -> None:
 
 
 @pytest.mark.parametrize("error", [None, "password=x"])
-def test_so_are_those_of_finished_tasks(error: str | None) -> None:
+def test_errors_of_finished_tasks_are_shown_only_where_exposed(error: str | None) -> None:
     task = TaskFinishedEvent(seq=1, result=None, error=error)
     shown = json.loads(str(to_sse(task, expose_errors=True).data))
     hidden = json.loads(str(to_sse(task).data))

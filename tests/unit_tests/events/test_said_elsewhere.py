@@ -115,7 +115,7 @@ async def test_all_of_the_state_is_told_once_by_async_streams(wrap: Any) -> None
     ],
     ids=["bob", "main-and-bob", "main-but-bob", "all-but-bob", "nobody"],
 )
-def test_what_is_left_out_stays_so(
+def test_namespaces_that_are_left_out_stay_left_out_of_the_state(
     enabled: Any, excluded: Any, expected: list[str], source: Source
 ) -> None:
     """What a graph has from the one beside it is nothing that was said in it."""

@@ -147,7 +147,9 @@ def test_a_tool_that_the_provider_runs_is_no_tool_call(name: str, wrapped: bool)
 
 @pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "wrapped"])
 @pytest.mark.parametrize("name", [name for name in STREAMS if "Anthropic" in name])
-def test_the_call_of_a_tool_of_the_graph_stands_beside_it(name: str, wrapped: bool) -> None:
+def test_the_call_of_a_graph_tool_stands_beside_that_of_a_server_tool(
+    name: str, wrapped: bool
+) -> None:
     told, answer = told_of(streamed("anthropic", STREAMS[name][1], calls=True), wrapped=wrapped)
     transcript = Transcript(told)
     assert answer.tool_calls == [CALL]
@@ -186,7 +188,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "wrapped"])
 @pytest.mark.parametrize("name", REFUSALS)
-def test_a_refusal_is_told_as_one(name: str, wrapped: bool) -> None:
+def test_a_refusal_of_a_model_comes_as_tokens_of_kind_refusal(name: str, wrapped: bool) -> None:
     told, answer = told_of(REFUSALS[name], wrapped=wrapped)
     tokens = [event for event in told if isinstance(event, TokenStreamEvent)]
     assert {event.kind for event in tokens} == {"refusal"}

@@ -39,7 +39,7 @@ def test_calls_that_streamed_are_not_told_again_with_the_whole_message() -> None
     assert list(tracker.whole(whole("m1"), ELSEWHERE))
 
 
-def test_as_many_messages_and_calls_are_remembered_as_it_says() -> None:
+def test_as_many_messages_and_calls_are_remembered_as_configured() -> None:
     tracker = made(max_calls=2)
     for at in range(3):
         assert list(tracker.whole(whole(f"m{at}", f"c{at}"), HERE))

@@ -101,7 +101,7 @@ def test_a_message_that_is_being_said_is_there_with_what_it_has_said() -> None:
     assert (message.content, message.id) == ("One two.", "m")
 
 
-def test_its_thoughts_are_in_a_block_before_its_text() -> None:
+def test_the_reasoning_of_a_message_is_in_a_block_before_its_text() -> None:
     events = [token("Well", kind="reasoning"), token(" now.", kind="reasoning"), token("One.")]
     (message,) = Transcript(events).messages()
     assert message.content == [

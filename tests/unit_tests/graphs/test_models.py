@@ -121,7 +121,7 @@ def test_callbacks_see_each_chunk_once() -> None:
     assert tokens.seen == [chunk.text for chunk in chunks]
 
 
-async def test_it_pauses_between_chunks() -> None:
+async def test_the_scripted_model_pauses_between_chunks() -> None:
     model = ScriptedChatModel(script=lambda _: AIMessage("one two three"), delay_s=0.01)
     started = time.monotonic()
     assert len(list(model.stream("hi"))) == 4

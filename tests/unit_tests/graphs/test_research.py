@@ -126,7 +126,9 @@ def check_finished(app: Graph, thread: RunnableConfig, chunks: Chunks) -> None:
 
 
 @pytest.mark.parametrize("answer", ["approve", True, {"approved": True}])
-def test_an_approval_publishes(app: Graph, thread: RunnableConfig, answer: object) -> None:
+def test_an_approval_publishes_the_report(
+    app: Graph, thread: RunnableConfig, answer: object
+) -> None:
     app.invoke(ask(), thread)
     values = app.invoke(Command(resume=answer), thread)
     assert values["messages"][-1].text == (
@@ -136,7 +138,9 @@ def test_an_approval_publishes(app: Graph, thread: RunnableConfig, answer: objec
 
 
 @pytest.mark.parametrize("answer", ["reject", False, {"approved": False}, "yes, later", 1])
-def test_anything_else_withdraws(app: Graph, thread: RunnableConfig, answer: object) -> None:
+def test_any_answer_but_an_approval_withdraws_the_report(
+    app: Graph, thread: RunnableConfig, answer: object
+) -> None:
     app.invoke(ask(), thread)
     values = app.invoke(Command(resume=answer), thread)
     assert values["messages"][-1].text == (

@@ -311,7 +311,7 @@ class TestTheRest:
         assert [lane.label for lane in seen.lanes] == ["main", "search", "search 2"]
         assert [item.lane for item in seen.items] == [1, 2, 1]
 
-    def test_an_error_ends_it(self) -> None:
+    def test_an_error_ends_the_view_of_a_side(self) -> None:
         seen = followed("once", *chunks("Hi"), error=ValueError("no luck"))
         assert (seen.status, seen.error) == ("failed", "ValueError: no luck")
         assert seen.items[-1].kind == "error"
@@ -348,5 +348,5 @@ def test_events_are_json_and_long_values_are_cut_off() -> None:
 
 @pytest.mark.parametrize("data", [None, 3, "text", ["a"], {"messages": "odd"}])
 @pytest.mark.parametrize("mode", ["messages", "updates", "values", "custom", "new_mode"])
-def test_odd_parts_do_not_stop_it(mode: str, data: Any) -> None:
+def test_odd_parts_do_not_stop_the_follower(mode: str, data: Any) -> None:
     assert followed("stock", Part((), mode, data)).status == "finished"

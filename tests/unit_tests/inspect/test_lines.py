@@ -56,7 +56,7 @@ def test_an_item_is_told_when_the_next_of_its_lane_begins() -> None:
     ]
 
 
-def test_what_is_said_after_all_is_told_too() -> None:
+def test_text_of_a_message_that_goes_on_after_another_began_is_printed_too() -> None:
     late = TextAppended(item=0, text=" late", **ONCE)
     lines = told(*LANES, *message(0, "one"), *message(1, "two"), late, *ENDED)
     assert lines[:3] == ["main write: ai one", "main write: ai two", "main write: ai  late"]

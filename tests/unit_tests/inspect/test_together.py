@@ -37,7 +37,7 @@ async def test_all_events_come_in_the_order_of_each_stream() -> None:
     assert all(source.is_closed for source in sources)
 
 
-async def test_one_does_not_wait_for_another() -> None:
+async def test_one_stream_does_not_wait_for_another() -> None:
     waits = asyncio.Event()
     sources = [Source(waits, 1), Source(2, 3)]
     found = []

@@ -87,7 +87,7 @@ def test_a_browser_or_a_program_on_the_machine_is_local(headers: Mapping[str, st
         "max-forwards",
     ],
 )
-def test_any_header_of_a_proxy_closes_it(name: str) -> None:
+def test_any_header_of_a_proxy_closes_the_page(name: str) -> None:
     assert not is_local(asked({name: "x"}))
 
 

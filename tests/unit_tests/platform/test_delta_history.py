@@ -42,7 +42,7 @@ def graph_of(saver: Any, adapters: Any) -> Any:
     return builder.compile(checkpointer=adapter)
 
 
-async def test_it_is_one_walk(adapters: Any) -> None:
+async def test_delta_channels_are_read_in_one_walk_through_the_history(adapters: Any) -> None:
     async with open_sqlite_saver(":memory:") as saver:
         graph = graph_of(saver, adapters)
         for number in range(10):

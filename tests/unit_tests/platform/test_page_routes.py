@@ -30,7 +30,7 @@ def client(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:2024", "localhost:2024", "[::1]:2024", "localhost"])
-def test_this_machine_sees_it(host: str) -> None:
+def test_this_machine_sees_the_page(host: str) -> None:
     assert [client(host=host).get(path).status_code for path in PATHS] == [200] * 4
 
 
@@ -50,13 +50,13 @@ def test_other_machines_do_not_see_the_page(who: Any) -> None:
     assert there.post("/once/watch", json={}).status_code == 404
 
 
-def test_who_is_known_sees_it_and_all_do_where_it_is_on() -> None:
+def test_users_who_signed_in_see_the_page_and_everybody_where_it_is_on() -> None:
     far: Any = {"at": FAR, "host": "example.com"}
     assert client(user=SimpleUser("Ada"), **far).get("/once").status_code == 200
     assert client("on", **far).get("/once").status_code == 200
 
 
-def test_it_may_ask_nobody_else_and_be_in_no_frame() -> None:
+def test_the_page_may_ask_no_other_server_and_be_in_no_frame() -> None:
     headers = client().get("/once").headers
     policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
     assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
@@ -65,7 +65,7 @@ def test_it_may_ask_nobody_else_and_be_in_no_frame() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "%2e%2e%2fpage.py", "../page.py", "page.py", "no.js"])
-def test_it_serves_its_own_files_alone(name: str) -> None:
+def test_the_page_serves_its_own_files_alone(name: str) -> None:
     assert client().get(f"/once/page/{name}").status_code == 404
 
 
@@ -101,7 +101,7 @@ SIDE = {"side": "stock"}
         ({"graph": "a", "sides": [{**SIDE, "start": {"input": "x" * 2**20}}]}, "Invalid JSON"),
     ],
 )
-def test_a_wrong_request_is_told(body: Any, told: str) -> None:
+def test_a_wrong_request_to_watch_is_told_where_it_is_wrong(body: Any, told: str) -> None:
     content = body if isinstance(body, str) else json.dumps(body)
     headers = {"Content-Type": "application/json"}
     answer = client().post("/once/watch", content=content, headers=headers)
@@ -126,7 +126,7 @@ def request(**scope: Any) -> Request:
         ({"server": ("127.0.0.1", 1), "path": "/api/once/watch"}, "http://127.0.0.1:1/api"),
     ],
 )
-def test_it_asks_the_socket_that_it_was_asked_by(scope: Any, expected: str) -> None:
+def test_the_page_asks_the_socket_that_it_was_asked_by(scope: Any, expected: str) -> None:
     assert own_url(request(**scope)) == expected
 
 

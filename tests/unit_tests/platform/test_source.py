@@ -19,7 +19,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_is_the_dependencies_that_are_folders_and_the_files_of_graphs(
+def test_the_source_is_the_dependencies_that_are_folders_and_the_files_of_graphs(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dependencies = [".", "./lib", "langchain", "./gone"]

@@ -82,7 +82,9 @@ async def test_a_page_that_joins_a_run_from_its_begin_gets_it_as_the_server_send
     ],
     ids=["it begins a run", "it goes on behind an event", "it is no browser"],
 )
-async def test_other_readers_get_it_compressed(asked: dict[str, str]) -> None:
+async def test_readers_that_are_not_the_page_get_the_stream_compressed(
+    asked: dict[str, str],
+) -> None:
     app = SseCompression(streaming(BODIES), encodings=ALL)
     sent = await answered(app, request(accept_encoding="gzip", **asked))
     assert sent.headers["content-encoding"] == "gzip"
@@ -111,7 +113,7 @@ async def test_everything_else_passes_untouched(
 
 
 @pytest.mark.parametrize("kind", ["websocket", "lifespan"])
-async def test_other_protocols_pass_untouched(kind: str) -> None:
+async def test_requests_that_are_not_http_pass_uncompressed(kind: str) -> None:
     seen: list[Any] = []
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

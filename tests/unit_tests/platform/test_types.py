@@ -69,7 +69,7 @@ def test_each_type_is_found_with_how_it_stands_and_why(types: dict[str, Any]) ->
     assert types[""]["allowed_types"] == json.loads(LISTED)
 
 
-def test_it_is_told_where_a_type_was_met_first_and_how_often(types: dict[str, Any]) -> None:
+def test_types_tells_where_a_type_was_met_first_and_how_often(types: dict[str, Any]) -> None:
     step = types["__agent:Step"]
     assert (step["thread_id"], step["channel"]) == ("old-step", "anything")
     assert step["in_code"]
@@ -164,7 +164,7 @@ def files(project: Path) -> dict[str, bytes]:
     }
 
 
-def test_it_reads_what_a_running_server_has_stored(project: Path) -> None:
+def test_types_reads_what_a_running_server_has_stored(project: Path) -> None:
     conn = sqlite3.connect(project / "once.sqlite")
     try:
         conn.execute("UPDATE writes SET thread_id = 'held' WHERE thread_id = 'plain-late'")

@@ -58,7 +58,7 @@ def texts(data: Any) -> list[str]:
     return [str(each.text) for each in data["messages"]]
 
 
-async def test_they_are_whole_for_each_of_our_clients() -> None:
+async def test_states_are_whole_for_each_of_our_clients() -> None:
     with get_sync_client(url=NOWHERE) as client:
         vars(client.runs)["stream"] = sent
         graph = OnceRemoteGraph("g", sync_client=client)
@@ -75,7 +75,7 @@ async def test_they_are_whole_for_each_of_our_clients() -> None:
         assert [texts(data) for mode, data in chunks if mode == "values"] == STATES
 
 
-def test_they_are_cut_for_who_asks() -> None:
+def test_states_are_cut_for_a_client_that_asks() -> None:
     with get_sync_client(url=NOWHERE) as client:
         vars(client.runs)["stream"] = sent
         config = DedupConfig(state="auto")

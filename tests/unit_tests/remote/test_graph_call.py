@@ -44,7 +44,7 @@ BROKEN: Any = {
 }
 
 
-def test_node_keys() -> None:
+def test_the_keys_of_a_node_in_a_config_are_those_of_upstream() -> None:
     """The keys of a config that a graph keeps for itself, as upstream calls them."""
     assert TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
     assert node.NS_KEY == upstream.CONFIG_KEY_CHECKPOINT_NS
@@ -59,7 +59,7 @@ def test_node_keys() -> None:
 
 
 class TestModes:
-    def test_updates_are_always_among_them(self) -> None:
+    def test_updates_are_always_among_the_modes_that_are_asked_for(self) -> None:
         assert wire_modes({"messages"}) == ["messages-tuple", "updates"]
         assert wire_modes({"values", "events"}) == ["updates", "values"]
 
@@ -92,7 +92,7 @@ class TestMessages:
         assert raw["messages"][0]["content"] == "Hi"
         assert revive(raw) == {"messages": asked["messages"], "notes": [{"n": [1]}]}
 
-    def test_a_removal(self) -> None:
+    def test_a_removal_is_sent_as_json(self) -> None:
         (there,) = convert_to_messages([sent(RemoveMessage(id="a"))])
         assert there == RemoveMessage(id="a")
 
@@ -124,28 +124,28 @@ class TestStates:
     SAID: ClassVar[list[Any]] = [AIMessageChunk(content="Hi", id="a"), AIMessage("Ho", id="b")]
 
     @pytest.mark.parametrize("kind", [OrderedDict, Told, Asked])
-    def test_as_a_mapping_a_dataclass_or_a_model(self, kind: Any) -> None:
+    def test_an_input_may_be_a_mapping_a_dataclass_or_a_model(self, kind: Any) -> None:
         said = sent(kind(messages=self.SAID))
         assert [type(m) for m in convert_to_messages(said["messages"])] == [AIMessage] * 2
         assert said["messages"] == sent(self.SAID)
 
-    def test_a_model_says_all_else_as_it_does(self) -> None:
+    def test_a_pydantic_input_dumps_all_but_messages_itself(self) -> None:
         said = sent(Asked(messages=self.SAID))
         assert {**said, "messages": []} == {"messages": [], "day": 2026, "notes": {7}}
         assert sent(Told([], "twice")) == Told([], "twice")  # the client's business
         assert sent(Told(self.SAID, "twice"))["topic"] == "twice"
 
     @pytest.mark.parametrize("kind", [tuple, deque])
-    def test_in_other_lists(self, kind: Any) -> None:
+    def test_messages_in_other_lists_of_an_input_are_sent_as_json(self, kind: Any) -> None:
         assert sent({"messages": kind(self.SAID)})["messages"] == sent(self.SAID)
 
-    def test_sets_and_classes(self) -> None:
+    def test_sets_in_an_input_are_sent_as_lists_and_classes_stay(self) -> None:
         assert sent({"a": {1}, "b": frozenset({2})}) == {"a": [1], "b": [2]}
         assert sent(Told) is Told
 
 
 class TestCommands:
-    def test_input_and_command(self) -> None:
+    def test_an_input_or_a_command_becomes_what_the_sdk_takes(self) -> None:
         assert stepped({"x": 1}) == {"input": {"x": 1}}
         assert stepped(None) == {"input": None}
         command: Any = Command(resume={"a": HumanMessage("Hi", id="h")}, goto=["n", Send("m", 5)])

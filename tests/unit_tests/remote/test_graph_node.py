@@ -108,7 +108,7 @@ def heard(around: Around, *parts: Part) -> list[Any]:
     return around.told
 
 
-def test_who_calls_from_no_task_is_nobody() -> None:
+def test_a_call_from_no_task_has_no_parent() -> None:
     assert Caller.of(None, None) is None
     assert Caller.of({"configurable": {"thread_id": "t"}}, None) is None
 
@@ -166,7 +166,7 @@ class TestModes:
 
 
 class TestMessages:
-    def test_each_thing_is_told_once(self) -> None:
+    def test_each_message_of_a_remote_node_is_told_once(self) -> None:
         told = heard(
             Around(),
             message(token("Ha")),
@@ -175,7 +175,7 @@ class TestMessages:
         )
         assert [said.content for _, _, (said, _) in told] == ["Ha", ""]
 
-    def test_a_v3_stream_around_hears_whole_ones(self) -> None:
+    def test_a_v3_stream_around_a_remote_node_hears_whole_messages(self) -> None:
         half = message(token("Ha"))
         whole = heard(
             Around(handlers=(StreamMessagesHandlerV2,)),
@@ -253,7 +253,7 @@ class TestMessages:
 
 
 class TestInterrupts:
-    def test_all_of_them_interrupt_the_task(self) -> None:
+    def test_all_interrupts_of_a_remote_run_interrupt_the_task(self) -> None:
         others = [Interrupt("And?", id="j"), Interrupt("Deep?", id="k")]
         parts = [
             Part((), "updates", {"__interrupt__": (ASKED,)}),
@@ -272,7 +272,7 @@ class TestResuming:
     WAITING: ClassVar[Any] = {"next": ["ask"], "interrupts": [{"id": "i", "value": "May I?"}]}
     STOPPED: ClassVar[Any] = {"next": ["ask"], "interrupts": []}
 
-    def test_it_is_told_by_the_config(self) -> None:
+    def test_a_resume_of_a_remote_node_is_told_by_the_config(self) -> None:
         assert not Around().caller.is_resuming
         assert Around(__pregel_resuming=True).caller.is_resuming
 
@@ -291,11 +291,11 @@ class TestResuming:
         assert around.caller.resumed({"x": 1}, self.WAITING) == Command(resume="yes")
         assert around.taken == [True]  # or the parent's own interrupt gets it too
 
-    def test_so_does_one_by_id_and_no_other(self) -> None:
+    def test_an_answer_by_interrupt_id_resumes_the_remote_node_of_that_id_alone(self) -> None:
         around = Around(answer="yes", __pregel_resume_map={"i": "one", "j": "two"})
         assert around.caller.resumed({}, self.WAITING) == Command(resume={"i": "one"})
 
-    def test_one_for_another_is_none(self) -> None:
+    def test_a_resume_for_another_task_resumes_no_remote_node(self) -> None:
         around = Around(__pregel_resume_map={"j": "two"})
         assert around.caller.resumed({"x": 1}, self.WAITING) is None
 

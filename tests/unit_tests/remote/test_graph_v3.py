@@ -99,7 +99,7 @@ class TestEvents:
         assert [run.has(each) for each in [*events, STATE]] == [False, False, False, True, True]
         assert not run.has_ended
 
-    def test_it_ends_with_the_root_and_not_with_a_graph_inside(self) -> None:
+    def test_a_remote_v3_run_ends_with_the_root_and_not_with_a_graph_inside(self) -> None:
         run = RunEvents(MINE)
         assert run.has(life("completed", MINE, ("n:1",)))
         assert not run.has_ended

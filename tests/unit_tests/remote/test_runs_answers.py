@@ -62,7 +62,7 @@ class TestQuestions:
             assert numbers(await arun(server)) == [1, 2]
 
     @pytest.mark.parametrize("bad", [PAGE, answer({}), answer([5])], ids=["page", "one", "items"])
-    async def test_a_history_that_is_none_too(self, bad: bytes) -> None:
+    async def test_a_history_that_is_no_list_of_states_leaves_a_gap(self, bad: bytes) -> None:
         answers = (CUT, OTHER, OTHER, SUCCESS, bad, OTHER, SUCCESS)
         with RawServer(*answers, answer([])) as server:
             found = numbers(run(server))
@@ -159,7 +159,9 @@ class TestJoining:
         await self.check_that_both_read_it(*answers)
 
     @pytest.mark.parametrize("bad", [answer({}, "425 Too Early"), PAGE, answer([])])
-    async def test_so_is_one_that_does_not_answer_yet(self, bad: bytes) -> None:
+    async def test_a_server_that_does_not_answer_yet_is_asked_again_for_the_modes(
+        self, bad: bytes
+    ) -> None:
         answers = (bad, RUNNING, stream(events([BEGUN, *custom(1)])), LAST_OF_ONE, SUCCESS)
         await self.check_that_both_read_it(*answers)
 
@@ -172,7 +174,7 @@ class TestJoining:
             parts = join_run(client, THREAD, RUN, stream_mode="custom", remote=QUICK)
             assert numbers(list(parts)) == [2]
 
-    async def test_one_that_refuses_is_not(self) -> None:
+    async def test_a_server_that_refuses_to_tell_the_modes_is_not_asked_again(self) -> None:
         with RawServer(FORBIDDEN) as server:
             with get_sync_client(url=server.url) as client, pytest.raises(PermissionDeniedError):
                 list(join_run(client, THREAD, RUN, remote=QUICK))
@@ -181,7 +183,7 @@ class TestJoining:
                     _ = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
             assert len(server.requests) == 2
 
-    async def test_one_that_does_not_know_the_run_is_asked_for_its_stream(self) -> None:
+    async def test_a_server_that_does_not_know_the_run_is_asked_for_its_stream(self) -> None:
         unknown = answer({"detail": "not found"}, "404 Not Found")
         with RawServer(unknown) as server:
             with get_sync_client(url=server.url) as client, pytest.raises(StreamInterrupted):
@@ -191,7 +193,7 @@ class TestJoining:
                 with pytest.raises(StreamInterrupted):
                     _ = [part async for part in join_run(client, THREAD, RUN, remote=QUICK)]
 
-    async def test_that_is_bounded_and_loses_nothing_of_the_caller(self) -> None:
+    async def test_asking_for_the_modes_is_bounded_and_loses_nothing_of_the_caller(self) -> None:
         ledger = Ledger()
         call: Any = {"remote": QUICK, "ledger": ledger, "position": "-1"}
         with RawServer(BUSY) as server:

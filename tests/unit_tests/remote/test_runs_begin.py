@@ -62,7 +62,7 @@ class TestBeginning:
         ):
             list(stream_run(client, THREAD, "graph", **CUSTOM))
 
-    def test_another_content_type(self, client: Client) -> None:
+    def test_a_stream_of_another_content_type_is_refused(self, client: Client) -> None:
         with (
             RawServer(answer(b"<html>", media_type="text/html")) as server,
             pytest.raises(httpx.TransportError, match="got text/html"),
@@ -78,7 +78,7 @@ def test_the_states_are_asked_for_unless_another_mode_is(client: Client) -> None
 
 class TestFrames:
     @pytest.mark.parametrize("data", [b"{", b"<html>", b'"\xff', b'{"a":1}}'])
-    def test_one_that_holds_no_json(self, client: Client, data: bytes) -> None:
+    def test_a_frame_that_holds_no_json_is_refused(self, client: Client, data: bytes) -> None:
         with (
             RawServer(stream(events([BEGUN, ("custom", data, "2-0")]))) as server,
             pytest.raises(StreamError, match="is no JSON"),
@@ -93,7 +93,7 @@ class TestFrames:
             assert numbers(client.run(server)) == ["a\ufffdb"]
 
     @pytest.mark.parametrize("piece", [b"x" * 1024, b"data: x\r\n"], ids=["line", "lines"])
-    def test_one_that_does_not_end_is_refused_before_it_fills_the_memory(
+    def test_a_frame_that_does_not_end_is_refused_before_it_fills_the_memory(
         self, client: Client, piece: bytes
     ) -> None:
         endless = stream(b"data: " + piece * (50 * 1024 * 1024 // len(piece)), whole=False)
@@ -169,7 +169,7 @@ class TestBeginningAgain:
         ],
         ids=["502", "504", "500", "503", "503 soon", "429 in an hour", "cut"],
     )
-    def test_one_that_may_have_or_wants_to_be_left_alone_is_not(
+    def test_a_run_that_may_have_begun_or_wants_no_retry_is_not_begun_again(
         self, client: Client, doubtful: bytes
     ) -> None:
         with (
@@ -183,7 +183,9 @@ class TestBeginningAgain:
         with RawServer(refused(BUSY), BEGAN) as server:
             assert numbers(client.run(server, stream_resumable=False)) == [1]
 
-    def test_that_is_bounded_and_ends_with_what_the_server_said(self, client: Client) -> None:
+    def test_beginning_again_is_bounded_and_ends_with_what_the_server_said(
+        self, client: Client
+    ) -> None:
         with RawServer(refused(BUSY)) as server, pytest.raises(RateLimitError, match="later"):
             client.run(server)
         assert len(server.requests) == 3
@@ -203,7 +205,7 @@ class TestSilence:
     IMPATIENT = RemoteConfig(max_retries=2, backoff_s=0, max_backoff_s=0, idle_timeout_s=0.2)
     SILENT = stream(events([BEGUN, *custom(1)]), whole=False)
 
-    def test_it_is_noticed_after_three_heartbeats_unless_said_otherwise(self) -> None:
+    def test_silence_is_noticed_after_three_heartbeats_unless_configured(self) -> None:
         assert RemoteConfig().idle_timeout_s == 15
 
     def test_a_server_may_take_long_to_begin_a_run(self, client: Client) -> None:

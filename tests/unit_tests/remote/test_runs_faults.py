@@ -47,7 +47,7 @@ class TestGoingOn:
             asked = [head.split()[:2] for head in server.requests]
             assert asked[1:] == [["GET", f"/threads/{THREAD}/runs/{RUN}"]]
 
-    def test_one_of_which_nobody_told_the_length_is_joined_before_that(
+    def test_a_body_that_ended_without_a_length_is_joined_without_a_pause(
         self, client: Client
     ) -> None:
         slow = RemoteConfig(backoff_s=5)
@@ -59,7 +59,7 @@ class TestGoingOn:
             assert [head.split()[0] for head in server.requests] == ["POST", *["GET"] * 3]
             assert "last-event-id: 2-0" in server.requests[1].lower()
 
-    def test_so_is_one_without_a_thread_which_cannot_be_asked_for(self, client: Client) -> None:
+    def test_a_run_without_a_thread_that_was_cut_is_joined(self, client: Client) -> None:
         cut, rest, last = (
             body.replace(f"/threads/{THREAD}".encode(), b"")
             for body in (
@@ -201,7 +201,9 @@ class TestGivingUp:
             with pytest.raises(StreamInterrupted, match="no longer knows it"):
                 next(parts)
 
-    def test_so_it_is_where_the_stream_says_that_it_is_unknown(self, client: Client) -> None:
+    def test_a_run_that_the_stream_calls_unknown_raises_stream_interrupted(
+        self, client: Client
+    ) -> None:
         cut = stream(events([BEGUN, *custom(1)]), whole=False)
         error = {"error": "HTTPException", "message": "404: Run not found"}
         unknown = stream(events([("error", error, None)]))
@@ -366,7 +368,9 @@ class TestClients:
             for line in ("x-api-key: k", "x-mine: 1", "x-call: 2"):
                 assert line in head.lower()
 
-    def test_its_timeout_is_kept_unless_the_configuration_names_one(self, client: Client) -> None:
+    def test_the_timeout_of_the_client_is_kept_unless_the_configuration_names_one(
+        self, client: Client
+    ) -> None:
         hasty = replace(client, settings={"timeout": 0.5})
         with (
             RawServer(stream(events([BEGUN]), whole=False), None) as server,
@@ -427,7 +431,9 @@ class TestARunThatAnotherFinishes:
             ]
         )
 
-    def test_it_is_waited_for_and_told_with_a_gap(self, client: Client) -> None:
+    def test_a_run_that_another_finishes_is_waited_for_and_told_with_a_gap(
+        self, client: Client
+    ) -> None:
         cut = stream(events([BEGUN]), whole=False)
         runs = [answer([{"run_id": self.FIRST, "status": status}]) for status in ("running", "x")]
         with RawServer(cut, NOT_FOUND, NOT_FOUND, *runs, self.states(self.FIRST)) as server:
@@ -435,7 +441,9 @@ class TestARunThatAnotherFinishes:
         assert gap.data == "the server no longer knows the run"
         assert message.data.text == "Yes."
 
-    def test_what_a_later_run_does_is_none_of_it(self, client: Client) -> None:
+    def test_what_a_later_run_does_is_no_part_of_a_run_that_another_finishes(
+        self, client: Client
+    ) -> None:
         later = "01a30000-0000-7000-8000-000000000001"
         cut = stream(events([BEGUN]), whole=False)
         runs = answer([{"run_id": later, "status": "running"}])

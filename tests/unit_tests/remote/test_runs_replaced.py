@@ -63,7 +63,7 @@ def test_an_error_that_it_gives_is_raised() -> None:
             OnceRemoteGraph("g", sync_client=client).invoke({})
 
 
-def test_one_that_watches_sees_the_call_and_what_comes() -> None:
+def test_a_watching_client_sees_the_call_and_what_comes() -> None:
     seen: list[Any] = []
     answer = stream(events([BEGUN, *custom(1), ("end", None, "3-0")]))
     with RawServer(answer) as server, get_sync_client(url=server.url) as client:

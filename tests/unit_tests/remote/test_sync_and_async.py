@@ -71,7 +71,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_both_ask_and_answer_the_same(name: str) -> None:
+def test_sync_and_async_clients_ask_and_answer_the_same(name: str) -> None:
     server, aserver = Server(), Server()
     base: Any = {"base_url": "http://server"}
     with httpx.Client(transport=httpx.MockTransport(server), **base) as http:
@@ -88,7 +88,7 @@ def test_both_ask_and_answer_the_same(name: str) -> None:
     assert aserver.asked == server.asked != []
 
 
-def test_both_pick_the_same_events_of_a_thread() -> None:
+def test_sync_and_async_clients_pick_the_same_events_of_a_thread() -> None:
     """Of a run that ends, those behind its end are not asked for."""
 
     def lifecycle(event: str, run: str = RUN) -> Any:

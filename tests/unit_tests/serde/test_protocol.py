@@ -35,7 +35,7 @@ def serde(**settings: Any) -> OnceSerializer:
     return OnceSerializer(strict_config(**({"allowed_types": OWN_TYPES} | settings)))
 
 
-def test_it_stands_in_for_upstream() -> None:
+def test_our_serializer_stands_in_for_upstreams() -> None:
     once = serde()
     assert isinstance(once, JsonPlusSerializer)
     assert isinstance(once, SerializerProtocol)

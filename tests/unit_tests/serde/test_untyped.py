@@ -81,7 +81,7 @@ def check(values: Any) -> None:
     assert values["note"] == Note("n", (1, 2))
 
 
-def test_it_is_taken_as_it_is_and_so_are_its_clones() -> None:
+def test_an_untyped_serializer_is_taken_as_it_is_and_so_are_its_clones() -> None:
     for once in (ONCE, copy.copy(ONCE), ONCE.with_msgpack_allowlist([("app", "Thing")])):
         assert isinstance(once, SerializerProtocol)
         assert maybe_add_typed_methods(once) is once

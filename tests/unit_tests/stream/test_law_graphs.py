@@ -264,7 +264,9 @@ def test_the_fold_of_the_channel_of_v3_is_the_state_too(nodes: Any, reexecution:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(nodes=st.lists(NODES, min_size=1, max_size=4), version=st.sampled_from(["v1", "v2"]))
-async def test_async_and_in_other_processes_it_is_the_state_too(nodes: Any, version: Any) -> None:
+async def test_the_fold_of_async_streams_and_in_other_processes_is_the_state_too(
+    nodes: Any, version: Any
+) -> None:
     plain = Script().graph(nodes, checkpointer=InMemorySaver())
     store, consumer = InMemoryStreamStateStore(), Consumer()
     options: Any = {"stream_mode": ["messages", "tasks"], "subgraphs": True, "version": version}

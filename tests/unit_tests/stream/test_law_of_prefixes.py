@@ -95,21 +95,27 @@ def check(chunks: list[Any], graph: Any) -> None:
 
 @examples(30)
 @given(nodes=nodes_of(KINDS))
-def test_of_an_exact_stream(nodes: list[tuple[str, str]]) -> None:
+def test_an_exact_stream_shows_a_beginning_of_the_state_after_each_chunk(
+    nodes: list[tuple[str, str]],
+) -> None:
     graph = exactly(graph_of(nodes))
     check(list(graph.stream(ASKED, THREAD, **MESSAGES)), graph)
 
 
 @examples(30)
 @given(nodes=nodes_of(kind for kind in KINDS if kind != UNTOLD))
-def test_of_a_stock_stream(nodes: list[tuple[str, str]]) -> None:
+def test_a_stock_stream_shows_a_beginning_of_the_state_after_each_chunk(
+    nodes: list[tuple[str, str]],
+) -> None:
     graph = once(graph_of(nodes))
     check(list(graph.stream(ASKED, THREAD, **MESSAGES)), graph)
 
 
 @examples(30)
 @given(nodes=nodes_of(KINDS), dies_after=st.integers(1, 12))
-def test_of_one_that_died_and_of_the_next(nodes: list[tuple[str, str]], dies_after: int) -> None:
+def test_a_stream_that_died_and_the_next_show_a_beginning_of_the_state_after_each_chunk(
+    nodes: list[tuple[str, str]], dies_after: int
+) -> None:
     """A stock client is not among them: it is taken for a new one when it comes again."""
     graph = exactly(graph_of(nodes))
     with contextlib.closing(graph.stream(ASKED, THREAD, **MESSAGES)) as stream:

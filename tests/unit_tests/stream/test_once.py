@@ -126,7 +126,7 @@ class TestTraps:
         chunks = list(exactly(graph).stream(ASKED, stream_mode="messages"))
         assert Counter(folded(chunks).values()) == {"ok": 3}
 
-    def test_ha_ha_ha(self) -> None:
+    def test_a_text_of_equal_chunks_is_not_shortened(self) -> None:
         chunks = list(exactly(chain(says("ha ha ha"))).stream(ASKED, stream_mode="messages"))
         assert list(folded(chunks).values()) == ["ha ha ha"]
 
@@ -139,7 +139,7 @@ class TestTraps:
 
 
 class TestOnce:
-    def test_it_is_a_graph_of_the_same_class_and_the_original_is_untouched(self) -> None:
+    def test_a_wrapped_graph_is_of_the_same_class_and_the_original_is_untouched(self) -> None:
         graph = chain(says(HELLO))
         wrapped = exactly(graph)
         assert isinstance(wrapped, CompiledStateGraph)
@@ -152,7 +152,7 @@ class TestOnce:
         for state in (wrapped.invoke(ASKED), await wrapped.ainvoke(ASKED)):
             assert [message.text for message in state["messages"]] == ["Please begin.", HELLO]
 
-    def test_it_survives_copy_and_with_config_and_wrapping_again(self) -> None:
+    def test_a_wrapped_graph_survives_copy_and_with_config_and_wrapping_again(self) -> None:
         wrapped = exactly(chain(says_copy(HELLO)), AUTO)
         for graph in (
             wrapped.copy({"name": "other"}),
@@ -182,7 +182,7 @@ class TestOnce:
         chunks = list(exactly(flow).stream("?", stream_mode="messages"))
         assert list(folded(chunks).values()) == [HELLO]
 
-    def test_a_run_resumes_through_it(self) -> None:
+    def test_a_run_resumes_through_a_wrapped_graph(self) -> None:
         def ask(_: Any) -> Any:
             return {"messages": [AIMessage(interrupt("Go on?"))]}
 
@@ -208,7 +208,7 @@ class TestOnce:
         with pytest.raises(ConfigError, match="compile a builder first"):
             exactly(chain(says(HELLO)).builder)  # type: ignore[type-var]  # wrong on purpose
 
-    def test_other_arguments_are_refused_at_once(self) -> None:
+    def test_once_refuses_wrong_arguments_at_once(self) -> None:
         graph, wrong = chain(says(HELLO)), {"state": "full"}
         with pytest.raises(ConfigError, match=r"once\(config\)"):
             once(graph, wrong)  # type: ignore[arg-type]  # wrong on purpose

@@ -64,13 +64,13 @@ class TestInterrupts:
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before two.", "Yes."]
 
-    def test_mark_lets_both_stand(self) -> None:
+    def test_reexecution_mark_lets_both_texts_stand(self) -> None:
         graph = exactly(graph_of(asks), DedupConfig(reexecution="mark"))
         one = list(graph.stream(ASKED, THREAD, **MESSAGES))
         two = list(graph.stream(Command(resume="Yes."), THREAD, **MESSAGES))
         assert texts_of(one, two) == ["Before the question."] * 2 + ["Yes."]
 
-    async def test_async_does_the_same(self) -> None:
+    async def test_an_async_resume_takes_back_what_the_node_says_again(self) -> None:
         graph = exactly(graph_of(asks))
         one = [chunk async for chunk in graph.astream(ASKED, THREAD, **MESSAGES)]
         two = [c async for c in graph.astream(Command(resume="Yes."), THREAD, **MESSAGES)]
@@ -170,15 +170,15 @@ class TestTheStoreIsBounded:
         left = [a for a in addresses if store.load_stream_state(a) is not None]
         return " ".join(f"{a.thread_id}{a.checkpoint_id}" for a in left)
 
-    def test_it_is_a_store(self) -> None:
+    def test_the_store_in_memory_is_a_ledger_store(self) -> None:
         assert isinstance(InMemoryStreamStateStore(), StreamStateStore)
 
-    def test_of_a_thread_it_keeps_the_checkpoints_used_last(self) -> None:
+    def test_the_store_in_memory_keeps_the_checkpoints_of_a_thread_used_last(self) -> None:
         assert self.kept(InMemoryStreamStateStore(max_checkpoints=2), "a1", "b1", "a2", "a3") == (
             "b1 a2 a3"
         )
 
-    def test_it_keeps_the_threads_used_last(self) -> None:
+    def test_the_store_in_memory_keeps_the_threads_used_last(self) -> None:
         store = InMemoryStreamStateStore(max_threads=2)
         assert self.kept(store, "a1", "b1", "a2", "c1") == "a1 a2 c1"
         store.load_stream_state(StreamAddress("a", "", "1"))
@@ -186,11 +186,11 @@ class TestTheStoreIsBounded:
         assert store.load_stream_state(StreamAddress("c", "", "1")) is None
         assert store.load_stream_state(StreamAddress("a", "", "1")) is not None
 
-    def test_it_keeps_no_more_bytes_than_it_may(self) -> None:
+    def test_the_store_in_memory_keeps_no_more_bytes_than_it_may(self) -> None:
         store = InMemoryStreamStateStore(max_bytes=4_000)
         assert self.kept(store, "a1", "a2", "b1", "b1", "c1") == "b1 b1 c1"
 
-    def test_one_that_is_larger_than_all_may_be_is_kept_while_it_is_the_last(self) -> None:
+    def test_a_ledger_larger_than_the_store_may_be_is_kept_while_it_is_the_last(self) -> None:
         store = InMemoryStreamStateStore(max_bytes=10)
         assert self.kept(store, "a1") == "a1"
         assert self.kept(store, "a1", "b1") == "b1"
@@ -254,7 +254,9 @@ class TestAStoreThatFails:
         assert "was not saved (OSError)" in caplog.text
 
     @pytest.mark.parametrize("asynchronously", [False, True])
-    async def test_no_run_fails_of_it(self, caplog: Any, asynchronously: bool) -> None:
+    async def test_no_run_fails_because_the_ledger_store_does(
+        self, caplog: Any, asynchronously: bool
+    ) -> None:
         graph = exactly(graph_of(says("First."), asks), stream_state=Full())
         told: list[Any] = []
         inputs: list[Any] = [ASKED, Command(resume="Yes.")]

@@ -229,7 +229,7 @@ def test_whoever_leaves_finds_the_ledger_with_the_checkpoint_that_the_graph_had_
     assert list(told.values()) == state[1:] == ["First.", "Second.", "Third."]
 
 
-def test_each_is_saved_with_the_checkpoint_of_the_step_before(
+def test_each_ledger_is_saved_with_the_checkpoint_of_the_step_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph, store = recorded(monkeypatch)

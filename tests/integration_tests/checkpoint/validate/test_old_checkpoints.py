@@ -36,7 +36,7 @@ def old(request: pytest.FixtureRequest) -> Iterator[SqliteSaver]:
 
 
 @pytest.mark.parametrize("old", files.names(), indirect=True)
-def test_what_old_versions_wrote(old: SqliteSaver) -> None:
+def test_validate_accepts_what_old_versions_wrote(old: SqliteSaver) -> None:
     assert findings(old) == []
     rows = old.conn.execute("SELECT channel, idx FROM writes").fetchall()
     assert [found for row in rows for found in validate_write(*row)] == []
@@ -44,7 +44,7 @@ def test_what_old_versions_wrote(old: SqliteSaver) -> None:
 
 @pytest.mark.filterwarnings("ignore:Deserializing unregistered type")
 @pytest.mark.parametrize("old", files.names(), indirect=True)
-def test_what_becomes_of_it(old: SqliteSaver) -> None:
+def test_a_graph_goes_on_from_a_checkpoint_of_an_old_version(old: SqliteSaver) -> None:
     before: list[CheckpointTuple] = list(old.list(None))
     graph = build(old)
     history = list(graph.get_state_history(on()))
@@ -59,7 +59,7 @@ def test_what_becomes_of_it(old: SqliteSaver) -> None:
 
 
 @pytest.mark.parametrize("old", ["langgraph-0.2.16", "langgraph-0.2.60"], indirect=True)
-def test_what_becomes_of_it_in_a_graph_that_lost_an_edge(old: SqliteSaver) -> None:
+def test_a_checkpoint_of_an_old_version_in_a_graph_that_lost_an_edge(old: SqliteSaver) -> None:
     outer = StateGraph(State)
     for node in ("plan", "inner", "join"):
         outer.add_node(node, lambda state: {"log": ["ran"]})

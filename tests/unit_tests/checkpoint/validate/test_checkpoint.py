@@ -192,7 +192,7 @@ def test_what_a_checkpoint_must_have(key: str) -> None:
     told(validate_checkpoint(checkpoint), [(f'["{key}"]', "is missing")])
 
 
-def test_all_is_found_and_not_the_first_alone() -> None:
+def test_every_finding_of_a_checkpoint_is_told_and_not_the_first_alone() -> None:
     broken: Any = {"v": 0, "id": "", "ts": "", "channel_versions": {"a": None, "b": None}}
     assert [found.path for found in validate_checkpoint(broken)] == [
         '["v"]',

@@ -80,6 +80,6 @@ def test_damage_of_an_item_is_found(kind: str) -> None:
     ("score", "words"),
     [(None, ""), (0, ""), (-0.5, ""), (NAN, "finite"), ("1", "type str"), (True, "type bool")],
 )
-def test_a_score(score: Any, words: str) -> None:
+def test_the_score_of_an_item_must_be_a_finite_number_or_none(score: Any, words: str) -> None:
     found = validate_item(SearchItem(**WHOLE, score=score))
     told(found, [(".score", words)] if words else [])

@@ -108,7 +108,7 @@ def test_damage_in_every_place(odd: Any) -> None:
 
 @settings(max_examples=200)
 @given(st.data())
-def test_damage_at_random(data: st.DataObject) -> None:
+def test_random_damage_raises_nothing_and_each_finding_says_where(data: st.DataObject) -> None:
     whole = sound()
     for _ in range(data.draw(st.integers(1, 3))):
         container, key = data.draw(st.sampled_from([*places(whole)]))

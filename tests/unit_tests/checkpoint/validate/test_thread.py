@@ -173,6 +173,6 @@ def test_the_index_of_a_write(channel: Any, index: Any, path: str, words: str) -
     told(validate_write(channel, index), [(path, words)] if path else [])
 
 
-def test_another_object() -> None:
+def test_an_object_of_another_type_is_one_finding() -> None:
     told(validate_tuple(sound()), [("", "type dict, must be a CheckpointTuple")])  # type: ignore[arg-type]  # wrong on purpose
     told(validate_item(sound()), [("", "type dict, must be an Item")])  # type: ignore[arg-type]  # wrong on purpose

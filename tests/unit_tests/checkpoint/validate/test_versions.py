@@ -24,17 +24,17 @@ def sign(a: Any, b: Any) -> int:
 
 
 @given(numbers, numbers)
-def test_numbers(a: float, b: float) -> None:
+def test_compare_versions_orders_numbers_by_value(a: float, b: float) -> None:
     assert compare_versions(a, b) == sign(a, b)
 
 
 @given(made, made)
-def test_text_as_savers_make_it(a: str, b: str) -> None:
+def test_compare_versions_orders_the_text_that_savers_make_by_number(a: str, b: str) -> None:
     assert compare_versions(a, b) == sign(a, b)
 
 
 @given(st.text(), st.text())
-def test_other_text(a: str, b: str) -> None:
+def test_compare_versions_orders_other_text_as_text(a: str, b: str) -> None:
     assert compare_versions(f"v{a}", f"v{b}") == sign(f"v{a}", f"v{b}")
 
 
@@ -69,7 +69,7 @@ def test_the_next_version_is_newer(saver: Any) -> None:
         (1, 1.0, 0),
     ],
 )
-def test_an_order(a: Any, b: Any, order: int) -> None:
+def test_compare_versions_orders_versions_of_different_kinds(a: Any, b: Any, order: int) -> None:
     assert compare_versions(a, b) == order
     assert compare_versions(b, a) == -order
 
@@ -87,7 +87,7 @@ def test_numbers_and_text_in_one_order(versions: list[Any]) -> None:
     ("a", "b"),
     [(NAN, 1), (True, 1), (None, "1.a"), ([1], [1]), (1, "one"), (1, ""), (1, "\u0661.a")],
 )
-def test_no_order(a: Any, b: Any) -> None:
+def test_compare_versions_raises_where_there_is_no_order(a: Any, b: Any) -> None:
     for pair in ((a, b), (b, a)):
         with pytest.raises(ChannelVersionError, match="cannot be compared") as raised:
             compare_versions(*pair)

@@ -121,7 +121,7 @@ def new(alignment: Alignment, events: list[Event]) -> list[Event]:
 
 
 class TestCursor:
-    def test_it_is_an_id_before_the_last(self) -> None:
+    def test_the_cursor_is_an_id_before_the_last(self) -> None:
         assert received(numbered([1, 2, 3])).cursor == "2-0"
 
     def test_events_that_share_the_last_id_come_again(self) -> None:
@@ -136,7 +136,7 @@ class TestCursor:
         assert alignment.is_new(None, 1)
         assert alignment.cursor is None
 
-    def test_it_goes_back_to_an_event_that_the_server_keeps(self) -> None:
+    def test_the_cursor_goes_back_to_an_event_that_the_server_keeps(self) -> None:
         alignment = received(numbered([1, 2]))
         assert alignment.is_new("3-0", 9, logged=False)
         assert alignment.cursor == "1-0"
@@ -163,14 +163,14 @@ class TestOverlap:
         alignment.rejoin()
         assert new(alignment, log[2:]) == log[3:]
 
-    def test_it_is_the_proof_that_nothing_is_missing(self) -> None:
+    def test_an_overlap_proves_that_nothing_is_missing(self) -> None:
         alignment = received(numbered([1, 2, 3]))
         alignment.rejoin()
         assert not alignment.has_overlap
         new(alignment, numbered([3], [2]))
         assert alignment.has_overlap
 
-    def test_another_log_has_none(self) -> None:
+    def test_another_log_has_no_overlap(self) -> None:
         alignment = received(numbered([1, 2, 3]))
         alignment.rejoin()
         assert new(alignment, numbered([8, 9], [5, 6])) == numbered([8, 9], [5, 6])
@@ -205,20 +205,20 @@ class TestEcho:
         alignment.rejoin()
         assert new(alignment, [*log[2:6], *log[4:]]) == log[3:]
 
-    def test_it_may_begin_amid_a_millisecond(self) -> None:
+    def test_an_echo_may_begin_amid_a_millisecond(self) -> None:
         log = numbered([1, 2, 3, 3, 4, 5])
         alignment = received(log[:2])
         alignment.rejoin()
         assert new(alignment, [*log[1:5], *log[3:]]) == log[2:]
 
-    def test_what_the_server_did_not_keep_comes_amid_it(self) -> None:
+    def test_events_that_the_server_did_not_keep_come_amid_an_echo(self) -> None:
         log = [*numbered([1, 2, 3, 4]), Event("5-0", 50, logged=False), *numbered([6, 7])]
         alignment = received(log[:2])
         alignment.rejoin()
         came = [log[1], *log[2:4], log[5], log[3], log[4], log[5], log[6]]
         assert sorted(new(alignment, came)) == sorted(log[2:])
 
-    def test_in_one_millisecond_only_another_connection_can_tell(self) -> None:
+    def test_an_echo_in_one_millisecond_needs_another_connection(self) -> None:
         log = numbered([1, 2, 3, 3], [0, 1, 7, 7])
         alignment = received(log[:2])
         alignment.rejoin()
@@ -254,7 +254,7 @@ class TestEcho:
 
 class TestPosition:
     @pytest.mark.parametrize("ids", [[1, 2, 3, 3], [3, 3], [1]])
-    def test_another_process_goes_on_from_it(self, ids: list[int]) -> None:
+    def test_another_process_goes_on_from_a_position(self, ids: list[int]) -> None:
         log = numbered([*ids, 3, 4], [*range(len(ids)), 80, 81])
         position = received(log[: len(ids)]).position()
         alignment = Alignment.at(position)
@@ -271,17 +271,17 @@ class TestPosition:
         again.rejoin()
         assert again.has_overlap
 
-    def test_that_of_nothing_is_empty(self) -> None:
+    def test_the_position_before_any_event_is_empty(self) -> None:
         assert Alignment().position() == ""
         assert Alignment.at("").cursor is None
 
     @pytest.mark.parametrize("damaged", ["1-0,2-0", "1-0,2-0:zz:1", "1-0,2-0:12"])
-    def test_another_text_is_refused(self, damaged: str) -> None:
+    def test_a_text_that_is_no_position_is_refused(self, damaged: str) -> None:
         with pytest.raises(StreamError, match="no position"):
             Alignment.at(damaged)
 
 
-def test_what_it_knows_is_bounded() -> None:
+def test_the_events_that_an_alignment_remembers_are_bounded() -> None:
     alignment, sizes = Alignment(), []
     for i in range(100_000, 200_000):
         alignment.is_new(f"{i}-0", i)

@@ -103,10 +103,10 @@ class TestGaps:
     def state(self, *ids: str) -> Part:
         return Part((), "values", {"messages": [AIMessage("ok", id=each) for each in ids]})
 
-    def test_its_message_is_the_one_that_was_streamed(self) -> None:
+    def test_the_message_of_a_state_after_a_gap_is_the_one_that_was_streamed(self) -> None:
         assert self.told(GAP, self.state("b")) == []
 
-    def test_for_each_streamed_one_there_is_one(self) -> None:
+    def test_of_a_state_after_a_gap_one_message_is_left_out_for_each_streamed_one(self) -> None:
         assert self.told(GAP, self.state("b", "c")) == ["c"]
 
     def test_what_the_state_holds_itself_is_no_twin(self) -> None:

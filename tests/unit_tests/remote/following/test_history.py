@@ -39,7 +39,7 @@ RESUMED = RunHistory(RESUME, goes_on=True)
 
 
 class TestOfRun:
-    def test_those_that_an_earlier_run_wrote_since_and_where_it_went_on_from(self) -> None:
+    def test_a_history_has_what_an_earlier_run_wrote_since_and_where_it_went_on_from(self) -> None:
         states = [checkpoint(14, FIRST), checkpoint(13, RESUME), *INTERRUPTED]
         states[0]["created_at"] = datetime.fromtimestamp(22, UTC).isoformat()
         states[1]["created_at"] = datetime.fromtimestamp(21, UTC).isoformat()
@@ -64,26 +64,26 @@ class TestOfRun:
         assert own.of_run([]) == []
         assert not own.is_complete([])
 
-    def test_so_has_one_whose_id_tells_no_time(self) -> None:
+    def test_a_run_whose_id_tells_no_time_is_asked_for_by_metadata(self) -> None:
         unknown = RunHistory("3f0b4f52-6cf1-4b0e-8a52-0d6f3ef5c1aa", goes_on=True)
         assert "metadata" in unknown.asked("t")
         assert not unknown.is_of_run_or_older(FIRST)
 
 
 class TestComplete:
-    def test_one_that_waits_for_an_answer_is(self) -> None:
+    def test_a_history_that_ends_at_an_interrupt_is_complete(self) -> None:
         history = RunHistory(FIRST, goes_on=False)
         assert history.is_complete([checkpoint(12, FIRST, tasks=[WAITS])])
         assert history.is_complete([checkpoint(12, FIRST)])
 
-    def test_one_with_something_to_do_is_not(self) -> None:
+    def test_a_history_that_ends_with_tasks_to_do_is_not_complete(self) -> None:
         history = RunHistory(FIRST, goes_on=False)
         assert not history.is_complete([checkpoint(12, FIRST, tasks=[WAITS, {"name": "other"}])])
         assert not history.is_complete([checkpoint(12, FIRST, tasks=[{"name": "other"}])])
 
 
 class TestPages:
-    def test_another_is_asked_for_after_a_full_one(self) -> None:
+    def test_another_page_of_history_is_asked_for_after_a_full_one(self) -> None:
         assert RESUMED.asked("t") == {"thread_id": "t", "limit": PAGE}
         assert not RESUMED.is_last([checkpoint(100 - n, RESUME) for n in range(PAGE)])
 

@@ -75,7 +75,7 @@ class TestMessages:
     def test_what_tasks_wrote_and_not_what_the_user_said(self) -> None:
         assert texts(RUN) == ["Ha ha.", "Ho."]
 
-    def test_each_says_which_task_wrote_it(self) -> None:
+    def test_each_reconciled_message_says_which_task_wrote_it(self) -> None:
         first, _ = lost_parts(RUN, MESSAGES, Delivered())
         assert first.meta == {
             "langgraph_checkpoint_ns": "first:first-1",
@@ -83,12 +83,12 @@ class TestMessages:
             "langgraph_step": 1,
         }
 
-    def test_one_that_a_task_only_hands_on_is_none_of_its_own(self) -> None:
+    def test_a_message_that_a_task_only_hands_on_is_none_of_its_own(self) -> None:
         again = state(1, [ASKED, FIRST], task("second", {"messages": [ASKED, FIRST, SECOND]}))
         first, second = lost_parts([RUN[0], again, *RUN[2:]], MESSAGES, Delivered())
         assert (first.meta["langgraph_node"], second.meta["langgraph_node"]) == ("first", "second")
 
-    def test_one_that_was_edited_comes_as_it_is_now(self) -> None:
+    def test_a_message_that_was_edited_during_a_gap_comes_as_it_is_now(self) -> None:
         edited = said("a", "He he.")
         states = [
             state(2, [ASKED, edited]),
@@ -97,14 +97,16 @@ class TestMessages:
         ]
         assert texts(states) == ["He he."]
 
-    def test_one_that_was_removed_goes_where_it_may_have_come(self) -> None:
+    def test_a_message_that_was_removed_during_a_gap_is_removed_where_it_may_have_come(
+        self,
+    ) -> None:
         states = [state(2, [ASKED, SECOND]), *RUN[1:]]
         assert texts(states) == ["Ho."]
         removal, second = lost_parts(states, MESSAGES, said_by("first:first-1", "streamed"))
         assert removal.data == RemoveMessage(id="a")
         assert second.data.text == "Ho."
 
-    def test_one_that_waits_for_its_step_to_end_comes(self) -> None:
+    def test_a_message_that_waits_for_its_step_to_end_comes(self) -> None:
         waiting = state(1, [ASKED, FIRST], task("second", {"messages": [SECOND]}), task("third"))
         assert texts([waiting, *RUN[2:]]) == ["Ha ha.", "Ho."]
 
@@ -168,19 +170,19 @@ class TestUpdatesAndValues:
 class TestVoidTasks:
     """A server that starts anew does again, by other tasks, what it had not written down."""
 
-    def test_those_that_the_thread_knows_nothing_of(self) -> None:
+    def test_tasks_that_the_thread_knows_nothing_of_are_void(self) -> None:
         assert [*void_tasks(RUN, ["first:first-1", "second:0", "second:second-1"])] == ["second:0"]
 
     def test_what_they_said_is_taken_back(self) -> None:
         taken_back, *_ = lost_parts(RUN, ALL, said_by("second:0", "x"))
         assert taken_back.data == RemoveMessage(id="x")
 
-    def test_that_is_told_only_where_every_checkpoint_is_there(self) -> None:
+    def test_void_tasks_are_told_only_where_every_checkpoint_is_there(self) -> None:
         assert [*void_tasks([*RUN[:1], *RUN[2:]], ["second:0"])] == []
         told = lost_parts(RUN, ALL, said_by("second:0", "x"), is_whole=False)
         assert RemoveMessage(id="x") not in [part.data for part in told]
 
-    def test_those_that_an_earlier_run_has_left_behind_as_it_began_again(self) -> None:
+    def test_tasks_that_an_earlier_run_left_behind_as_it_began_again_are_void(self) -> None:
         """`langgraph dev` does that to the first run of a thread where it forgot the second."""
         again = state(2, [ASKED, FIRST], task("__start__", {"messages": [ASKED]}))
         again["metadata"]["source"] = "input"

@@ -24,13 +24,13 @@ def result(*parts: Part, mode: Any = "values", version: Any = "v1") -> Any:
     return result.close()
 
 
-def test_it_is_the_last_state() -> None:
+def test_the_result_of_invoke_is_the_last_state() -> None:
     assert result(STATES[0], UPDATE, STATES[1]) == {"a": 1}
     assert result(STATES[0], UPDATE, version="v2") == GraphOutput(value={"a": 0}, interrupts=())
     assert result() is None
 
 
-def test_what_waits_is_with_it() -> None:
+def test_the_result_of_invoke_has_the_interrupts_that_wait() -> None:
     assert result(STATES[1], WAITING) == {"a": 1, "__interrupt__": [WAITS]}
     assert result(WAITING) == {"__interrupt__": [WAITS]}
     waiting = result(STATES[0], WAITING, STOPPED, version="v2")
@@ -42,5 +42,5 @@ def test_what_waits_is_with_it() -> None:
     [("updates", [UPDATE.data]), (["values", "updates"], [("updates", UPDATE.data)])],
     ids=str,
 )
-def test_of_other_modes_it_is_all_chunks(mode: Any, chunks: list[Any]) -> None:
+def test_the_result_of_invoke_in_other_modes_is_all_chunks(mode: Any, chunks: list[Any]) -> None:
     assert result(UPDATE, mode=mode) == chunks

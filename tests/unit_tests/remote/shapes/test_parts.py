@@ -54,7 +54,7 @@ class TestShapes:
         }
         assert read("updates", {"n": [said, {"x": 1}]}).data == {"n": [told, {"x": 1}]}
 
-    def test_tasks(self) -> None:
+    def test_parts_of_tasks_have_the_local_shape(self) -> None:
         begun = {"id": "t", "name": "n", "input": {"m": [CHUNK]}, "triggers": ["x", "y"]}
         part = read("tasks", begun)
         assert part.data["triggers"] == ("x", "y")
@@ -93,7 +93,7 @@ class TestShapes:
         }
 
     @pytest.mark.parametrize("event", ["metadata", "end", "heartbeat"])
-    def test_frames_say_nothing(self, event: str) -> None:
+    def test_frames_of_the_server_about_itself_are_no_parts(self, event: str) -> None:
         assert list(local_parts((event, {"run_id": "r"}, None))) == []
 
 
@@ -150,7 +150,7 @@ def page_to(checkpoint_id: str, count: int) -> list[dict[str, Any]]:
 
 
 class TestStates:
-    def test_a_snapshot(self) -> None:
+    def test_a_state_snapshot_has_the_local_shape(self) -> None:
         state = snapshot(STATE)
         (task,) = state.tasks
         assert task.path == ("__pregel_pull", "n")
@@ -164,7 +164,7 @@ class TestStates:
     def test_metadata_are_what_the_server_says(self, metadata: Any) -> None:
         assert snapshot({**STATE, "metadata": metadata}).metadata == metadata
 
-    def test_pages(self) -> None:
+    def test_pages_of_a_long_history_are_asked_for_in_turn(self) -> None:
         pages = Pages(250, {"checkpoint_id": "z"})
         asked = []
         for last, count in (("y", 100), ("x", 100), ("w", 50)):

@@ -99,7 +99,7 @@ def told(data: list[bytes]) -> list[tuple[str, Any, str | None]]:
 @example(body=b"event: a\r\ndata: 1\r\nid: 1\r\n\r\nid: 2\r\n\r\ndata: 2\r\n\r\n", sizes=[25, 3])
 @example(body=b"event: a\r\ndata: [1]\n\r\nid: 2\r\n\r\n", sizes=[])
 @example(body=b"event: a\r\ndata: [1]\r\r\nid: 2\r\n\r\n", sizes=[])
-def test_they_are_those_of_the_sdk(body: bytes, sizes: list[int]) -> None:
+def test_our_frames_are_those_of_the_sdk(body: bytes, sizes: list[int]) -> None:
     cut = pieces(body, sizes)
     try:
         expected = told(cut)

@@ -100,7 +100,7 @@ def spoil_value(value: Any) -> None:
 @example([line_of("a"), line_of("b").replace(b"content", b"contenT")])
 @example([line_of("a"), line_of('",'), line_of(REST), line_of("\\"), line_of("x")])
 @example([line_of("a"), line_of("a", {**META, "b": 1}), line_of("b"), line_of("c")])
-def test_each_is_what_the_careful_way_makes_of_it(lines: list[bytes]) -> None:
+def test_each_token_is_what_the_careful_way_makes_of_it(lines: list[bytes]) -> None:
     reader = TokenReader()
     for line in lines:
         try:

@@ -81,7 +81,7 @@ def rows(module: str, name: str, proof: Path) -> dict[str, tuple[str, bytes]]:
 
 @pytest.mark.parametrize("enforcement", ENFORCEMENTS)
 @pytest.mark.parametrize(("module", "name"), TARGETS)
-def test_nothing_is_called(
+def test_reading_a_hostile_row_calls_nothing(
     module: str, name: str, enforcement: Enforcement, tmp_path: Path
 ) -> None:
     proof = tmp_path / "proof"

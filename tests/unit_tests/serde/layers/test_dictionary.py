@@ -82,7 +82,7 @@ def test_without_it_nothing_is_needed_to_read() -> None:
 
 
 @pytest.mark.parametrize("level", [1, 3, 19])
-def test_it_serves_every_level(level: int) -> None:
+def test_the_dictionary_serves_every_level(level: int) -> None:
     assert layer().decompress(packed(BLOBS[0], level=level), tag=TAG) == BLOBS[0]
 
 

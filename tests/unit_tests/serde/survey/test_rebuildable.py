@@ -76,7 +76,7 @@ def worst(standings: TypeStatusChecker, row: tuple[str, bytes]) -> TypeStatus:
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_it_stands_as_reading_finds_it(kind: str) -> None:
+def test_the_status_of_a_type_is_what_reading_finds(kind: str) -> None:
     value, word = VALUES[kind]
     row = OnceSerializer(SerdeConfig(compression="none")).dumps_typed(value)
     standing = worst(TypeStatusChecker(SerdeConfig()), row)

@@ -40,7 +40,7 @@ def proposed(audit: Audit, **options: Any) -> list[str]:
     return names
 
 
-def test_it_counts_what_is_refused() -> None:
+def test_the_audit_counts_what_is_refused() -> None:
     with Audit() as audit:
         for _ in range(2):
             assert isinstance(outcome(strict(), ROW), SerdeError)
@@ -50,7 +50,7 @@ def test_it_counts_what_is_refused() -> None:
     assert audit.unregistered == ()
 
 
-def test_it_counts_what_is_loaded_and_strict_enforcement_would_refuse() -> None:
+def test_the_audit_counts_what_is_loaded_and_strict_enforcement_would_refuse() -> None:
     with Audit() as audit:
         OnceSerializer(strict_config(enforcement="open")).loads_typed(ROW)
     assert audit.counts == {
@@ -68,7 +68,7 @@ def test_what_it_proposes_lets_the_value_be_read() -> None:
     assert strict(*proposed(audit)).loads_typed(ROW)[2] is Colour.RED
 
 
-def test_it_hears_the_serializer_of_upstream() -> None:
+def test_the_audit_hears_the_serializer_of_upstream() -> None:
     with Audit() as audit:
         JsonPlusSerializer(allowed_msgpack_modules=None).loads_typed(ROW)
     assert audit.blocked == (COLOUR, TASK)
@@ -126,7 +126,7 @@ def test_what_is_not_the_users_to_allow_is_not_proposed(name: str) -> None:
     assert proposed(audit) == ["langgraph_once_app:State"]
 
 
-def test_it_listens_only_while_it_is_entered_and_may_go_on() -> None:
+def test_the_audit_listens_only_while_it_is_entered_and_may_go_on() -> None:
     audit = Audit()
     emit("a:Before")
     with audit:
@@ -140,7 +140,7 @@ def test_it_listens_only_while_it_is_entered_and_may_go_on() -> None:
     assert audit.counts == {("msgpack_blocked", "a:First"): 2, ("msgpack_blocked", "a:Second"): 1}
 
 
-def test_it_stops_listening_when_the_block_raises() -> None:
+def test_the_audit_stops_listening_when_the_block_raises() -> None:
     audit = Audit()
     with pytest.raises(KeyError), audit:
         raise KeyError
@@ -148,7 +148,7 @@ def test_it_stops_listening_when_the_block_raises() -> None:
     assert audit.counts == {}
 
 
-def test_its_memory_is_bounded() -> None:
+def test_the_memory_of_the_audit_is_bounded() -> None:
     with Audit() as audit:
         for number in range(1500):
             emit(f"made.up:T{number}")
@@ -165,7 +165,7 @@ def test_its_memory_is_bounded() -> None:
         ("open", logging.INFO, "3 events, 0 types refused, 2 accepted"),
     ],
 )
-def test_it_logs_one_line_without_what_the_bytes_say(
+def test_the_audit_logs_one_line_without_what_the_bytes_say(
     enforcement: Any, level: int, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO), Audit():
@@ -176,7 +176,9 @@ def test_it_logs_one_line_without_what_the_bytes_say(
     assert Task.__module__ not in record.getMessage()
 
 
-def test_it_is_silent_when_there_is_nothing_to_tell(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_audit_is_silent_when_there_is_nothing_to_tell(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.DEBUG), Audit():
         strict(TASK, COLOUR).loads_typed(ROW)
     assert caplog.records == []

@@ -76,7 +76,7 @@ def test_every_type_that_is_written_is_heard() -> None:
 
 
 @pytest.mark.parametrize("value", ALL, ids=lambda value: getattr(value, "__name__", repr(value)))
-def test_it_is_heard_each_time_and_not_only_the_first(value: Any) -> None:
+def test_the_audit_hears_of_a_type_that_was_written_before_it_listened(value: Any) -> None:
     once = OnceSerializer(strict_config(enforcement="warn"))
     for _ in range(3):
         once.dumps_typed([value, value])

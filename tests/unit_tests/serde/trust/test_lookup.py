@@ -70,7 +70,7 @@ def function() -> None:
         ((), None),
     ],
 )
-def test_it_is_the_class_or_function_that_the_name_says(path: Any, expected: Any) -> None:
+def test_a_lookup_finds_the_class_or_function_that_the_name_says(path: Any, expected: Any) -> None:
     RAN.clear()
     found = find(__name__, path)
     assert (found is expected, RAN) == (True, [])
@@ -120,10 +120,10 @@ def test_names_and_declarations_are_read_past_a_metaclass() -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "a.b", "__src__agent", "a" * 252, f"a.{'b' * 252}"])
-def test_a_module_can_be_called_so(name: str) -> None:
+def test_is_module_name_accepts_names_that_a_module_can_have(name: str) -> None:
     assert is_module_name(name)
 
 
 @pytest.mark.parametrize("name", ["", ".", "a.", "a..b", "a/b", "a" * 253, f"a.{'ä' * 127}"])
-def test_no_module_can_be_called_so(name: str) -> None:
+def test_is_module_name_refuses_names_that_no_module_can_have(name: str) -> None:
     assert not is_module_name(name)

@@ -75,7 +75,7 @@ def test_of_what_is_not_known_nothing_is_said(module: str) -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_name_will_do(module: str) -> None:
+def test_the_owner_of_a_module_can_be_asked_for_with_any_name(module: str) -> None:
     before = set(sys.modules)
     words = owner_of(module)
     assert words is None or words.startswith("of ")

@@ -91,7 +91,7 @@ VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_it_is_written_and_read_under_strict_enforcement(value: Any) -> None:
+def test_a_storable_class_is_written_and_read_under_strict_enforcement(value: Any) -> None:
     again = serde().loads_typed(serde().dumps_typed([value]))
     assert again == [value]
     assert type(again[0]) is type(value)
@@ -118,7 +118,7 @@ def test_a_subclass_is_not_storable() -> None:
 @pytest.mark.parametrize(
     "path", [("Renamed",), ("Outer", "Alias"), ("Credit",), ("HERE",), ("Invoice", "number"), ()]
 )
-def test_it_is_found_under_its_own_name_only(path: tuple[str, ...]) -> None:
+def test_a_storable_class_is_found_under_its_own_name_only(path: tuple[str, ...]) -> None:
     assert find_storable(HERE, ("Invoice",)) is Invoice
     assert find_storable(HERE, ("Outer", "Inner")) is Outer.Inner
     assert find_storable(HERE, path) is None

@@ -34,7 +34,9 @@ def state(*messages: Any) -> Any:
     return {"messages": list(messages)}
 
 
-def test_a_message_that_says_the_same_is_it(ledger: Ledger, entry: Entry) -> None:
+def test_a_message_after_a_gap_that_says_the_same_is_the_streamed_one(
+    ledger: Ledger, entry: Entry
+) -> None:
     alias_messages_after_gap(ledger, state(HumanMessage("Well?", id="h"), AGAIN))
     assert entry.ids == ["lost", "kept"]
     assert ledger.entries("kept") == ledger.entries("lost")
@@ -56,7 +58,9 @@ def test_no_other_message_is_taken_for_it_behind_a_gap(
     assert entry.ids == ["lost"]
 
 
-def test_one_is_it_once(ledger: Ledger, entry: Entry) -> None:
+def test_a_streamed_message_stands_for_one_message_after_a_gap(
+    ledger: Ledger, entry: Entry
+) -> None:
     alias_messages_after_gap(ledger, state(AGAIN, AIMessage("Yes.", id="second")))
     assert entry.ids == ["lost", "kept"]
     assert not ledger.entries("second")

@@ -52,7 +52,7 @@ def test_a_cached_answer_comes_in_the_shape_asked_for(
     assert {_shape(chunk) for chunk in chunks} <= shapes
 
 
-def test_it_comes_once_where_updates_are_asked_for_too() -> None:
+def test_a_cached_answer_comes_once_where_updates_are_asked_for_too() -> None:
     chunks = list(exactly(cached_graph()).stream(ASKED, stream_mode=["updates", "messages"]))
     assert [mode for mode, _ in chunks] == ["messages", "updates"]
 
@@ -145,19 +145,19 @@ def test_of_equal_answers_each_stands_for_itself() -> None:
 class TestPairs:
     """A node that returns (role, text): the reducer makes a message of it, and its id."""
 
-    def test_of_two_the_one_that_is_edited_is_replaced(self) -> None:
+    def test_of_two_cached_pairs_the_one_that_is_edited_is_replaced(self) -> None:
         pairs = lambda _: {"messages": [("ai", "One."), ("ai", "Two.")]}  # noqa: E731  # a node
         edits = lambda s: {"messages": [AIMessage("Edited.", id=s["messages"][2].id)]}  # noqa: E731  # short, and named once
         chunks = exactly(chain(pairs, edits)).stream(ASKED, stream_mode="messages")
         assert list(folded(chunks).values()) == ["One.", "Edited."]
 
-    def test_one_of_the_cache_has_an_id(self) -> None:
+    def test_a_pair_of_the_cache_has_an_id(self) -> None:
         cached = CachedParts("messages", Ledger(), is_default_key, has_cache=True)
         update = {"n": {"messages": [("ai", "One.")]}, "__metadata__": {"cached": True}}
         (said,) = cached.expand(Part((), "updates", update))
         assert said.data.id
 
-    def test_one_that_is_edited_in_a_later_stream_is_the_one_that_was_shown(self) -> None:
+    def test_a_pair_that_is_edited_in_a_later_stream_is_the_one_that_was_shown(self) -> None:
         def edits(state: Any) -> Any:
             return {"messages": [AIMessage("Edited.", id=state["messages"][1].id)]}
 
@@ -224,13 +224,13 @@ class TestElsewhere:
         return {key for chunk in chunks for key in chunk} - {"__metadata__"}
 
     @pytest.mark.parametrize("asked", [ASKED, Command(goto="answers")])
-    def test_its_update_comes(self, asked: Any) -> None:
+    def test_the_update_of_a_cached_answer_comes(self, asked: Any) -> None:
         graph = exactly(self.graph())
         for given in (ASKED, asked, asked):
             chunks = graph.stream(given, THREAD, stream_mode="updates")
             assert self.keys(chunks) == {"answers", "__interrupt__"}
 
-    async def test_after_a_change_of_the_state_too(self) -> None:
+    async def test_a_cached_answer_comes_once_after_a_change_of_the_state_too(self) -> None:
         graph = exactly(self.graph())
         for given in (ASKED, None, None):
             if given is None:

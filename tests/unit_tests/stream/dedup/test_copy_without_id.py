@@ -51,12 +51,12 @@ def merged(chunks: Iterable[Any], *, replaces: bool) -> Counter[str]:
     return Counter(str(message.text) for message in has.values() if message.type != "human")
 
 
-def test_who_takes_each_state_in_place_of_the_list_has_it_once() -> None:
+def test_a_reader_that_replaces_its_list_by_each_state_has_a_copy_once() -> None:
     chunks = dedup(copies().stream(ASKED, stream_mode=MODES), stream_mode=MODES)
     assert merged(chunks, replaces=True) == {TEXT: 1}
 
 
-def test_who_adds_each_state_to_the_list_has_it_no_oftener_than_without_us() -> None:
+def test_a_reader_that_adds_each_state_has_a_copy_no_oftener_than_without_us() -> None:
     plain = merged(copies().stream(ASKED, stream_mode=MODES), replaces=False)
     ours = merged(
         dedup(copies().stream(ASKED, stream_mode=MODES), stream_mode=MODES), replaces=False
@@ -76,7 +76,7 @@ def test_what_waits_for_its_id_is_not_in_the_update_besides() -> None:
 
 
 @pytest.mark.parametrize("modes", [MODES, ["messages", "updates", "values"]])
-def test_who_adds_up_all_modes_and_says_so_has_it_once(modes: list[str]) -> None:
+def test_a_reader_that_says_it_adds_up_all_modes_has_a_copy_once(modes: list[str]) -> None:
     config = DedupConfig(state="auto")
     chunks = dedup(copies().stream(ASKED, stream_mode=modes), stream_mode=modes, config=config)
     told = (chunk for chunk in chunks if chunk[0] != "updates" or chunk[1]["node"]["messages"])

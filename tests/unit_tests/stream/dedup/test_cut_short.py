@@ -55,11 +55,11 @@ def test_what_a_model_had_said_of_it_is_known(before: Part, expected: list[str])
     assert decided([before], [resumed()]) == expected
 
 
-def test_it_is_known_in_the_next_stream_alone() -> None:
+def test_a_message_that_was_cut_short_is_known_in_the_next_stream_alone() -> None:
     assert decided([streamed("To be.")], [], [resumed()]) == ["begin new"]
 
 
-def test_one_that_has_no_id_yet_is_also_known_if_no_model_said_it() -> None:
+def test_a_message_without_an_id_that_was_cut_short_is_known_if_no_model_said_it() -> None:
     assert decided([returned()], [resumed(unnamed=True)]) == ["commit D7"]
     assert decided([returned(text="Not.")], [resumed(unnamed=True)]) == ["hold no id yet"]
 

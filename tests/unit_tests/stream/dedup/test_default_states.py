@@ -58,7 +58,7 @@ def test_texts_come_once_in_messages_all_the_same() -> None:
     assert root[-1] == [QUESTION, *TEXTS]
 
 
-def test_a_later_stream_with_the_ledger_has_them_too() -> None:
+def test_a_later_stream_with_the_ledger_has_whole_states_too() -> None:
     twice = chain(lambda _: {"messages": [AIMessage("ok", id="ok")]})
     twice = twice.copy({"checkpointer": InMemorySaver()})
     config: Any = {"configurable": {"thread_id": "1"}}

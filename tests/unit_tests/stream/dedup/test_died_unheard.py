@@ -104,7 +104,9 @@ def streams(graph: Any, goes_on: list[Any], *, subgraphs: bool) -> tuple[Any, An
 @pytest.mark.parametrize("subgraphs", [False, True])
 @pytest.mark.parametrize("kind", NODES)
 @pytest.mark.parametrize("how", GOES_ON)
-def test_who_has_read_some_of_it_has_all_of_it_once(how: str, kind: str, subgraphs: bool) -> None:
+def test_a_reader_of_some_of_an_attempt_has_all_of_it_once(
+    how: str, kind: str, subgraphs: bool
+) -> None:
     graph = beside(*NODES[kind])
     first, died, later = streams(graph, GOES_ON[how], subgraphs=subgraphs)
     assert any(later)

@@ -54,7 +54,7 @@ class TestUpdates:
         told = passed(token("ok", last=True), updates(), updates(("ai", "ok")))
         assert told[-1] == updates(("ai", "ok"))
 
-    def test_each_of_two_tasks_has_its_own(self) -> None:
+    def test_each_of_two_tasks_that_say_the_same_has_its_copy_in_an_update(self) -> None:
         tokens = token("ok", last=True), token("ok", "b", last=True, task="n0:2")
         told = passed(*tokens, updates(("ai", "ok")), updates(("ai", "ok")))
         assert told[-2:] == [updates(), updates()]
@@ -78,7 +78,7 @@ class TestGraphsInside:
         assert self.told(("n0:1",), ()) == [1, 0]
         assert self.told(("n0:1",), (), ()) == [1, 0, 1]
 
-    def test_another_node_says_it_anew(self) -> None:
+    def test_a_text_of_another_node_is_said_anew(self) -> None:
         assert self.told(("n1:1",), ()) == [1, 1]
 
     def test_a_node_that_copied_nothing_may_say_it_later(self) -> None:

@@ -39,7 +39,7 @@ def over_a_network(chunks: Iterable[Any], **of_model: Any) -> Iterator[Any]:
 
 
 class TestOfAnotherModel:
-    def test_it_keeps_its_id(self) -> None:
+    def test_a_message_of_another_model_keeps_its_id(self) -> None:
         told = dedup(falls_back().stream(ASKED, stream_mode="messages"), stream_mode="messages")
         assert folded(told)["chatcmpl-2"] == "Secondary."
 
@@ -79,7 +79,7 @@ class TestWhiteSpace:
         assert metadata["once"]["repairs"]
 
     @pytest.mark.parametrize("copies", ["words", "exact"])
-    def test_it_is_off_where_copies_are_exact(self, copies: Any) -> None:
+    def test_white_space_makes_no_copy_where_copies_are_exact(self, copies: Any) -> None:
         plain = returns_of(PADDED, lambda text: AIMessage(text.strip()))
         graph = exactly(plain, DedupConfig(copies=copies))
         told = folded(graph.stream(ASKED, stream_mode="messages"))

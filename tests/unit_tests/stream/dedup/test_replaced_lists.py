@@ -22,14 +22,14 @@ A, B, C = (AIMessage(text, id=text) for text in "abc")
         lambda kept: {"type": "__overwrite__", "value": kept},
     ],
 )
-def test_it_says_what_goes_and_what_is_new(written: Any) -> None:
+def test_a_replaced_list_says_what_goes_and_what_is_new(written: Any) -> None:
     dedup = Deduplicator(DedupConfig(state="new_messages"))
     list(dedup.feed(Part((), "values", {"messages": [A, B]})))
     (out,) = dedup.feed(Part((), "updates", {"n": {"messages": written([B, C])}}))
     assert out.data == {"n": {"messages": [RemoveMessage(id="a"), C]}}
 
 
-def test_one_of_other_things_comes_as_it_is() -> None:
+def test_a_list_of_other_things_comes_as_it_is() -> None:
     dedup = Deduplicator(DedupConfig(state="new_messages"))
     update = {"n": {"notes": Overwrite([1, 2])}}
     (out,) = dedup.feed(Part((), "updates", update))

@@ -30,7 +30,7 @@ def test_the_whole_message_behind_its_chunks_is_no_news() -> None:
     assert told(STREAMED, part(WHOLE)) == [STREAMED.data]
 
 
-def test_for_each_of_them_there_is_one() -> None:
+def test_each_copy_without_an_id_stands_for_one_streamed_message() -> None:
     again = WHOLE.model_copy(update={"id": "lc_run--2"})
     assert told(STREAMED, part(WHOLE), part(again)) == [STREAMED.data, again]
 

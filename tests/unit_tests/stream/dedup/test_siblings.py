@@ -335,7 +335,7 @@ def test_what_a_task_was_given_is_not_taken_for_what_another_is_just_saying() ->
 
 
 @pytest.mark.parametrize("graph", ["", "inside:1|"])
-def test_one_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: str) -> None:
+def test_a_sibling_that_wins_takes_the_place_of_those_of_its_graph_alone(graph: str) -> None:
     def meta(task: str, **more: Any) -> Any:
         note = {"v": 1, "source": "node", "attempt": 1, "steps": [1], **more}
         return {"langgraph_checkpoint_ns": task, "once": note}

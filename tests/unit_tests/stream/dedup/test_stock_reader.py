@@ -83,7 +83,9 @@ def last_state(chunks: list[Any]) -> list[AnyMessage]:
         ("exact", SERVED, False, False),
     ],
 )
-def test_who_reads(form: Any, config: Any, in_a_node: bool, expected: bool) -> None:
+def test_which_reader_is_a_stock_one(
+    form: Any, config: Any, in_a_node: bool, expected: bool
+) -> None:
     assert is_for_stock(DedupConfig(form=form), config, in_a_node=in_a_node) is expected
 
 
@@ -178,7 +180,7 @@ class TestAttempts:
         assert len(streamed_ids(chunks)) == 1
         assert "".join(said_in(chunks)) == "one two three four"
 
-    def test_one_that_died_while_it_repeated_the_first_is_known(self) -> None:
+    def test_an_attempt_that_died_while_it_repeated_the_first_is_known(self) -> None:
         stream = once(self.graph("one two", "one"), STOCK).stream(ASKED, stream_mode=["messages"])
         chunks = list(stream)
         assert len(streamed_ids(chunks)) == 1
@@ -197,7 +199,7 @@ class TestAttempts:
         assert listed[-1].id == streamed_ids(chunks)[-1]
 
     @pytest.mark.parametrize("broken", ["one two", "one two three four"])
-    def test_one_that_follows_a_state_begins_anew(self, broken: str) -> None:
+    def test_an_attempt_that_follows_a_state_begins_anew(self, broken: str) -> None:
         """The state has no text of a task that is under way; only its rest would be shown."""
         asked = threading.Event()
 
@@ -269,7 +271,9 @@ class TestAttempts:
 
 class TestStates:
     @pytest.mark.parametrize("config", [EXACT, STOCK], ids=["exact", "stock"])
-    def test_one_as_before_comes_again_after_a_draft(self, config: Any) -> None:
+    def test_a_state_that_equals_the_one_before_comes_again_after_a_draft(
+        self, config: Any
+    ) -> None:
         def drafts(state: MessagesState) -> Any:
             model("a plan").invoke(state["messages"])
             return {"messages": []}

@@ -104,7 +104,7 @@ class TestBounds:
         if state == "new_messages":
             assert [type(message) for message in gone[0]["messages"]] == [RemoveMessage]
 
-    def test_its_repr_tells_no_text(self) -> None:
+    def test_the_repr_of_a_ledger_tells_no_text(self) -> None:
         dedup = Deduplicator()
         fed(dedup, *tokens("m", "secret"))
         assert "secret" not in repr(dedup.ledger)
@@ -152,7 +152,7 @@ class TestBytes:
             Ledger.from_bytes(bytes(data))
 
     @pytest.mark.parametrize("data", [b"", b"OLDG", b"something else that is long enough"])
-    def test_other_bytes_are_refused_or_a_fresh_start(self, data: bytes) -> None:
+    def test_bytes_that_are_no_ledger_are_refused_or_a_fresh_start(self, data: bytes) -> None:
         with pytest.raises(StreamError, match="on_error='fresh'"):
             Ledger.from_bytes(data)
         assert len(Ledger.from_bytes(data, on_error="fresh")) == 0

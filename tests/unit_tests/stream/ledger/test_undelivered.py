@@ -96,13 +96,13 @@ class TestV3:
     def said_in(run: Any) -> Any:
         return (part["data"] for part in run.extensions["once"] if part["type"] == "messages")
 
-    def test_it_is_paid_what_another_version_owes(self) -> None:
+    def test_v3_delivers_what_a_stream_of_another_version_left_undelivered(self) -> None:
         graph = kept(says("First words here."), says("The end."))
         before = left_after(1, graph, **MESSAGES)
         later = list(self.said_in(graph.stream_events(None, THREAD, version="v3")))
         assert list(folded([*before, *later]).values()) == ["First words here.", "The end."]
 
-    def test_it_owes_too(self) -> None:
+    def test_v3_remembers_what_it_left_undelivered(self) -> None:
         graph = kept(says("First words here."), says("The end."))
         run = graph.stream_events(ASKED, THREAD, version="v3")
         before = [next(self.said_in(run))]
@@ -112,7 +112,7 @@ class TestV3:
         assert "repairs" not in str(later)
 
 
-def test_who_reads_states_alone_finds_it_there() -> None:
+def test_a_reader_of_states_alone_finds_an_undelivered_message_there() -> None:
     config = DedupConfig(state="new_messages")
     ledger = Ledger()
     ledger.undelivered.append(token("Said."))
@@ -133,20 +133,20 @@ class TestWithoutIds:
     def owed(self, ledger: Ledger) -> list[Any]:
         return [part.data.id for part in Deduplicator(ledger=ledger, modes=MODES).undelivered()]
 
-    def test_one_that_a_state_names_when_the_consumer_has_left_comes_under_that_id(self) -> None:
+    def test_an_undelivered_message_that_a_state_names_later_comes_under_that_id(self) -> None:
         dedup = Deduplicator(modes=MODES)
         state = Part((), "values", {"messages": [self.named]})
         dedup.keep_undelivered([], [self.pair, state])
         assert self.owed(dedup.ledger) == ["its"]
 
-    def test_one_that_the_thread_has_by_the_next_stream_comes_under_that_id(self) -> None:
+    def test_an_undelivered_message_that_the_thread_has_by_then_comes_under_that_id(self) -> None:
         dedup = Deduplicator(modes=MODES)
         assert list(dedup.feed(self.pair)) == []
         ledger = Ledger.from_bytes(dedup.ledger.to_bytes())
         ledger.seed([self.named])
         assert self.owed(ledger) == ["its"]
 
-    def test_one_that_copies_what_was_streamed_has_its_id_in_the_next_stream(self) -> None:
+    def test_an_undelivered_copy_of_a_streamed_message_has_its_id_in_the_next_stream(self) -> None:
         dedup = Deduplicator(modes=MODES)
         for each in (token("A pair."), token("", chunk_position="last"), self.pair):
             list(dedup.feed(each))
@@ -184,7 +184,7 @@ class TestBytes:
 
 
 class TestTokens:
-    def test_those_of_one_message_become_one(self) -> None:
+    def test_undelivered_tokens_of_one_message_become_one(self) -> None:
         undelivered: deque[Part] = deque()
         keep_undelivered(undelivered, [token("Hel"), token("Other", "2"), token("lo")])
         assert [(part.data.id, part.data.text) for part in undelivered] == [
@@ -192,7 +192,7 @@ class TestTokens:
             ("2", "Other"),
         ]
 
-    def test_those_after_a_removal_stay_after_it(self) -> None:
+    def test_undelivered_tokens_after_a_removal_stay_after_it(self) -> None:
         undelivered: deque[Part] = deque()
         gone = Part((), "messages", RemoveMessage(id="1"), {})
         keep_undelivered(undelivered, [token("Old"), gone, token("New")])

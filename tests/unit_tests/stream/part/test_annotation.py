@@ -31,7 +31,7 @@ OWN += [{"v": 1, "attempt": 1}, {"v": 1, "source": "model"}]
 
 
 @pytest.mark.parametrize("own", OWN)
-def test_it_is_streamed_as_if_it_were_not_there(own: Any) -> None:
+def test_metadata_that_a_user_puts_under_our_key_change_no_stream(own: Any) -> None:
     asked: Any = {"stream_mode": ["messages", "updates"]}
     config: Any = {"metadata": {"once": own}}
     question: Any = {"messages": ["hi"]}
@@ -45,14 +45,14 @@ def test_it_is_streamed_as_if_it_were_not_there(own: Any) -> None:
 
 
 @pytest.mark.parametrize("own", OWN)
-def test_it_is_no_annotation(own: Any) -> None:
+def test_metadata_that_a_user_puts_under_our_key_are_no_annotation(own: Any) -> None:
     assert annotation_of({"once": own}) is None
     assert annotation_of({"once": NOTE}) == NOTE
 
 
 @pytest.mark.parametrize("own", [3, [3], [[3]], {"x": 3}], ids=str)
 @pytest.mark.parametrize("name", ["tags", "ls_model_name"])
-def test_what_is_hidden_is_not_looked_for_in_it(name: str, own: Any) -> None:
+def test_hidden_names_are_looked_for_in_no_metadata_of_a_user(name: str, own: Any) -> None:
     hide = {"tags": ["x"], "models": ["x"], "nodes": ["x"], "namespaces": ["x"]}
     dedup_config = DedupConfig(hide=hide)
     config: Any = {"metadata": {name: own}}

@@ -22,7 +22,7 @@ def test_a_message_is_an_object_again() -> None:
 
 
 @pytest.mark.parametrize("mode", ["values", "updates", "custom", "tasks"])
-def test_so_are_those_in_other_modes(mode: str) -> None:
+def test_messages_in_json_of_other_modes_are_revived(mode: str) -> None:
     part = revive_part(Part(("a:1",), mode, {"k": [JSON_HELLO]}, event_id="7"))
     assert part == Part(("a:1",), mode, {"k": [HELLO]}, event_id="7")
 

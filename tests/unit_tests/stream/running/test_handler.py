@@ -255,7 +255,7 @@ class TestAnnotation:
         assert notes[0].keys() == {"v", "source", "attempt", "run", "id"}
         assert (notes[0]["v"], notes[0]["source"], notes[0]["attempt"]) == (1, "model", 1)
 
-    def test_it_is_the_same_in_v1_and_v2(self) -> None:
+    def test_the_annotation_is_the_same_in_v1_and_v2(self) -> None:
         graph: Any = exactly(nested(says_copy("Hello."), 2))
         options: Any = {"stream_mode": "messages", "subgraphs": True}
         v1 = [chunk[1][1]["once"] for chunk in graph.stream(ASKED, **options)]

@@ -93,7 +93,7 @@ def removes(state: Any) -> Any:
 
 @pytest.mark.parametrize("change", [edits("Edited."), removes], ids=["edit", "removal"])
 class TestWhatBecomesOfIt:
-    def test_of_a_hidden_message_is_not_told(self, change: Any) -> None:
+    def test_what_becomes_of_a_hidden_message_is_not_told(self, change: Any) -> None:
         graph = graph_of(plan=says(PLAN), change=change, talk=says(BYE)).compile()
         said = heard(graph, {"nodes": ["plan"]})
         assert "".join(str(m.text) for m in said) == BYE
@@ -108,7 +108,9 @@ class TestWhatBecomesOfIt:
         assert "".join(str(m.text) for m in said) == BYE
         assert not [message for message in said if isinstance(message, RemoveMessage)]
 
-    def test_of_a_message_that_was_heard_is_told_whoever_does_it(self, change: Any) -> None:
+    def test_what_becomes_of_a_message_that_was_heard_is_told_whoever_does_it(
+        self, change: Any
+    ) -> None:
         graph = graph_of(talk=says(BYE), change=change).compile()
         wrapped = exactly(graph, DedupConfig(hide={"nodes": ["change"]}))
         chunks = wrapped.stream(ASKED, stream_mode="messages")
@@ -130,7 +132,7 @@ class TestOthersAreHeard:
 
         assert "".join(str(m.text) for m in heard(chain(node), {"tags": ["draft"]})) == "Yes."
 
-    def test_a_second_copy(self) -> None:
+    def test_a_second_copy_of_a_message_that_was_heard(self) -> None:
         """A hidden text stands for one copy, as any does."""
 
         def node(state: Any) -> Any:

@@ -19,7 +19,7 @@ def threads_change_often() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def test_one_ends_while_others_begin() -> None:
+def test_a_task_in_a_thread_ends_while_others_begin() -> None:
     tasks = Tasks()
 
     def live(number: int) -> None:

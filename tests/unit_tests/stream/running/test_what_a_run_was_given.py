@@ -83,7 +83,7 @@ class TestWithoutIds:
 
         assert said(graph_of(Added, node), GIVEN) == [YES]
 
-    def test_who_says_the_same_at_another_place_says_it_anew(self) -> None:
+    def test_an_answer_equal_to_the_input_at_another_place_is_said_anew(self) -> None:
         def node(state: Any) -> Any:
             return {"messages": [*state["messages"], AIMessage(YES)]}
 
@@ -104,7 +104,7 @@ class TestWithoutIds:
 
         assert said(graph_of(Replaced, node), GIVEN) == ["No."]
 
-    def test_each_node_hands_it_on(self) -> None:
+    def test_an_input_without_ids_that_each_node_hands_on_comes_once(self) -> None:
         def node(state: Any) -> Any:
             return {"messages": [m.model_copy() for m in state["messages"]]}
 
@@ -131,7 +131,7 @@ class TestWithoutIds:
         given.add(NAMED)
         assert not given.claims(content_of(AIMessage(YES)))
 
-    def test_it_is_told_to_who_wants_the_history(self) -> None:
+    def test_an_input_without_ids_is_told_to_who_wants_the_history(self) -> None:
         def node(state: Any) -> Any:
             return {"messages": state["messages"]}
 

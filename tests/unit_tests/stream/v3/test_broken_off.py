@@ -68,7 +68,7 @@ END: Any = {"event": "message-finish"}
 
 
 class TestWhereOneBreaksOff:
-    def test_in_its_reasoning_that_goes_on(self) -> None:
+    def test_an_answer_broken_off_in_its_reasoning_goes_on(self) -> None:
         upstream = Upstream()
         upstream.tell("a", begin("a"), block("reasoning"), words("One", "reasoning"))
         upstream.take_back("a")
@@ -101,7 +101,7 @@ class TestWhereOneBreaksOff:
             ((block(), words("One")), (block(index=1), words("One two", index=1))),
         ],
     )
-    def test_in_other_blocks_it_is_void(self, broken: Any, later: Any) -> None:
+    def test_an_answer_broken_off_in_other_blocks_is_void(self, broken: Any, later: Any) -> None:
         upstream = Upstream()
         upstream.tell("a", begin("a"), *broken)
         upstream.take_back("a")
@@ -110,7 +110,7 @@ class TestWhereOneBreaksOff:
         assert upstream.given[told]["metadata"] == VOID
         assert upstream.given[told + 1 :] == [begin("b"), *later]
 
-    def test_in_a_tool_call_it_is_void(self) -> None:
+    def test_an_answer_broken_off_in_a_tool_call_is_void(self) -> None:
         """Upstream would add the arguments to those that it has."""
         upstream = Upstream()
         said = (block(), words("One"), block("tool_call_chunk", index=1))
@@ -121,7 +121,7 @@ class TestWhereOneBreaksOff:
         assert upstream.given[told]["metadata"] == VOID
         assert upstream.given[told + 1 :] == [begin("b"), *said, END]
 
-    def test_at_its_very_end_and_the_next_ends_it(self) -> None:
+    def test_an_answer_broken_off_at_its_very_end_is_ended_by_the_next(self) -> None:
         upstream = Upstream()
         said = (block(), words("One"), block_end("One"))
         upstream.tell("a", begin("a"), *said)
@@ -130,7 +130,7 @@ class TestWhereOneBreaksOff:
         upstream.tell("b", begin("b"), *said, END)
         assert upstream.given[told:] == [words(""), END]
 
-    def test_only_one_later_answer_goes_on_with_it(self) -> None:
+    def test_only_one_later_answer_goes_on_with_a_broken_off_one(self) -> None:
         upstream = Upstream()
         upstream.tell("a", begin("a"), block(), words("One"))
         upstream.take_back("a")

@@ -98,7 +98,7 @@ class TestOneThatDies:
         arun: Any = await graph().astream_events(ASKED, version="v3")
         assert await aread(arun.messages) == expected
 
-    def test_its_end_comes_at_once_and_its_successor_streams(self) -> None:
+    def test_the_end_of_a_message_that_dies_comes_at_once_and_its_successor_streams(self) -> None:
         """Upstream, who reads a message that is left open waits for the end of the run."""
         graph = once(retried(asks(BROKEN, SECOND, breaks={0: 3})))
         run: Any = graph.stream_events(ASKED, version="v3")
@@ -107,7 +107,7 @@ class TestOneThatDies:
         assert is_void(next(shown).output)
         assert not next(shown).done
 
-    def test_the_channel_agrees(self) -> None:
+    def test_the_once_channel_agrees_on_a_message_that_died(self) -> None:
         graph = once(retried(asks(BROKEN, SECOND, breaks={0: 3})))
         run: Any = graph.stream_events(ASKED, version="v3")
         parts = [v2_part(chunk) for chunk in run.extensions["once"]]
@@ -121,7 +121,7 @@ class TestOneThatDies:
         at = next(i for i, each in enumerate(told) if voided([each]))
         assert isinstance(told[at + 1], RemoveMessage)
 
-    def test_a_fallback_and_a_retried_model_too(self) -> None:
+    def test_an_open_message_that_dies_ends_with_a_fallback_and_a_retried_model_too(self) -> None:
         broken, well = answers(BROKEN, breaks={0: 3}), answers(SECOND)
         again = answers(BROKEN, SECOND, breaks={0: 3}).with_retry(
             wait_exponential_jitter=False, stop_after_attempt=2
@@ -132,7 +132,9 @@ class TestOneThatDies:
             assert read(run.messages) == [("One two", True), (SECOND, False)]
 
     @pytest.mark.parametrize("inside", [True, False])
-    async def test_in_a_subgraph_that_its_node_runs_again(self, inside: bool) -> None:
+    async def test_an_open_message_dies_in_a_subgraph_that_its_node_runs_again(
+        self, inside: bool
+    ) -> None:
         def graph() -> Any:
             child = chain(says("First."), asks(BROKEN, SECOND, breaks={0: 3}))
             if inside:
@@ -156,7 +158,7 @@ class TestOneThatDies:
             ashown += await aread(handle.messages)
         assert ashown == shown
 
-    def test_one_of_parallel_tasks_with_equal_ids(self) -> None:
+    def test_an_open_message_dies_in_one_of_parallel_tasks_with_equal_ids(self) -> None:
         texts = (BROKEN, SECOND, BROKEN, "Yet another one.")
         replies = [AIMessage(text, id="same") for text in texts]
         graph = fan_out(asks(*replies, breaks={1: 3}), times=3)
@@ -208,7 +210,7 @@ class TestOverANetwork:
         config = {**SERVED, "configurable": {READER_KEY: True} if announced else {}}
         assert len(voided(payloads(graph, config))) == announced
 
-    def test_the_sdk_ends_the_right_one(self) -> None:
+    def test_the_sdk_ends_the_message_that_died(self) -> None:
         """The wire has no metadata; two are open, and the end names its message."""
         replies = [AIMessage(BROKEN, id="a"), AIMessage(SECOND, id="b"), AIMessage("Cc.")]
         graph = fan_out(asks(*replies, breaks={0: 3}), times=2)

@@ -133,7 +133,7 @@ def test_what_died_goes_with_the_state_that_lacks_it() -> None:
     assert shown(once(graph)).said == ["Done."]
 
 
-def test_three_attempts() -> None:
+def test_three_attempts_are_shown_as_one_message() -> None:
     assert shown(retried("One two three.", "One two.", "One two three four.")).said == [
         "One two three four."
     ]
@@ -255,7 +255,7 @@ def read_by_sdk(events: Any) -> list[str]:
     return [text for text in (str(stream.text) for stream in streams) if text]
 
 
-async def test_the_sdk_of_python_tells_them_apart_too() -> None:
+async def test_the_python_sdk_tells_parallel_messages_apart() -> None:
     assert set(read_by_sdk(await side_by_side())) == BESIDE
 
 

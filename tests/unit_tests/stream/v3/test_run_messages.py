@@ -218,7 +218,7 @@ def test_with_no_other_answer_it_ends_at_the_next_state() -> None:
     assert ends_soon(graph)
 
 
-def test_in_a_graph_that_runs_once_more_it_ends_as_that_begins() -> None:
+def test_a_message_of_a_graph_that_runs_once_more_ends_as_the_next_run_begins() -> None:
     graph = retried(chain(asks(answers(HELLO, breaks={0: HALF}))))
     assert ends_soon(graph, lambda run: next(iter(run.subgraphs)).messages)
 
@@ -229,7 +229,7 @@ def test_where_both_attempts_are_to_stand_both_are_shown() -> None:
 
 
 @pytest.mark.parametrize("policy", ["retract", "hold"])
-def test_it_goes_on_token_by_token_under_the_id_of_the_state(policy: Any) -> None:
+def test_a_later_attempt_goes_on_token_by_token_under_the_id_of_the_state(policy: Any) -> None:
     graph = once(retried(asks(answers(HELLO, breaks={0: HALF}))), DedupConfig(reexecution=policy))
     run: Any = graph.stream_events(ASKED, version="v3")
     (message,) = run.messages
@@ -309,7 +309,7 @@ def test_parallel_tasks_that_say_the_same_are_all_shown() -> None:
     assert shown(graph) == [(HELLO, False)] * 3
 
 
-def test_where_the_last_attempt_fails_the_one_message_does() -> None:
+def test_the_one_message_fails_where_the_last_attempt_fails() -> None:
     graph = once(retried(asks(answers(HELLO, breaks=dict.fromkeys(range(4), HALF)))))
     run: Any = graph.stream_events(ASKED, version="v3")
     messages = iter(run.messages)

@@ -95,7 +95,7 @@ def test_no_policy_loses_what_a_later_attempt_says(policy: Any, later: str) -> N
     assert list(folded(said).values()) == [later]
 
 
-async def test_async_and_a_retry() -> None:
+async def test_an_async_v3_run_with_a_retry_has_each_message_once() -> None:
     dies = iter([True, False])
 
     async def node(state: Any) -> Any:

@@ -86,7 +86,7 @@ def test_calls_that_middleware_hides_are_hidden(streams: bool) -> None:
     assert "The answer." in shown
 
 
-def test_they_are_hidden_in_a_graph_inside_too() -> None:
+def test_transformers_of_others_are_hidden_in_a_graph_inside_too() -> None:
     summaries = model("A summary that nobody is shown.")
     hidden = SummarizationMiddleware(summaries, trigger=("messages", 2))
     agent = create_agent(model("The answer."), middleware=[hidden])

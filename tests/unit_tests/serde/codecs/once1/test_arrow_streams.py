@@ -80,7 +80,9 @@ HOSTILE = {
 @pytest.mark.parametrize(
     ("family", "cls"), [("arrow", pa.Table), ("polars", pl.DataFrame)], ids=["pyarrow", "polars"]
 )
-def test_it_is_refused_soon_and_cheaply(content: bytes, family: str, cls: type) -> None:
+def test_a_forged_arrow_stream_is_refused_soon_and_cheaply(
+    content: bytes, family: str, cls: type
+) -> None:
     tracemalloc.start()
     started = time.process_time()
     try:

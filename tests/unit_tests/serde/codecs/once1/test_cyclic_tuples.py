@@ -67,7 +67,7 @@ def test_a_tuple_in_itself_is_the_very_same_inside() -> None:
     assert again[0][0] is again
 
 
-def test_it_stays_so_as_a_part_of_what_cannot_be_rebuilt() -> None:
+def test_a_cyclic_tuple_stays_cyclic_in_what_cannot_be_rebuilt() -> None:
     value: Any = (o.Basket(),)
     value[0].items.append(value)
     row = SERDE.dumps_typed([value])
@@ -101,7 +101,7 @@ def _copied(make: Any) -> Any:
         _copied(lambda inside: k.Triple([inside])),
     ],
 )
-def test_what_must_be_made_first_cannot_hold_it(value: Any) -> None:
+def test_an_object_that_must_be_made_first_cannot_hold_a_cyclic_tuple(value: Any) -> None:
     with pytest.raises(EncodeError, match="contains itself"):
         SERDE.dumps_typed(value)
 

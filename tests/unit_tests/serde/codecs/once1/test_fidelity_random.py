@@ -120,7 +120,7 @@ VALUES = st.recursive(SCALARS, _extended, max_leaves=10)
 
 @examples(50)
 @given(VALUES)
-def test_it_comes_back_the_same(value: Any) -> None:
+def test_random_values_come_back_the_same(value: Any) -> None:
     assert difference(value, SERDE.loads_typed(SERDE.dumps_typed(value))) is None
 
 

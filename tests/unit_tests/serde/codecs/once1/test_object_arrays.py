@@ -113,7 +113,7 @@ def test_a_type_that_is_not_allowed_is_refused_in_an_array_too() -> None:
         OnceSerializer(strict_config()).loads_typed(serde().dumps_typed(objects(Note("n"))))
 
 
-def test_one_that_contains_itself_is_refused() -> None:
+def test_an_object_array_that_contains_itself_is_refused() -> None:
     array = objects(1, 2)
     array[0] = [array]
     with pytest.raises(EncodeError, match="it contains itself"):

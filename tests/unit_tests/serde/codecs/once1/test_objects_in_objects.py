@@ -195,7 +195,7 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize("odd", ODD, ids=["hidden", "extra", "more", "less"])
-def test_one_that_is_not_as_its_class_says_keeps_what_it_has(odd: Any) -> None:
+def test_an_object_that_is_not_as_its_class_says_keeps_what_it_has(odd: Any) -> None:
     twin = Page(title="y") if isinstance(odd, Page) else Note("y", 1)
     for value in ([twin, odd], [twin, odd, 1], [odd, twin]):
         for whole in (value, Note("root", {"k": value})):

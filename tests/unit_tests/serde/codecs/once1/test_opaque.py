@@ -64,7 +64,7 @@ def test_unknown_objects_that_contain_themselves_are_kept() -> None:
     assert encode([found, again], REGISTRY) == data
 
 
-def test_it_prints_without_its_payload_and_compares_by_it() -> None:
+def test_an_opaque_prints_without_its_payload_and_compares_by_it() -> None:
     one, two, other = (opaque(encode(Box(text), REGISTRY)) for text in ("secret", "secret", "b"))
     assert repr(one) == f"<Opaque family {Box.__module__}:Box, {len(one.raw)} bytes>"
     assert one == two

@@ -81,7 +81,7 @@ CLASSES: list[Any] = [
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=str)
-def test_its_name_leads_back_to_the_very_class(cls: Any) -> None:
+def test_the_name_of_a_parametrised_class_leads_back_to_that_class(cls: Any) -> None:
     allowed = (PAGE, f"{HERE}:Two", f"{k.__name__}:Colour", f"{k.__name__}:Box")
     reader = serde(*allowed)
     value = cls.model_construct(items=[1], first=1, second=2)

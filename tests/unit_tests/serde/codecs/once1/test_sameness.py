@@ -107,7 +107,7 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("pair", DIFFERENT.values(), ids=DIFFERENT)
-def test_it_sees_the_difference(pair: tuple[Any, Any]) -> None:
+def test_difference_sees_each_difference_of_two_values(pair: tuple[Any, Any]) -> None:
     first, second = pair
     assert difference(first, second)
     assert difference([{"k": first}], [{"k": second}])

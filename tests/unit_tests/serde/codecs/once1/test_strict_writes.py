@@ -28,7 +28,7 @@ def serde(*names: str, **settings: Any) -> OnceSerializer:
 @pytest.mark.parametrize(
     "value", [k.Plain("x"), k.Colour.RED, k.Point(1, 2), k.Slug("a"), k.Rows([1]), k.AppError(3)]
 )
-def test_it_names_the_place_the_type_and_the_setting(value: Any) -> None:
+def test_a_refused_write_names_the_place_the_type_and_the_setting(value: Any) -> None:
     name = f"{k.__name__}:{type(value).__qualname__}"
     with pytest.raises(EncodeError) as caught:
         serde().dumps_typed({"docs": [1, value]})

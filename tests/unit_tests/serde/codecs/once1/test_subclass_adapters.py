@@ -152,7 +152,7 @@ def test_your_base_comes_before_what_is_built_in_and_its_exact_types_before_your
     assert (back, [*map(type, back)]) == (value, [*map(type, value)])
 
 
-def test_it_comes_before_a_family_that_is_built_in() -> None:
+def test_a_subclass_adapter_comes_before_a_family_that_is_built_in() -> None:
     own = replace(SHAPES, bases=(Square,), encode=lambda square: (square.size, []))
     once = serde(own, allowed=(f"{HERE}:Square",))
     row = once.dumps_typed([Square(2)])
@@ -233,7 +233,9 @@ def test_without_the_adapter_a_row_is_refused_or_opaque() -> None:
     assert serde(SHAPES).loads_typed(serde().dumps_typed([kept])) == [Ball(1)]
 
 
-def test_its_classes_have_versions_and_upgrades(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_classes_of_a_subclass_adapter_have_versions_and_upgrades(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Ball, "__once_version__", 0)
     row = serde(SHAPES).dumps_typed(Ball(1))
     monkeypatch.undo()
@@ -242,7 +244,7 @@ def test_its_classes_have_versions_and_upgrades(monkeypatch: pytest.MonkeyPatch)
     assert once.loads_typed(once.dumps_typed(Ball(1))) == Ball(1)
 
 
-def test_one_that_contains_itself_is_refused() -> None:
+def test_an_adapted_object_that_contains_itself_is_refused() -> None:
     ball = Ball(1)
     ball.parts = (ball,)
     with pytest.raises(EncodeError, match="it contains itself"):

@@ -270,7 +270,7 @@ def read(old: Any, new: type, function: Any = None, **settings: Any) -> Any:
     ],
     ids=repr,
 )
-def test_of_dataclasses_and_attrs_classes_it_is_a_dictionary_of_attributes(
+def test_an_upgrade_of_dataclasses_and_attrs_classes_is_given_a_dictionary_of_attributes(
     old: Any, new: Any
 ) -> None:
     SEEN.clear()
@@ -287,7 +287,7 @@ def old_model() -> OldModel:
     return old
 
 
-def test_of_a_model_it_is_all_that_it_holds_and_nothing_is_lost() -> None:
+def test_an_upgrade_of_a_model_is_given_all_that_it_holds() -> None:
     SEEN.clear()
     back = read(old_model(), Model, note)
     assert SEEN[0][0] == {
@@ -310,11 +310,11 @@ def test_fields_that_were_not_set_stay_so_and_learned_ones_get_their_defaults() 
     assert (back.secret, back.noted) == ("", "no")
 
 
-def test_of_a_root_model_it_is_its_root() -> None:
+def test_an_upgrade_of_a_root_model_is_given_its_root() -> None:
     assert read(OldRoot([1.5]), Root, root) == Root([150])
 
 
-def test_of_a_model_of_pydantic_1_it_is_fields_and_private_attributes() -> None:
+def test_an_upgrade_of_a_pydantic_1_model_is_given_fields_and_private_attributes() -> None:
     SEEN.clear()
     old = OldV1(total=1.5)
     old._seen = 3
@@ -329,7 +329,7 @@ def old_text() -> OldText:
     return made
 
 
-def test_of_other_kinds_it_is_what_the_document_says() -> None:
+def test_an_upgrade_of_other_kinds_is_given_what_the_document_says() -> None:
     assert read(OldPair(1.5), Pair, pair) == Pair("?", 150)
     assert read(OldColour.RED, Colour, colour) is Colour.CRIMSON
     made = read(old_text(), Text, text)
