@@ -6,6 +6,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from time import perf_counter_ns
 from typing import Any, Final, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -24,6 +25,7 @@ from langgraph_once.checkpoint.pieces.values import Values
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Query, Tables
 from langgraph_once.checkpoint.threads import Threads
+from langgraph_once.metrics import storage
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.stream import StreamAddress
 
@@ -97,7 +99,12 @@ class OnceSaver(BaseCheckpointSaver[str]):
             StorageError: The database cannot be read.
         """
         found = self._read(self.threads.get(CheckpointRef.of(config)))
-        return next(found.tuples(is_lazy=False), None)
+        began = perf_counter_ns()
+        decoded = next(found.tuples(is_lazy=False), None)
+        took = perf_counter_ns() - began
+        storage.reads += decoded is not None
+        storage.decode_ns += took
+        return decoded
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """`get_tuple`, async."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from time import perf_counter_ns
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -24,6 +25,7 @@ from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pruning import keep_last, sweep
 from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.checkpoint.tables import NewCheckpoint, Query, Tables
+from langgraph_once.metrics import storage
 from langgraph_once.serde.layers.tag import may_be_bound
 
 __all__ = ["Threads", "run_id"]
@@ -135,7 +137,10 @@ class Threads:
         known = get_checkpoint_metadata(config, metadata)
         parent_id = CheckpointRef.of(config).checkpoint_id
         new = NewCheckpoint(place, parent_id, checkpoint, known, versions, run_id(config, known))
-        return self.store(place.thread_id, cuts, self.tables.put(new, cuts))
+        began = perf_counter_ns()
+        statements = self.tables.put(new, cuts)
+        _count_write(began)
+        return self.store(place.thread_id, cuts, statements)
 
     def put_writes(
         self,
@@ -148,10 +153,12 @@ class Threads:
         place = CheckpointRef.of(config)
         cuts: list[CutValue] = []
         rows = []
+        began = perf_counter_ns()
         for position, (channel, value) in enumerate(writes):
             index = WRITES_IDX_MAP.get(channel, position)
             at = bound("write", place.thread_id, (*place[1:], task_id, index), channel)
             rows.append((task_id, index, task_path, channel, *self.values.cell(value, cuts, at)))
+        _count_write(began)
         replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         statement = self.tables.put_writes(place, rows, run_id(config, {}), replaces=replaces)
         return self.store(place.thread_id, cuts, [statement])
@@ -278,9 +285,18 @@ class Threads:
         yield from run_all(own)
 
     def _add(self, thread_id: str, pieces: Mapping[bytes, Piece]) -> list[Statement]:
+        began = perf_counter_ns()
         # Sorted: two that store the same pieces in another order would wait for each other.
         rows = [(name, self.values.piece(data)) for name, data in sorted(pieces.items())]
+        took = perf_counter_ns() - began
+        storage.encode_ns += took
         return [self.tables.add_pieces(thread_id, rows)] if rows else []
+
+
+def _count_write(began: int) -> None:
+    took = perf_counter_ns() - began
+    storage.writes += 1
+    storage.encode_ns += took
 
 
 def run_id(config: RunnableConfig, metadata: Mapping[str, Any]) -> str | None:

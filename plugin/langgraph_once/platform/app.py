@@ -9,6 +9,7 @@ value of a thread. It reads what follows `---` in a docstring as OpenAPI.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 from importlib.metadata import version
@@ -20,10 +21,12 @@ except ImportError:
     raise ImportError('http.app needs an extra: pip install "langgraph-once[server]"') from None
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from langgraph_once.errors import ConfigError
 from langgraph_once.manifest import Manifest
+from langgraph_once.metrics import observe
 from langgraph_once.platform.access import is_known, is_local
 from langgraph_once.platform.database_health import DatabaseHealth
 from langgraph_once.platform.graph_health import graph_health
@@ -34,7 +37,13 @@ from langgraph_once.platform.startup import (
     store_database,
     user_mistakes_stop_the_server,
 )
-from langgraph_once.settings import Settings, has_auth, load_graph_targets, load_settings
+from langgraph_once.settings import (
+    Settings,
+    has_auth,
+    load_graph_targets,
+    load_settings,
+    written_at,
+)
 
 __all__ = ["app"]
 
@@ -98,6 +107,38 @@ async def config(request: Request) -> JSONResponse:
     return JSONResponse({**_without_places(settings.public()), "graphs": graphs})
 
 
+async def metrics(_: Request) -> Response:
+    """Show what this process has counted, as Prometheus reads it. No label is of a user's data.
+
+    ---
+    summary: Metrics of langgraph-once
+    responses:
+      '200':
+        description: Prometheus's text format.
+    """
+    from langgraph_once.metrics.prometheus import CONTENT_TYPE, prometheus_text
+
+    return Response(prometheus_text(), media_type=CONTENT_TYPE)
+
+
+def metrics_routes(settings: Settings) -> list[Route]:
+    """The route of the metrics, if it is asked for. OpenTelemetry gets them, if that is.
+
+    Raises:
+        ConfigError: A package is not installed.
+    """
+    asked = settings.http.metrics
+    try:
+        if "opentelemetry" in asked:
+            observe()
+        if "prometheus" not in asked:
+            return []
+        importlib.import_module("langgraph_once.metrics.prometheus")
+    except ImportError as error:
+        raise ConfigError(written_at("http", "metrics"), str(error)) from None
+    return [Route("/once/metrics", metrics)]
+
+
 def _may_see_config(request: Request) -> bool:
     """Whether the server has authenticated this client, or authenticates nobody but is local."""
     return is_known(request) or (not has_auth() and is_local(request))
@@ -140,6 +181,7 @@ with user_mistakes_stop_the_server():
             Route("/once/health", health),
             Route("/once/ready", ready),
             Route("/once/config", config),
+            *metrics_routes(loaded),
             *page_routes(loaded.http.page),
         ],
         middleware=stream_middleware(loaded),

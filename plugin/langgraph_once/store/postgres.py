@@ -12,6 +12,7 @@ from langgraph_once.checkpoint.postgres.failures import storage_error
 from langgraph_once.checkpoint.postgres.saver import address_of, ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
+from langgraph_once.metrics import pools
 from langgraph_once.store.upstream import Puts, Queries, set_up, with_embeddings_of_values
 
 # After `driver`, which says which packages are missing.
@@ -101,7 +102,7 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
         "prepare_threshold": None if config.transaction_pooler else 0,
         "row_factory": dict_row,
     }
-    return psycopg_pool.AsyncConnectionPool(
+    pool = psycopg_pool.AsyncConnectionPool(
         url,
         kwargs=settings,
         min_size=1,
@@ -110,6 +111,8 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
         open=False,
         name="langgraph-once-store",
     )
+    pools.add(pool)
+    return pool
 
 
 async def _set_up(store: AsyncPostgresStore, pool: Any, schema: str) -> None:

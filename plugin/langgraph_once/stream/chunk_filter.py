@@ -100,6 +100,10 @@ class ChunkFilter(ABC):
         """Parts left to send at the end of a stream that did not fail."""
         return map(self._write, self._dedup.close())
 
+    def publish(self) -> None:
+        """Add what was decided to the metrics: once, as the stream ends, well or badly."""
+        self._dedup.stats.publish()
+
 
 Opened: TypeAlias = tuple[Any, ChunkFilter, AbstractContextManager[None]]
 """The chunks of a stream, their filter, and what is entered while the first chunk is made: what
@@ -234,6 +238,7 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
     """
     with opening as (chunks, new, around_first), ExitStack() as stack:
         passes, make, write = new.passes, new.new, new.write_token
+        stack.callback(new.publish)
         stack.enter_context(handing_over())
         if isinstance(chunks, Generator):
             stack.enter_context(closing(chunks))
@@ -253,6 +258,7 @@ async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenera
     """`filtered`, async."""
     async with opening as (chunks, new, around_first), AsyncExitStack() as stack:
         passes, make, write = new.passes, new.new, new.write_token
+        stack.callback(new.publish)
         stack.enter_context(handing_over())
         if isinstance(chunks, AsyncGenerator):
             await stack.enter_async_context(aclosing(chunks))

@@ -18,6 +18,7 @@ from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
 from langgraph_once.checkpoint.pieces.recent import Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
+from langgraph_once.metrics import storage
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.scan import lead_bytes
 from langgraph_once.serde.layers.compression import has_checksum
@@ -130,14 +131,20 @@ class Values:
         """
         if not self.stores_once:
             tag, data = self._serde.encoded({**checkpoint, "channel_values": values})
+            size = len(data)
+            storage.encoded_bytes += size
             return self._wrapped(tag, data, bound_to)
         head = self._serde.encoded(checkpoint)
         parts = {name: self._encoded(value, cuts, bound_to) for name, value in values.items()}
+        size = len(head[1])
+        storage.encoded_bytes += size
         packed = [_VERSION, _pair(*head), {name: _pair(*part) for name, part in parts.items()}]
         return self._wrapped(_CHANNELS, ormsgpack.packb(packed), bound_to)
 
     def sealed(self, data: bytes, bound_to: BoundTo) -> Cell:
         """What stands for bytes: they are compressed and encrypted, never cut."""
+        size = len(data)
+        storage.encoded_bytes += size
         return self._wrapped(_BYTES, data, bound_to)
 
     def opened(self, cell: Cell, bound_to: BoundTo) -> bytes:
@@ -151,6 +158,13 @@ class Values:
 
     def piece(self, data: Piece) -> Cell:
         """What stands in the row of a piece."""
+        cell = self._piece(data)
+        size = len(cell.data)
+        storage.new_pieces += 1
+        storage.stored_bytes += size
+        return cell
+
+    def _piece(self, data: Piece) -> Cell:
         return Cell(*self._serde.wrapped(_BYTES, data, _OF_PIECES, is_piece=True))
 
     def unpacked(self, cell: Cell, bound_to: BoundTo) -> Unpacked:
@@ -300,7 +314,9 @@ class Values:
 
     def _encoded(self, value: Any, cuts: list[CutValue], bound_to: BoundTo) -> tuple[Tag, bytes]:
         tag, data = self._serde.encoded(value)
-        if not self.stores_once or len(data) < MIN_CUT_BYTES:
+        size = len(data)
+        storage.encoded_bytes += size
+        if not self.stores_once or size < MIN_CUT_BYTES:
             return tag, data
         lead = lead_bytes(data) if tag.codec == "once1" else 0
         thread_id = bound_to[1]
@@ -313,15 +329,19 @@ class Values:
             looked_at = cut.cut._replace(spare_bytes=self._serde.spare_bytes(data))
             self._recent.keep(thread_id, cut.manifest, looked_at)
         cuts.append(cut)
+        storage.cut_values += 1
         return _PIECES, cut.manifest.to_bytes()
 
     def _least_sizes(self, cut: CutValue) -> Iterator[int]:
         for piece in cut.pieces.values():
             # Those that are stored already may be shorter than they would be now.
-            yield len(self.piece(piece).data) // 2
+            yield len(self._piece(piece).data) // 2
 
     def _wrapped(self, tag: Tag, data: bytes, bound_to: BoundTo) -> Cell:
-        return Cell(*self._serde.wrapped(tag, data, bound_to))
+        cell = Cell(*self._serde.wrapped(tag, data, bound_to))
+        size = len(cell.data)
+        storage.stored_bytes += size
+        return cell
 
 
 def _pair(tag: Tag, data: bytes) -> tuple[str, bytes]:

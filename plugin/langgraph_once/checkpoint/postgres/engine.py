@@ -31,6 +31,7 @@ from langgraph_once.checkpoint.postgres.schema import (
     is_missing,
     set_up,
 )
+from langgraph_once.metrics import pools
 
 __all__ = ["PostgresEngine"]
 
@@ -78,6 +79,8 @@ class PostgresEngine(Engine):
     ) -> None:
         super().__init__(name, workers=workers)
         self.source = source
+        if not isinstance(source, psycopg.Connection):
+            pools.add(source)
         self._schema = schema
         self._timeout_s = statement_timeout_s
         self._is_pooler = is_pooler

@@ -56,7 +56,12 @@ class SseDeduplication:
             if self._by_default if wanted is None else wanted:
                 # A client that asks by the header understands a `RemoveMessage`; others may not.
                 dedup = Deduplicator(self._config, for_stock=not wanted)
-                send = _DeduplicatedResponse(scope, send, dedup).send
+                response = _DeduplicatedResponse(scope, send, dedup)
+                try:
+                    await self._app(scope, receive, response.send)
+                finally:
+                    response.publish()
+                return
         await self._app(scope, receive, send)
 
 
@@ -84,6 +89,11 @@ class _DeduplicatedResponse:
                 return
             message = {**message, "body": body}
         await self._send(message)
+
+    def publish(self) -> None:
+        """Add what was decided to the metrics, if this was an event stream."""
+        if self._frames is not None:
+            self._dedup.stats.publish()
 
 
 class FrameFilter:

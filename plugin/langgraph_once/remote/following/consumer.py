@@ -9,6 +9,7 @@ from langchain_core.messages import BaseMessageChunk
 
 from langgraph_once.config import DedupConfig
 from langgraph_once.errors import StreamInterrupted
+from langgraph_once.metrics import streams
 from langgraph_once.stream import GAP_MODE, Deduplicator, Ledger, Part
 from langgraph_once.stream.dedup.states.after_gap import alias_messages_after_gap
 from langgraph_once.stream.part.annotation import flagged
@@ -33,7 +34,9 @@ class Recipient:
 
     def note_gap(self, part: Part) -> None:
         """Note a gap. Behind a gap, note the ids that a state has for known messages."""
-        self._has_gap |= part.mode == GAP_MODE
+        if part.mode == GAP_MODE:
+            self._has_gap = True
+            streams.gap()
         if self._has_gap and part.mode == "values" and self.ledger is not None:
             alias_messages_after_gap(self.ledger, part.data)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, Self
 
 from langchain_core.messages import RemoveMessage
 
+from langgraph_once.metrics import OUTCOMES, streams
 from langgraph_once.stream.part.envelope import Part
 
 __all__ = ["ATTEMPTS", "Because", "DedupStats", "Kind", "Operation", "removing"]
@@ -113,6 +114,13 @@ class DedupStats:
 
     reasons: Counter[str] = field(default_factory=Counter)
     """What was decided on messages and why, as `commit D1`; but for tokens that simply go on."""
+
+    def publish(self) -> None:
+        """Add these to the metrics of the process: once, as the stream ends, well or badly."""
+        found = {name: number for name in OUTCOMES if (number := getattr(self, name))}
+        if self.unknown:
+            found["unknown"] = self.unknown.total()
+        streams.end(self.reasons, found)
 
     def count(self, operation: Operation) -> None:
         """Count one decision."""

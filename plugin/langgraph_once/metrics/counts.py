@@ -1,0 +1,132 @@
+"""What this process has done, in plain integers. Nothing in it names a thread, a node or a text.
+
+It is counted in any case: where a decision is a value already, and once for a stream, so that no
+token and no value waits for it. Who wants to see it reads it: `table.METRICS` says how.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakSet
+
+__all__ = ["OUTCOMES", "POOL", "StorageCounts", "StreamCounts", "pools", "storage", "streams"]
+
+
+OUTCOMES: Final = (
+    "suppressed",
+    "repaired",
+    "replaced",
+    "retracted",
+    "held",
+    "inferred",
+    "hidden",
+    "malformed",
+    "unknown",
+)
+"""What `DedupStats` counts of the parts of a stream."""
+
+
+class StreamCounts:
+    """What became of the streams that have ended. Thread-safe.
+
+    Attributes:
+        ended: How many streams ended, well or badly.
+        gaps: How often something of a remote run may be missing.
+        decisions: Decisions on messages, as `commit D1`.
+        outcomes: Parts that were not passed on as they came, by what happened to them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.ended: int = 0
+        self.gaps: int = 0
+        self.decisions: Counter[str] = Counter()
+        self.outcomes: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
+
+    def end(self, decisions: Mapping[str, int], outcomes: Mapping[str, int]) -> None:
+        """Count a stream that has ended.
+
+        Args:
+            decisions: Of this stream, as in the attribute.
+            outcomes: As `decisions`.
+        """
+        with self._lock:
+            self.ended += 1
+            for key, number in decisions.items():
+                self.decisions[key] += number
+            for key, number in outcomes.items():
+                self.outcomes[key] += number
+
+    def gap(self) -> None:
+        """Count that something of a remote run may be missing."""
+        with self._lock:
+            self.gaps += 1
+
+
+@dataclass(slots=True)
+class StorageCounts:
+    """What savers wrote and read.
+
+    Threads add without a lock, and no addition is lost as long as no call stands in it, such as
+    `len`: there, and at jumps, CPython with a GIL changes threads.
+    """
+
+    writes: int = 0
+    """Checkpoints, and the writes of tasks, that were encoded."""
+    encode_ns: int = 0
+    """How long that took, without pieces; in nanoseconds."""
+    encoded_bytes: int = 0
+    """What the codec wrote: neither compressed nor in pieces."""
+    stored_bytes: int = 0
+    """What was handed to the database for it."""
+    cut_values: int = 0
+    """Values that were cut into pieces."""
+    new_pieces: int = 0
+    """Pieces that were stored for them."""
+    reads: int = 0
+    """Checkpoints that were decoded whole, as at the start of a run."""
+    decode_ns: int = 0
+    """How long that took; in nanoseconds."""
+
+
+POOL: Final[Mapping[str, int]] = {
+    "pool_size": 0,
+    "pool_available": 0,
+    "requests_waiting": 0,
+    "requests_num": 0,
+    "requests_queued": 0,
+    "requests_wait_ms": 0,
+    "requests_errors": 0,
+}
+"""The statistics of pools that are read (psycopg_pool 3.2, `get_stats`)."""
+
+
+class PoolCounts:
+    """The pools of connections that are open. They count by themselves."""
+
+    def __init__(self) -> None:
+        self._open: WeakSet[Any] = WeakSet()
+
+    def add(self, pool: Any) -> None:
+        """Take a pool of psycopg, until it is gone."""
+        self._open.add(pool)
+
+    def total(self, name: str) -> int:
+        """The sum of one statistic, of `POOL`, over all pools."""
+        return sum(stats.get(name, POOL[name]) for stats in self._stats())
+
+    def _stats(self) -> Iterator[Mapping[str, int]]:
+        for pool in [*self._open]:
+            yield pool.get_stats()
+
+
+streams: Final = StreamCounts()
+"""Of this process."""
+storage: Final = StorageCounts()
+"""Of this process."""
+pools: Final = PoolCounts()
+"""Of this process."""

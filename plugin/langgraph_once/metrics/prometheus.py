@@ -1,0 +1,42 @@
+"""The metrics as the text that Prometheus scrapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+try:
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+    from prometheus_client.metrics_core import Metric as Family
+    from prometheus_client.registry import Collector
+except ImportError:
+    raise ImportError(
+        '/once/metrics needs an extra: pip install "langgraph-once[metrics]"'
+    ) from None
+
+from langgraph_once.metrics.table import METRICS
+
+__all__ = ["CONTENT_TYPE", "prometheus_text"]
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+
+class _Ours(Collector):
+    def collect(self) -> Iterator[Family]:
+        for metric in METRICS:
+            family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+            found = family(metric.name, metric.meaning, labels=metric.labels)
+            for labels, number in metric.read():
+                found.add_metric(labels, number)
+            yield found
+
+
+# Not the registry of the process: the server's own `/metrics` shows all that is there.
+_REGISTRY: Final = CollectorRegistry(auto_describe=False)
+_REGISTRY.register(_Ours())
+
+
+def prometheus_text() -> bytes:
+    """All metrics as they are now, in Prometheus's text format."""
+    return generate_latest(_REGISTRY)

@@ -1,0 +1,228 @@
+"""The metrics: what is counted, and how Prometheus and OpenTelemetry read it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import prometheus_client
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from langgraph_once import once
+from langgraph_once.checkpoint import OnceSqliteSaver, open_sqlite_saver
+from langgraph_once.errors import ConfigError
+from langgraph_once.metrics import METRICS, OUTCOMES, observe
+from langgraph_once.metrics.prometheus import prometheus_text
+from langgraph_once.settings import load_settings
+from langgraph_once.stream.dedup.operations import Because, DedupStats, Kind
+from tests.unit_tests.stream.scenes import ASKED, chain, says_copy
+
+Sample = tuple[str, frozenset[tuple[str, str]]]
+HERE: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+
+
+def numbers() -> dict[Sample, float]:
+    """Each number that Prometheus would read, by the name and the labels."""
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(prometheus_text().decode())
+        for sample in family.samples
+    }
+
+
+class Added:
+    """What was added to a number since this was made."""
+
+    def __init__(self) -> None:
+        self._before = numbers()
+
+    def __call__(self, name: str, **labels: str) -> float:
+        key = f"langgraph_once_{name}", frozenset(labels.items())
+        return numbers().get(key, 0) - self._before.get(key, 0)
+
+
+@pytest.fixture
+def saver() -> Iterator[OnceSqliteSaver]:
+    with open_sqlite_saver(":memory:") as opened:
+        yield opened
+
+
+def put(saver: OnceSqliteSaver, messages: list[Any]) -> None:
+    checkpoint = {**empty_checkpoint(), "channel_values": {"messages": messages}}
+    saver.put(HERE, checkpoint, {}, {})  # type: ignore[arg-type]
+
+
+def long(count: int) -> list[Any]:
+    """Messages of a kilobyte each, in which nothing repeats."""
+    return [HumanMessage(" ".join(map(str, range(i * 1000, i * 1000 + 200)))) for i in range(count)]
+
+
+def test_a_copy_is_counted_by_operation_and_reason_when_its_stream_ends() -> None:
+    added, graph = Added(), once(chain(says_copy("Paris.")))
+    stream = graph.stream(ASKED, stream_mode="messages")
+    next(stream)
+    assert added("streams_total") == 0
+    assert len([*stream]) > 0
+    assert added("streams_total") == 1
+    assert added("stream_decisions_total", operation="commit", reason="D7") == 1
+    assert added("stream_outcomes_total", outcome="suppressed") >= 1
+
+
+async def test_a_stream_that_its_reader_leaves_counts_once() -> None:
+    added, graph = Added(), once(chain(says_copy("Paris."), says_copy("Rome.")))
+    stream: Any = graph.astream(ASKED, stream_mode="messages")
+    async for _ in stream:
+        break
+    await stream.aclose()
+    assert added("streams_total") == 1
+
+
+def test_labels_are_operations_reasons_and_outcomes_alone() -> None:
+    [*once(chain(says_copy("A secret of Ada."))).stream(ASKED, stream_mode="messages")]
+    known = {
+        "operation": {*Kind},
+        "reason": {*Because},
+        "outcome": {*OUTCOMES},
+        "state": {"idle", "used"},
+    }
+    for _, labels in numbers():
+        assert all(value in known[label] for label, value in labels)
+    assert b"Ada" not in prometheus_text()
+    assert {*OUTCOMES} == {each.name for each in fields(DedupStats)} - {"reasons"}
+
+
+def test_a_value_in_pieces_is_counted_and_adds_few_as_it_grows(
+    saver: OnceSqliteSaver,
+) -> None:
+    added = Added()
+    put(saver, long(300))
+    encoded, stored = added("storage_encoded_bytes_total"), added("storage_stored_bytes_total")
+    put(saver, long(301))
+    assert added("storage_cut_values_total") == added("storage_writes_total") == 2
+    assert added("storage_new_pieces_total") > 5
+    # Stored once, the second takes a fraction of the first, and is encoded whole.
+    assert added("storage_encoded_bytes_total") > 2 * encoded > 300_000
+    assert added("storage_stored_bytes_total") < 1.5 * stored
+    assert 0 < added("storage_encode_seconds_total") < 10
+    third = Added()
+    put(saver, long(302))
+    assert third("storage_new_pieces_total") < 5
+
+
+def test_stored_bytes_are_what_the_database_holds(saver: OnceSqliteSaver) -> None:
+    added = Added()
+    put(saver, long(100))
+    saver.put_writes(saver.get_tuple(HERE).config, [("messages", long(3))], "task")  # type: ignore[union-attr]
+    held = 0
+    for table, column in (
+        ("checkpoints", "checkpoint"),
+        ("writes", "value"),
+        ("once_pieces", "data"),
+    ):
+        (size,) = saver.conn.execute(f"SELECT sum(length({column})) FROM {table}").fetchone()
+        held += size
+    assert added("storage_stored_bytes_total") == held
+
+
+def test_a_checkpoint_that_a_run_starts_from_counts_as_read(saver: OnceSqliteSaver) -> None:
+    put(saver, long(100))
+    added = Added()
+    assert saver.get_tuple(HERE) is not None
+    assert saver.get_tuple({"configurable": {"thread_id": "nobody", "checkpoint_ns": ""}}) is None
+    assert added("storage_reads_total") == 1
+    assert 0 < added("storage_decode_seconds_total") < 10
+
+
+def test_who_waits_for_a_connection_is_counted(postgres: str) -> None:
+    from langgraph_once.checkpoint import open_postgres_saver
+
+    with open_postgres_saver(postgres, schema="metrics", max_size=1) as saver:
+        added, waits = Added(), threading.Event()
+        pool: Any = saver.conn
+
+        def other() -> None:
+            waits.set()
+            saver.get_tuple(HERE)
+
+        with pool.connection():
+            thread = threading.Thread(target=other)
+            thread.start()
+            waits.wait()
+            while not pool.get_stats().get("requests_waiting"):
+                time.sleep(0.01)
+            time.sleep(0.01)  # it is measured in whole milliseconds
+            assert numbers()["langgraph_once_pool_waiting", frozenset()] == 1
+        thread.join()
+        assert added("pool_requests_total") == 2
+        assert added("pool_waits_total") == 1
+        assert added("pool_wait_seconds_total") > 0
+        assert added("pool_connections", state="used") == 0
+
+
+def test_prometheus_reads_every_metric_with_its_type_and_meaning() -> None:
+    found = {each.name: each for each in text_string_to_metric_families(prometheus_text().decode())}
+    assert found.keys() == {metric.name for metric in METRICS}
+    for metric in METRICS:
+        assert found[metric.name].type == metric.kind
+        assert found[metric.name].documentation == metric.meaning
+        assert metric.name.startswith("langgraph_once_")
+
+
+def test_the_registry_of_the_process_holds_none_of_ours() -> None:
+    prometheus_text()
+    assert b"langgraph_once" not in prometheus_client.generate_latest()
+
+
+def test_opentelemetry_reads_the_numbers_that_prometheus_reads() -> None:
+    reader = InMemoryMetricReader()
+    provider = MeterProvider(metric_readers=[reader])
+    observe(provider)
+    [*once(chain(says_copy("Paris."))).stream(ASKED, stream_mode="messages")]
+    data = reader.get_metrics_data()
+    assert data is not None
+    read, units = {}, {}
+    for metric in data.resource_metrics[0].scope_metrics[0].metrics:
+        units[metric.name] = metric.unit
+        for point in metric.data.data_points:
+            read[metric.name, frozenset((point.attributes or {}).items())] = point.value
+    suffixed = {metric.name: metric.prometheus_name for metric in METRICS}
+    assert {(suffixed[name], labels): value for (name, labels), value in read.items()} == numbers()
+    assert units == {metric.name: metric.unit for metric in METRICS}
+    provider.shutdown()
+
+
+@pytest.mark.parametrize(("asked", "status"), [("[]", 404), ('["prometheus"]', 200)])
+def test_the_route_is_there_if_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, asked: str, status: int
+) -> None:
+    monkeypatch.setenv("ONCE_CHECKPOINT__PATH", str(tmp_path / "threads.sqlite"))
+    socket = importlib.import_module("langgraph_once.platform.app")
+    settings = load_settings(environ={"ONCE_HTTP__METRICS": asked})
+    app = Starlette(routes=socket.metrics_routes(settings))
+    answer = TestClient(app).get("/once/metrics")
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.headers["content-type"].startswith("text/plain; version=")
+        assert "langgraph_once_streams_total" in answer.text
+
+
+def test_a_package_that_is_missing_is_named_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    socket = importlib.import_module("langgraph_once.platform.app")
+    monkeypatch.delitem(sys.modules, "langgraph_once.metrics.prometheus")
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    settings = load_settings(environ={"ONCE_HTTP__METRICS": '["prometheus"]'})
+    with pytest.raises(ConfigError, match=r"ONCE_HTTP__METRICS: .*langgraph-once\[metrics\]"):
+        socket.metrics_routes(settings)
