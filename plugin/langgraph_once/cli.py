@@ -11,6 +11,7 @@ except ImportError:
 
 from langgraph_once.commands.check import check_command
 from langgraph_once.commands.init import init_command
+from langgraph_once.commands.inspect import inspect_command
 from langgraph_once.commands.migrate import migrate_command
 from langgraph_once.commands.rehearse import rehearse_command
 from langgraph_once.commands.settings_reference import env_command, schema_command
@@ -41,6 +42,7 @@ for _command in (
     check_command,
     types_command,
     survey_command,
+    inspect_command,
     migrate_command,
     verify_command,
     rehearse_command,

@@ -14,7 +14,7 @@ from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.stream.part.namespace import NS_SEP, node_names
 
-__all__ = ["Head", "thread_heads"]
+__all__ = ["Head", "is_note", "thread_heads"]
 
 _FAILED = ERROR.rstrip("_")
 """Beside the error, the node that it is of may be noted."""
@@ -47,7 +47,7 @@ class Head:
     def tasks(self) -> tuple[set[str], set[str]]:
         """The tasks that wait for an answer, and those that are done."""
         writes = [each for each in self.saved.pending_writes or () if each[0] != _NO_TASK]
-        done = {task for task, channel, _ in writes if not _is_note(channel)}
+        done = {task for task, channel, _ in writes if not is_note(channel)}
         return {task for task, channel, _ in writes if channel == INTERRUPT} - done, done
 
     def copy(self) -> CheckpointTuple:
@@ -85,7 +85,7 @@ def thread_heads(saver: OnceSaver, thread_id: str) -> Iterator[Head]:
             yield head
 
 
-def _is_note(channel: str) -> bool:
+def is_note(channel: str) -> bool:
     """Whether a write tells how a task stands, and is nothing that it gave."""
     return channel in (INTERRUPT, RESUME) or channel.startswith(_FAILED)
 

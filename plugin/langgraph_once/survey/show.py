@@ -12,7 +12,7 @@ from langgraph_once.survey.report import Survey, Thread
 from langgraph_once.survey.sizes import Week
 from langgraph_once.survey.store import StoreSize
 
-__all__ = ["as_json", "as_text"]
+__all__ = ["as_json", "as_text", "sized"]
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _MOST_CHANNELS: Final = 12
@@ -94,16 +94,16 @@ def _part(title: str, lines: Iterable[str]) -> str:
 def _head(found: Survey) -> str:
     return (
         f"{found.threads:,} threads, {found.checkpoints:,} checkpoints: "
-        f"{_size(found.total)} of values, {_size(found.disk)} on disk"
+        f"{sized(found.total)} of values, {sized(found.disk)} on disk"
     )
 
 
 def _after(found: Survey) -> Iterator[str]:
     share = found.after.value / max(1, found.total)
-    yield f"{_size(found.after.value)} of values instead of {_size(found.total)}: {share:.1%}"
+    yield f"{sized(found.after.value)} of values instead of {sized(found.total)}: {share:.1%}"
     if not found.is_exact:
-        yield f"between {_size(found.after.low)} and {_size(found.after.high)}, in 19 of 20 samples"
-    yield f"about {_size(found.disk_after)} on disk, once that is tidied up (VACUUM)"
+        yield f"between {sized(found.after.low)} and {sized(found.after.high)}, in 19 of 20 samples"
+    yield f"about {sized(found.disk_after)} on disk, once that is tidied up (VACUUM)"
 
 
 def _shares(each: dict[str, Estimate]) -> Iterator[str]:
@@ -111,10 +111,10 @@ def _shares(each: dict[str, Estimate]) -> Iterator[str]:
     ordered = _largest(each)
     for name, size in ordered[:_MOST_CHANNELS]:
         share = size.value / total
-        yield f"{_clean(name):{_NAME_CHARS}} {_size(size.value):>9} {share:>6.1%}{_around(size)}"
+        yield f"{_clean(name):{_NAME_CHARS}} {sized(size.value):>9} {share:>6.1%}{_around(size)}"
     if rest := ordered[_MOST_CHANNELS:]:
         left = sum(one.value for _, one in rest)
-        yield f"{f'{len(rest)} more':{_NAME_CHARS}} {_size(left):>9} {left / total:>6.1%}"
+        yield f"{f'{len(rest)} more':{_NAME_CHARS}} {sized(left):>9} {left / total:>6.1%}"
 
 
 def _weeks(weeks: dict[str, Week]) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _weeks(weeks: dict[str, Week]) -> Iterator[str]:
     most = max(1, *(week.bytes for _, week in shown))
     for monday, (count, size) in shown:
         bar = "#" * round(_BAR_CHARS * size / most)
-        yield f"{monday or 'not told':10} {count:>13,} checkpoints {_size(size):>9} {bar}".rstrip()
+        yield f"{monday or 'not told':10} {count:>13,} checkpoints {sized(size):>9} {bar}".rstrip()
     if len(weeks) > len(shown):
         yield f"and {len(weeks) - len(shown)} weeks before"
 
@@ -130,30 +130,30 @@ def _weeks(weeks: dict[str, Week]) -> Iterator[str]:
 def _threads(found: Survey) -> Iterator[str]:
     for each in found.largest:
         day = each.newest.date().isoformat() if each.newest else ""
-        size = f"{_clean(each.thread_id):{_NAME_CHARS}} {_size(each.bytes):>9}"
+        size = f"{_clean(each.thread_id):{_NAME_CHARS}} {sized(each.bytes):>9}"
         yield f"{size} {each.checkpoints:>8,} checkpoints {day}".rstrip()
 
 
 def _rules(found: Survey) -> Iterator[str]:
     for days, (count, size) in found.idle.items():
         name = f"delete {count:,} threads idle for {days} days"
-        yield f"{name:{_NAME_CHARS}} {_size(size):>9}"
+        yield f"{name:{_NAME_CHARS}} {sized(size):>9}"
     for kept, estimate in sorted(found.kept.items(), reverse=True):
         name = (
             f"keep the last {kept} of each thread" if kept > 1 else "keep the last of each thread"
         )
-        yield f"{name:{_NAME_CHARS}} {_size(estimate.value):>9}{_around(estimate)}"
+        yield f"{name:{_NAME_CHARS}} {sized(estimate.value):>9}{_around(estimate)}"
 
 
 def _leftovers(found: Survey) -> Iterator[str]:
     for name, each in found.leftovers.items():
         counted = f"{each.many:,} {name}" if each.many else name
-        yield f"{counted:{_NAME_CHARS + 8}} {_size(each.bytes.value):>9}{_around(each.bytes)}"
+        yield f"{counted:{_NAME_CHARS + 8}} {sized(each.bytes.value):>9}{_around(each.bytes)}"
 
 
 def _store(store: dict[str, StoreSize]) -> Iterator[str]:
     for name, each in [*store.items()][:_MOST_CHANNELS]:
-        line = f"{_clean(name):{_NAME_CHARS}} {_size(each.bytes):>9} {each.items:>8,} items"
+        line = f"{_clean(name):{_NAME_CHARS}} {sized(each.bytes):>9} {each.items:>8,} items"
         yield line + (f", {each.expired:,} expired" if each.expired else "")
     if all(each.lasting == each.items for each in store.values()):
         yield "no item expires"
@@ -164,7 +164,7 @@ def _notes(found: Survey) -> Iterator[str]:
         yield f"All {found.threads:,} threads were read."
     elif found.threads:
         yield (
-            f"{found.sampled:,} threads ({_size(found.sampled_bytes)}) were read; what has a ± is "
+            f"{found.sampled:,} threads ({sized(found.sampled_bytes)}) were read; what has a ± is "
             "estimated from them."
         )
         yield "--exact reads all."
@@ -182,10 +182,11 @@ def _largest(each: dict[str, Estimate]) -> list[tuple[str, Estimate]]:
 
 def _around(size: Estimate) -> str:
     half = (size.high - size.low) / 2
-    return f"  ± {_size(half)}" if half else ""
+    return f"  ± {sized(half)}" if half else ""
 
 
-def _size(size: float) -> str:
+def sized(size: float) -> str:
+    """Bytes as people read them."""
     unit = 0
     while size >= 1000 and unit < len(_UNITS) - 1:
         size, unit = size / 1000, unit + 1

@@ -1,0 +1,140 @@
+"""`langgraph-once inspect`: the threads of a database, and the checkpoints of one as a tree."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from typing import Final
+
+import click
+from langgraph.checkpoint.base import CheckpointTuple
+
+from langgraph_once.checkpoint.moving.migrate import reading
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.commands.opened_database import database_of, database_option
+from langgraph_once.commands.project_settings import config_option
+from langgraph_once.errors import ConfigError
+from langgraph_once.history import (
+    changes,
+    changes_as_dict,
+    changes_as_text,
+    listing_as_dict,
+    listing_as_text,
+    newest_threads,
+    thread_tree,
+    tree_as_dict,
+    tree_as_text,
+)
+from langgraph_once.survey import Snapshot, open_snapshot
+
+__all__ = ["inspect_command"]
+
+_LISTED: Final = 20
+
+
+@click.command("inspect", short_help="Show threads, and the checkpoints of one as a tree.")
+@click.argument("thread", required=False)
+@database_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help=f"How many: the newest {_LISTED} threads, or all checkpoints, if left out.",
+)
+@click.option(
+    "--diff",
+    nargs=2,
+    metavar="A B",
+    help="Compare two checkpoints of the thread; how their ids begin is enough.",
+)
+@click.option("--values", "with_values", is_flag=True, help="With --diff: show the values, too.")
+@click.option("--json", "for_machines", is_flag=True, help="Print JSON.")
+@config_option
+def inspect_command(
+    thread: str | None,
+    database: str | None,
+    limit: int | None,
+    diff: tuple[str, str] | None,
+    with_values: bool,
+    for_machines: bool,
+    config: str,
+) -> None:
+    """Show the newest threads, or the checkpoints of one thread as a tree of its forks.
+
+    It reads databases of LangGraph's own savers and of ours, in one snapshot; a role that may
+    SELECT is enough, and servers may be running. Nothing is written. No value is printed without
+    --values.
+
+    \b
+    Examples:
+      langgraph-once inspect --database threads.sqlite
+      langgraph-once inspect 1f0a5c7e-0000-6000-8000-000000000000
+      langgraph-once inspect my-thread --diff 1f0a5c7e 1f0a5c80
+    """
+    if (diff and thread is None) or (with_values and not diff):
+        raise click.UsageError("--diff takes a thread, and --values goes with --diff")
+    opened = database_of(config, database)
+    # Of an object whose class is not here, there is still the rest.
+    lenient = replace(opened.serde.config, on_unavailable="opaque")
+    serde = reading(opened.serde.with_config(lenient))
+    with open_snapshot(opened.url, schema=opened.config.schema or None) as snapshot:
+        if not snapshot.has_threads:
+            raise ConfigError(snapshot.name, "it has no threads, only a store")
+        saver = snapshot.saver(serde)
+        if thread is None:
+            _list(snapshot, saver, limit or _LISTED, for_machines=for_machines)
+        elif diff:
+            _compare(saver, thread, diff, with_values=with_values, for_machines=for_machines)
+        else:
+            _show(snapshot, saver, thread, limit, for_machines=for_machines)
+
+
+def _list(snapshot: Snapshot, saver: OnceSaver, limit: int, *, for_machines: bool) -> None:
+    found = newest_threads(snapshot, saver, limit)
+    if for_machines:
+        click.echo(json.dumps(listing_as_dict(found), indent=2))
+    elif found:
+        click.echo(listing_as_text(found, columns=shutil.get_terminal_size().columns))
+    else:
+        click.echo("There are no threads.")
+
+
+def _show(
+    snapshot: Snapshot, saver: OnceSaver, thread: str, limit: int | None, *, for_machines: bool
+) -> None:
+    tree = thread_tree(snapshot, saver, thread, limit=limit)
+    if tree is None:
+        raise _unknown(thread)
+    click.echo(json.dumps(tree_as_dict(tree), indent=2) if for_machines else tree_as_text(tree))
+
+
+def _compare(
+    saver: OnceSaver,
+    thread: str,
+    asked: tuple[str, str],
+    *,
+    with_values: bool,
+    for_machines: bool,
+) -> None:
+    places = saver.engine.run(saver.threads.tables.places(thread), writes=False)
+    if not places:
+        raise _unknown(thread)
+    first, second = (_named(saver, places, start) for start in asked)
+    found = changes(saver, first, second, with_values=with_values)
+    click.echo(
+        json.dumps(changes_as_dict(found), indent=2) if for_machines else changes_as_text(found)
+    )
+
+
+def _named(saver: OnceSaver, places: list[CheckpointRef], start: str) -> CheckpointTuple:
+    """The only checkpoint whose id begins so."""
+    found = [place for place in places if str(place.checkpoint_id).startswith(start)]
+    saved = saver.get_tuple(found[0].config()) if len(found) == 1 else None
+    if saved is None:
+        raise ConfigError(f"--diff {start}", f"{len(found)} checkpoints of the thread begin so")
+    return saved
+
+
+def _unknown(thread: str) -> ConfigError:
+    return ConfigError("THREAD", f"no checkpoint of {thread!r} is stored")
