@@ -21,6 +21,7 @@ __all__ = [
     "EmptyDatabaseError",
     "Engine",
     "Insert",
+    "NewerSchemaError",
     "Program",
     "Row",
     "RunningProgram",
@@ -75,6 +76,10 @@ class Insert(NamedTuple):
     def of(self, rows: Sequence[Sequence[Any]]) -> Statement:
         """The statement that inserts rows."""
         return Statement(_insert_sql(self), rows, is_many=True, has_rows=False, insert=self)
+
+
+class NewerSchemaError(Exception):
+    """A newer version of this package made our tables."""
 
 
 class Statement(NamedTuple):

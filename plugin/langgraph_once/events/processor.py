@@ -33,7 +33,7 @@ from langgraph_once.config import READER_CHECKPOINT, DedupConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.events.event_stream import AsyncEvents, Events
 from langgraph_once.events.reading.part_reader import PartReader
-from langgraph_once.events.sources import graphs
+from langgraph_once.events.sources import graph_streams
 from langgraph_once.events.sources.chunks import (
     SHAPE_KEYS,
     Chunk,
@@ -50,7 +50,7 @@ from langgraph_once.events.vocabulary.config import (
 )
 from langgraph_once.events.vocabulary.event import Event
 from langgraph_once.stream import Deduplicator, Ledger
-from langgraph_once.stream.bookkeeping import Calls, Guard, aanswer, answer
+from langgraph_once.stream.bookkeeping import Calls, FailureGuard, aanswer, answer
 from langgraph_once.stream.part.resume import may_repeat
 from langgraph_once.stream.readers import afirst_chunk, announced, first_chunk
 
@@ -60,7 +60,7 @@ DEFAULT_DEDUP: Final = DedupConfig()
 NO_SHAPE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-class _Run(NamedTuple):
+class _ReadStream(NamedTuple):
     """One stream: its chunks, how they are read, and what makes events of them."""
 
     chunks: Any
@@ -77,7 +77,7 @@ class _Run(NamedTuple):
 
     def seed(self, state: Any) -> None:
         """Take the state that the stream starts from."""
-        with Guard(graphs.UNREAD)():
+        with FailureGuard(graph_streams.UNREAD)():
             self.reader.seed(state or {})
 
     def feed(self, chunk: Any) -> Iterable[Event]:
@@ -145,9 +145,9 @@ class ChannelStreamingProcessor:
         self._dedup = replace(dedup, state="changed") if dedup is not None else None
         self._max_history = max_history
         self._ledger = ledger
-        self._asked = graphs.asked(self._channels, token_streaming, self._include)
+        self._asked = graph_streams.asked(self._channels, token_streaming, self._include)
         self._wrapped: WeakKeyDictionary[Any, tuple[Any, bool]] = WeakKeyDictionary()
-        self._fed: _Run | None = None
+        self._fed: _ReadStream | None = None
 
     @property
     def stream_modes(self) -> tuple[str, ...]:
@@ -216,18 +216,18 @@ class ChannelStreamingProcessor:
 
     def _run(
         self, source: Any, input: Any, config: RunnableConfig | None, method: str, options: Any
-    ) -> _Run:
-        if not graphs.is_graph(source):
+    ) -> _ReadStream:
+        if not graph_streams.is_graph(source):
             return self._under_way(source, options)
         if fixed := options.keys() & SHAPE_KEYS:
             raise ConfigError(
                 "stream", f"{', '.join(sorted(fixed))}: follows from the channels and tokens"
             )
-        graphs.check_keys(source, self._channels)
+        graph_streams.check_keys(source, self._channels)
         if self._ledger is not None and not may_repeat(input):
             self._ledger.forget_updates()
         graph, is_once = self._each_once(source)
-        if graphs.is_once_remote(source):
+        if graph_streams.is_once_remote(source):
             options = options if self._ledger is None else {"ledger": self._ledger, **options}
         elif isinstance(source, RemoteGraph):
             # Says to a server that this reader takes back what it is told to; names no checkpoint.
@@ -240,11 +240,13 @@ class ChannelStreamingProcessor:
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
         reader = self._reader(states=not for_messages)
         dedup = None if is_once else self._deduplicator()
-        return _Run(chunks, read, dedup, reader, graphs.seeded(graph, config, self._channels))
+        return _ReadStream(
+            chunks, read, dedup, reader, graph_streams.seeded(graph, config, self._channels)
+        )
 
-    def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _Run:
+    def _under_way(self, chunks: Any, shape: Mapping[str, Any] = NO_SHAPE) -> _ReadStream:
         read = shape_reader(shape) if shape else self._self_told(chunks)
-        return _Run(chunks, read, self._deduplicator(), self._reader(states=True))
+        return _ReadStream(chunks, read, self._deduplicator(), self._reader(states=True))
 
     def _reader(self, *, states: bool) -> PartReader:
         watched = self._channels, self._tokens, self._include
@@ -260,14 +262,14 @@ class ChannelStreamingProcessor:
         if self._dedup is None:
             return graph, True
         if graph not in self._wrapped:
-            self._wrapped[graph] = graphs.each_once(graph, self._dedup)
+            self._wrapped[graph] = graph_streams.each_once(graph, self._dedup)
         return self._wrapped[graph]
 
-    def _streamed(self, run: _Run) -> Generator[Event, None, None]:
+    def _streamed(self, run: _ReadStream) -> Generator[Event, None, None]:
         with _closing(run.chunks):
             try:
                 if run.state_before is not None:
-                    run.seed(answer(run.state_before, Guard(graphs.UNREAD)))
+                    run.seed(answer(run.state_before, FailureGuard(graph_streams.UNREAD)))
                 chunks, token = iter(run.chunks), run.token
                 for chunk in chain(first_chunk(chunks, announced()), chunks):
                     if (event := token(chunk)) is not None:
@@ -279,11 +281,11 @@ class ChannelStreamingProcessor:
                 yield from run.end(error)
                 raise
 
-    async def _astreamed(self, run: _Run) -> AsyncGenerator[Event, None]:
+    async def _astreamed(self, run: _ReadStream) -> AsyncGenerator[Event, None]:
         async with _aclosing(run.chunks):
             try:
                 if run.state_before is not None:
-                    run.seed(await aanswer(run.state_before, Guard(graphs.UNREAD)))
+                    run.seed(await aanswer(run.state_before, FailureGuard(graph_streams.UNREAD)))
                 chunks, token = aiter(run.chunks), run.token
                 # A graph of this process learns in its first step who reads it.
                 for chunk in await afirst_chunk(chunks, announced()):

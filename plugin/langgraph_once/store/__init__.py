@@ -5,7 +5,7 @@ In: the operations of a `BaseStore`. Out: rows of upstream's tables.
 by_url.py     from a path or a URL to a store
 once_store.py what LangGraph calls
 matching.py   which values a filter means, where the database cannot read them
-sqlite.py, postgres.py  upstream's stores, opened; upstream.py: what both lack
+sqlite.py, postgres.py  upstream's stores, opened; upstream_gaps.py: what both lack
 rewriting.py  all rows of a database, encrypted or made plain
 sealing.py    a value to a row and back
 """

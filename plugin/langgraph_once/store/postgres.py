@@ -13,7 +13,7 @@ from langgraph_once.checkpoint.postgres.saver import address_of, ask_postgres
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 from langgraph_once.metrics import pools
-from langgraph_once.store.upstream import Puts, Queries, set_up, with_embeddings_of_values
+from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
 
 # After `driver`, which says which packages are missing.
 from langgraph.store.postgres.aio import AsyncPostgresStore  # isort: skip

@@ -13,7 +13,7 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from langgraph_once.checkpoint.sqlite.file import BUSY_TIMEOUT_S, not_opened, prepare
 from langgraph_once.errors import ConfigError
-from langgraph_once.store.upstream import Puts, Queries, set_up, with_embeddings_of_values
+from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embeddings_of_values
 
 __all__ = ["check_sqlite", "open_sqlite"]
 

@@ -20,7 +20,7 @@ from langgraph_once.stream.dedup.deduplicator import Deduplicator
 from langgraph_once.stream.dedup.operations import DedupStats
 from langgraph_once.stream.graph import OnceStreams, once
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.store import (
+from langgraph_once.stream.ledger.ledger_store import (
     InMemoryStreamStateStore,
     StreamAddress,
     StreamStateStore,

@@ -15,9 +15,9 @@ from contextvars import copy_context
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
+from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 
-__all__ = ["AsyncSaves", "Call", "Calls", "Guard", "Saves", "aanswer", "answer"]
+__all__ = ["AsyncSaves", "Call", "Calls", "FailureGuard", "Saves", "aanswer", "answer"]
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ Calls: TypeAlias = Generator[Call, Any, T]
 """Yields calls, and is sent what each returns; what one raises is raised where it was yielded."""
 
 
-class Guard:
+class FailureGuard:
     """Lets what is done inside fail; the first failure is told, without any content.
 
     Args:
@@ -68,7 +68,7 @@ class Guard:
             self.tell(type(error).__name__)
 
 
-def answer(calls: Calls[T], guard: Guard) -> T | None:
+def answer(calls: Calls[T], guard: FailureGuard) -> T | None:
     """What calls come to; None if one fails, or they take too long.
 
     In a thread of their own, since nothing else ends a wait for one that does not return.
@@ -88,7 +88,7 @@ def answer(calls: Calls[T], guard: Guard) -> T | None:
     return None
 
 
-async def aanswer(calls: Calls[T], guard: Guard) -> T | None:
+async def aanswer(calls: Calls[T], guard: FailureGuard) -> T | None:
     """`answer`, async."""
     task = asyncio.ensure_future(_arun(calls))
     try:
@@ -112,7 +112,7 @@ class _LatestSave:
     def __init__(self, store: StreamStateStore) -> None:
         self._store = store
         self._next: tuple[StreamAddress, bytes] | None = None
-        self.guard: Guard = Guard("What the consumer of a stream has was not saved")
+        self.guard: FailureGuard = FailureGuard("What the consumer of a stream has was not saved")
 
 
 class Saves(_LatestSave):

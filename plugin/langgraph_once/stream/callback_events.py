@@ -112,7 +112,7 @@ async def told_once(
     handler = ModelRunsHandler()
     # Completed first: a config with callbacks takes none from the run around this one.
     heard = merge_configs(ensure_config(config), {"callbacks": [handler]})
-    told = _EventFilter(dedup, handler.starts)
+    told = _ModelEventFilter(dedup, handler.starts)
     async with aclosing(cast("AsyncGenerator[Any]", events(heard))) as stream:
         try:
             async for event in stream:
@@ -126,7 +126,7 @@ async def told_once(
             yield kept
 
 
-class _ModelRun:
+class _ToldModelRun:
     """A model run, as the reader of its events knows it.
 
     Attributes:
@@ -141,12 +141,12 @@ class _ModelRun:
         next: The run that may repeat it.
     """
 
-    def __init__(self, event: Event, start: ModelStart, repeats: _ModelRun | None) -> None:
+    def __init__(self, event: Event, start: ModelStart, repeats: _ToldModelRun | None) -> None:
         self.id: str = event["run_id"]
         self.name: str = event["name"]
         self.task = start.task
         self.repeats = repeats
-        self.shown: _ModelRun = repeats.shown if repeats is not None else self
+        self.shown: _ToldModelRun = repeats.shown if repeats is not None else self
         self.held: list[Event] | None = None if repeats is None else []
         self.line: str = f"model:{self.id}" if repeats is None else repeats.line
         self.meta = self.noted("model")
@@ -155,7 +155,7 @@ class _ModelRun:
         self.has_spoken = False
         self.is_over = False
         self.failed_end: Event | None = None
-        self.next: _ModelRun | None = None
+        self.next: _ToldModelRun | None = None
 
     def noted(self, source: Source) -> PrivateMetadata:
         """Metadata in which all that repeats each other is of one task, and nothing else is."""
@@ -170,7 +170,7 @@ class _ModelRun:
         return (self.failed_end,)
 
 
-class _EventFilter:
+class _ModelEventFilter:
     """Decides which events of models are told."""
 
     def __init__(self, dedup: DedupConfig, starts: dict[str, ModelStart]) -> None:
@@ -179,8 +179,8 @@ class _EventFilter:
             replace(as_stock_reads(dedup), hide=HideConfig()), for_stock=True
         )
         self._starts = starts
-        self._runs: dict[str, _ModelRun | None] = {}
-        self._failed: list[_ModelRun] = []
+        self._runs: dict[str, _ToldModelRun | None] = {}
+        self._failed: list[_ToldModelRun] = []
         self._root: str | None = None
 
     def new(self, event: Event) -> Iterable[Event]:
@@ -214,14 +214,14 @@ class _EventFilter:
             self._failed.remove(run)
             yield from run.take_failed_end()
 
-    def _failed_in(self, event: Event) -> list[_ModelRun]:
+    def _failed_in(self, event: Event) -> list[_ToldModelRun]:
         """Those of a node that has an output; one that fails has none, and may run again."""
         metadata, data = event["metadata"], event["data"]
         if event["name"] != metadata.get(NODE_KEY) or not (data.get("output") or "chunk" in data):
             return []
         return [run for run in self._failed if run.task == metadata.get(TASK_NS_KEY)]
 
-    def _begun(self, event: Event) -> _ModelRun | None:
+    def _begun(self, event: Event) -> _ToldModelRun | None:
         """A run that begins; None if it is hidden."""
         start = self._starts.pop(event["run_id"], ModelStart("", ()))
         metadata, tags = event["metadata"], event["tags"]
@@ -229,12 +229,12 @@ class _EventFilter:
         if self._hiding and self._hiding.hides_run(graph, metadata, tags, event["name"]):
             return None
         repeats = self._repeated(start, event["name"]) if start.earlier else None
-        run = _ModelRun(event, start, repeats)
+        run = _ToldModelRun(event, start, repeats)
         if repeats is not None:
             repeats.next = run
         return run
 
-    def _repeated(self, start: ModelStart, name: str) -> _ModelRun | None:
+    def _repeated(self, start: ModelStart, name: str) -> _ToldModelRun | None:
         """The first of the runs that may be repeated, in the same node and best of the same name.
 
         A run that was not told, because the reader asked for other names, is none of them.
@@ -243,7 +243,7 @@ class _EventFilter:
         free = [run for run in known if run and _is_free(run, start)]
         return next((run for run in free if run.name == name), free[0] if free else None)
 
-    def _streamed(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+    def _streamed(self, run: _ToldModelRun, event: Event) -> Iterable[Event]:
         chunk = event["data"]["chunk"]
         run.message_id = run.message_id or chunk.id
         if run.shown is run and self._dedup.passes(chunk, run.meta):
@@ -261,7 +261,7 @@ class _EventFilter:
             return ()
         return (_shown(event, run.shown, "chunk", new[-1].data),)
 
-    def _said(self, run: _ModelRun, message: BaseMessage) -> list[Part]:
+    def _said(self, run: _ToldModelRun, message: BaseMessage) -> list[Part]:
         """What of a message is new."""
         feed = self._dedup.feed
         if not run.has_spoken:
@@ -275,20 +275,20 @@ class _EventFilter:
             message = message.model_copy(update={"id": run.key})
         return list(feed(Part((), "messages", message, run.meta)))
 
-    def _is_new(self, run: _ModelRun, new: list[Part]) -> bool:
+    def _is_new(self, run: _ToldModelRun, new: list[Part]) -> bool:
         """Whether it is told as it came: it says something else, or more than what has ended."""
         if not new:
             return False
         said = new[-1].data
         return said.id == run.key or (run.shown.is_over and bool(said.content))
 
-    def _released(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+    def _released(self, run: _ToldModelRun, event: Event) -> Iterable[Event]:
         """All the events of a run that turned out not to repeat another."""
         old, held = run.shown, run.held or []
         run.held, run.shown = None, run
         return [*old.take_failed_end(), *held, event]
 
-    def _ended(self, run: _ModelRun, event: Event) -> Iterable[Event]:
+    def _ended(self, run: _ToldModelRun, event: Event) -> Iterable[Event]:
         output = event["data"].get("output")
         if isinstance(output, dict) and output.get("generations") == [[]]:
             if run.shown is run:
@@ -311,7 +311,7 @@ class _EventFilter:
         return () if was_over else (_shown(event, run.shown, "output", answer),)
 
 
-def _is_free(run: _ModelRun, start: ModelStart) -> bool:
+def _is_free(run: _ToldModelRun, start: ModelStart) -> bool:
     """Whether no other run repeats it already, other than one that failed without a word.
 
     Such a one itself is repeated only if it began a line: in another's line there is nothing of it.
@@ -335,7 +335,7 @@ def _answer(output: Any) -> BaseMessage | None:
     return output if isinstance(output, BaseMessage) else None
 
 
-def _shown(event: Event, run: _ModelRun, key: str, message: BaseMessage) -> Event:
+def _shown(event: Event, run: _ToldModelRun, key: str, message: BaseMessage) -> Event:
     """An event of another run and message."""
     named: Any = message.model_copy(update={"id": run.message_id or message.id})
     old = event["data"][key]

@@ -38,7 +38,7 @@ from langgraph_once.stream.dedup.hidden import Hiding
 from langgraph_once.stream.dedup.messages.identity import space_of
 from langgraph_once.stream.dedup.states.hints import Hints
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.store import (
+from langgraph_once.stream.ledger.ledger_store import (
     InMemoryStreamStateStore,
     StreamStateStore,
     is_stream_state_store,
@@ -58,7 +58,7 @@ from langgraph_once.stream.readers import (
 from langgraph_once.stream.running.install import install
 from langgraph_once.stream.running.node_handler import HintsHandler
 from langgraph_once.stream.running.run import Run
-from langgraph_once.stream.session import Thread, aopened, opened
+from langgraph_once.stream.session import StreamThread, aopened, opened
 from langgraph_once.stream.v3.events import event_filter
 from langgraph_once.stream.v3.transformer import rewrites, with_channel
 
@@ -144,7 +144,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().stream(input, config, **asked, **kwargs)
-        begin = functools.partial(_Begun, self, "stream", input, config, **asked, **kwargs)
+        begin = functools.partial(_GraphStream, self, "stream", input, config, **asked, **kwargs)
         return filtered(opened(begin))
 
     def astream(  # type: ignore[override]  # as `stream`
@@ -161,7 +161,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         asked: Any = {"stream_mode": stream_mode, "subgraphs": subgraphs, "version": version}
         if self._is_plain(config, version):
             return super().astream(input, config, **asked, **kwargs)
-        begin = functools.partial(_Begun, self, "astream", input, config, **asked, **kwargs)
+        begin = functools.partial(_GraphStream, self, "astream", input, config, **asked, **kwargs)
         return afiltered(aopened(begin))
 
     def astream_events(
@@ -193,7 +193,7 @@ class OnceStreams(Pregel[Any, Any, Any, Any]):
         return _twin(self, self.plain_class)
 
 
-class _Begun:
+class _GraphStream:
     """One stream of a wrapped graph, and what its reader is to get of it.
 
     Made when the stream is first advanced: only then the reader may announce itself.
@@ -240,7 +240,7 @@ class _Begun:
         is_stock = for_stock and not self._is_v3
         dedup = as_stock_reads(graph.dedup_config) if is_stock else graph.dedup_config
         self.run = Run(graph, dedup, input, is_stock=is_stock)
-        self.thread: Thread | None = None if is_stock else thread_of(graph, merged, input)
+        self.thread: StreamThread | None = None if is_stock else thread_of(graph, merged, input)
 
     def filtering(self, ledger: Ledger) -> Opened:
         """The stream for a reader who has what this ledger says."""
@@ -315,7 +315,7 @@ class _Begun:
         return own
 
 
-def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> Thread | None:
+def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> StreamThread | None:
     """The thread whose ledger a stream goes on with; a stream inside a node has none.
 
     Nor has one in stock form: a stock reader may be new, so its ledger starts empty.
@@ -331,7 +331,7 @@ def thread_of(graph: OnceStreams, merged: RunnableConfig, input: Any) -> Thread 
     is_delta = any(isinstance(each, DeltaChannel) for each in graph.channels.values())
     is_again = merged["metadata"].get(ATTEMPT_KEY) not in (None, 1)  # so from a checkpoint
     is_alone = len(graph.nodes) == 1  # an entrypoint: of the tasks it calls none is repeated
-    return Thread(
+    return StreamThread(
         config=merged,
         saver=saver,
         store=store,

@@ -25,7 +25,7 @@ from langgraph_once.stream.bookkeeping import (
     AsyncSaves,
     Call,
     Calls,
-    Guard,
+    FailureGuard,
     Saves,
     aanswer,
     answer,
@@ -33,12 +33,12 @@ from langgraph_once.stream.bookkeeping import (
 from langgraph_once.stream.chunk_filter import Expand, Opened
 from langgraph_once.stream.dedup.states.state_cut import listed_ids, listed_unnamed
 from langgraph_once.stream.ledger.ledger import Ledger
-from langgraph_once.stream.ledger.store import StreamAddress, StreamStateStore
+from langgraph_once.stream.ledger.ledger_store import StreamAddress, StreamStateStore
 from langgraph_once.stream.part.envelope import INTERRUPT_KEY, Part
 from langgraph_once.stream.part.messages_within import entries_of, found_in_input
 from langgraph_once.stream.running.run import Run
 
-__all__ = ["Begun", "Thread", "aopened", "opened", "unread"]
+__all__ = ["Begun", "StreamThread", "aopened", "opened", "unread"]
 
 UNREAD = "What the consumer of a stream has was not read"
 
@@ -47,7 +47,7 @@ REST_PER_SAVE = 20
 
 
 @dataclass(kw_only=True)
-class Thread:
+class StreamThread:
     """The thread that a stream runs in, and where its ledgers are kept."""
 
     config: RunnableConfig
@@ -93,13 +93,13 @@ class Thread:
             saves: Saves those of the checkpoints that it comes to.
         """
         self._saves = saves
-        guard = Guard(UNREAD)
+        guard = FailureGuard(UNREAD)
         return self._opened(answer(self._opening(guard), guard))
 
     async def aopen(self, saves: AsyncSaves) -> Ledger:
         """`open`, async."""
         self._saves = saves
-        guard = Guard(UNREAD)
+        guard = FailureGuard(UNREAD)
         return self._opened(await aanswer(self._opening(guard), guard))
 
     def checkpoints(self, ledger: Ledger, *, wanted: bool) -> Expand:
@@ -143,7 +143,7 @@ class Thread:
         if (at := self._at or self._start_at) is not None:
             self._saves.put(at, ledger)
 
-    def _opening(self, guard: Guard) -> Calls[tuple[Ledger, StreamAddress | None, bool]]:
+    def _opening(self, guard: FailureGuard) -> Calls[tuple[Ledger, StreamAddress | None, bool]]:
         """The ledger, the address that the stream starts from, and whether it may be watched."""
         found = yield Call(self.saver, "get_tuple", self.config)
         saved = address = None
@@ -211,7 +211,7 @@ class Begun(Protocol):
     """One stream of a graph that is about to be advanced for the first time."""
 
     run: Run
-    thread: Thread | None
+    thread: StreamThread | None
 
     def filtering(self, ledger: Ledger) -> Opened:
         """The stream for a reader who has what this ledger says."""

@@ -22,7 +22,7 @@ from langgraph_once.events import (
     TokenStreamingConfig,
     Transcript,
 )
-from langgraph_once.events.reading.recent import FinishedMessages
+from langgraph_once.events.reading.recent_keys import FinishedMessages
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.where import Where
 from tests.corpus.graphs import chain, nested, returns, says

@@ -12,7 +12,7 @@ from langgraph.pregel.remote import RemoteGraph
 
 from langgraph_once import DedupConfig, OnceRemoteGraph, once
 from langgraph_once.events import ChannelConfig
-from langgraph_once.events.sources.graphs import each_once, is_graph, is_once_remote, seeded
+from langgraph_once.events.sources.graph_streams import each_once, is_graph, is_once_remote, seeded
 
 URL = "http://localhost:9"
 ARTIFACTS = [ChannelConfig(key="a"), ChannelConfig(key="notes", artifact_type="Document")]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from langgraph_once.platform.types import Finding, Report, as_text
+from langgraph_once.platform.types import TypeFinding, TypesReport, as_text
 from tests.unit_tests.platform.types_project import ENV, KEY, SECRET, make, once
 
 LISTED = '["foreign:Client", "late_one:Late"]'
@@ -266,8 +266,8 @@ def test_what_an_agent_answers_with_is_of_its_state(tmp_path: Path) -> None:
 
 
 def test_a_terminal_gets_a_table() -> None:
-    report = Report("a.sqlite", True, "safe", (), [])
-    report.findings["shop:Cart"] = Finding("shop:Cart", "line", "why", {"shop:Cart": None})
+    report = TypesReport("a.sqlite", True, "safe", (), [])
+    report.findings["shop:Cart"] = TypeFinding("shop:Cart", "line", "why", {"shop:Cart": None})
     drawn = as_text(report, terminal=True)
     assert "┃" in drawn
     assert "shop:Cart" in drawn

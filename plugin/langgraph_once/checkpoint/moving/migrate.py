@@ -170,7 +170,7 @@ def migrate(
     writer = Threads(saver.tables_with(way.target))
     ids = source.thread_ids()
     for thread_id in told(ids, len(ids), progress):
-        thread = _Thread(thread_id, way, source, writer, is_dry=is_dry)
+        thread = _ThreadRewriter(thread_id, way, source, writer, is_dry=is_dry)
         try:
             saver.engine.run(thread.rewrite(), writes=not is_dry)
         except _StuckError as error:
@@ -196,7 +196,7 @@ def _drop_own_tables(saver: OnceSaver, source: Source) -> bool:
     return patient(lambda: saver.engine.run(source.tables.drop_own(), writes=True))
 
 
-class _Thread:
+class _ThreadRewriter:
     """Rewrites a thread."""
 
     def __init__(

@@ -16,7 +16,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph_once.checkpoint.pieces.collect import Assembly, Cell
 from langgraph_once.checkpoint.pieces.cut import Cutter, Piece
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue, PieceManifest
-from langgraph_once.checkpoint.pieces.recent import Recent
+from langgraph_once.checkpoint.pieces.recent_values import Recent
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError
 from langgraph_once.metrics import storage
 from langgraph_once.serde import OnceSerializer

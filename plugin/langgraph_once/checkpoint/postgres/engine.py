@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from langgraph_once.checkpoint.database import (
     EmptyDatabaseError,
     Engine,
+    NewerSchemaError,
     Program,
     Row,
     RunningProgram,
@@ -25,12 +26,7 @@ from langgraph_once.checkpoint.postgres.driver import (
     transaction,
 )
 from langgraph_once.checkpoint.postgres.failures import storage_error
-from langgraph_once.checkpoint.postgres.schema import (
-    NewerSchemaError,
-    enter_schema,
-    is_missing,
-    set_up,
-)
+from langgraph_once.checkpoint.postgres.schema import enter_schema, is_missing, set_up
 from langgraph_once.metrics import pools
 
 __all__ = ["PostgresEngine"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from langgraph_once.checkpoint.database import NewerSchemaError
 from langgraph_once.checkpoint.postgres.driver import psycopg, psycopg_pool
-from langgraph_once.checkpoint.postgres.schema import NewerSchemaError
 from langgraph_once.errors import StorageError
 
 __all__ = ["storage_error"]

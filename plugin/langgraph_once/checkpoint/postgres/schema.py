@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from langgraph_once.checkpoint.database import Program, Statement, drive
+from langgraph_once.checkpoint.database import NewerSchemaError, Program, Statement, drive
 from langgraph_once.checkpoint.postgres.driver import (
     UPSTREAM,
     Connection,
@@ -19,7 +19,7 @@ from langgraph_once.checkpoint.postgres.driver import (
 from langgraph_once.checkpoint.postgres.moves import SET_UP_KEY
 from langgraph_once.checkpoint.postgres.tables import RUN_ID
 
-__all__ = ["MIGRATIONS", "NewerSchemaError", "enter_schema", "is_missing", "set_up"]
+__all__ = ["MIGRATIONS", "enter_schema", "is_missing", "schema_state", "set_up"]
 
 MIGRATIONS: Final = {
     "once_schema": "CREATE TABLE once_schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL)",
@@ -41,11 +41,7 @@ _POLL_S: Final = 0.05
 _CONCURRENTLY: Final = " CONCURRENTLY"
 
 
-class NewerSchemaError(Exception):
-    """A newer version of this package made our tables."""
-
-
-class _Step(NamedTuple):
+class _Migration(NamedTuple):
     """A migration, with what records it."""
 
     sql: str
@@ -58,7 +54,7 @@ class SchemaState(NamedTuple):
     """How far a database is."""
 
     has_tables: bool
-    steps: list[_Step]
+    steps: list[_Migration]
     """What is still to be done."""
 
 
@@ -127,7 +123,7 @@ def _set_up_beside_writers(conn: Connection, schema: str | None) -> None:
                     _do(conn, step)
 
 
-def _do(conn: Connection, step: _Step) -> None:
+def _do(conn: Connection, step: _Migration) -> None:
     if step.makes is not None:  # one that was not finished is there, and of no use
         how = _CONCURRENTLY if _CONCURRENTLY in step.sql else ""
         execute_on(conn)(Statement(f"DROP INDEX{how} IF EXISTS {step.makes}", has_rows=False))
@@ -154,17 +150,17 @@ def schema_state() -> Program[SchemaState]:
     return SchemaState(has_tables, [*_upstream(done + 1), *_ours(ours + 1)])
 
 
-def _upstream(version: int) -> Iterator[_Step]:
+def _upstream(version: int) -> Iterator[_Migration]:
     for number, sql in enumerate(UPSTREAM[version:], version):
         record = "INSERT INTO checkpoint_migrations (v) VALUES (?) ON CONFLICT DO NOTHING"
-        yield _Step(sql.strip().rstrip(";"), Statement(record, [number], has_rows=False))
+        yield _Migration(sql.strip().rstrip(";"), Statement(record, [number], has_rows=False))
 
 
-def _ours(version: int) -> Iterator[_Step]:
+def _ours(version: int) -> Iterator[_Migration]:
     for number, (name, sql) in enumerate([*MIGRATIONS.items()][version - 1 :], version):
         record = "INSERT INTO once_schema (version, name) VALUES (?, ?)"
         index = name if _CONCURRENTLY in sql else None
-        yield _Step(sql, Statement(record, [number, name], has_rows=False), index)
+        yield _Migration(sql, Statement(record, [number, name], has_rows=False), index)
 
 
 def _lock(conn: Connection, function: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from langgraph_once.checkpoint.database import (
     EmptyDatabaseError,
     Engine,
+    NewerSchemaError,
     Program,
     Row,
     RunningProgram,
@@ -129,7 +130,7 @@ class SqliteEngine(Engine):
             if not is_known(error):
                 raise
             raise failed(self.name, "use", with_advice(error)) from error
-        except _NewerSchemaError as error:
+        except NewerSchemaError as error:
             why = f"a newer langgraph-once made its tables ({error}); install that or a newer one"
             raise failed(self.name, "use", why) from error
 
@@ -139,16 +140,12 @@ def _is_of_ours(error: sqlite3.Error) -> bool:
     return kind(error) == sqlite3.SQLITE_ERROR and "once_" in str(error)
 
 
-class _NewerSchemaError(Exception):
-    pass
-
-
 def _missing() -> Program[list[str]]:
     names = {name for (name,) in (yield Statement(_NAMES))}
     if "once_schema" in names:
         ((version,),) = yield Statement("SELECT version FROM once_schema")
         if version > VERSION:
-            raise _NewerSchemaError(f"schema {version}")
+            raise NewerSchemaError(f"schema {version}")
     return [name for name in SCHEMA if name not in names]
 
 

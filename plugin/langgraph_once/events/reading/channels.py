@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from langgraph.types import Overwrite
 
 from langgraph_once.events.reading.artifacts import Artifact, ArtifactTracker
-from langgraph_once.events.reading.recent import Bounded, RecentKeys
+from langgraph_once.events.reading.recent_keys import Bounded, RecentKeys
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import ChannelConfig
 from langgraph_once.events.vocabulary.event import (

@@ -16,7 +16,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langgraph_once.events.reading.content_blocks import TextKind, TextPiece, text_pieces
 from langgraph_once.events.reading.open_message import OpenMessage
-from langgraph_once.events.reading.recent import Bounded, FinishedMessages, MessageOrigin
+from langgraph_once.events.reading.recent_keys import Bounded, FinishedMessages, MessageOrigin
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
 from langgraph_once.events.vocabulary.callbacks import checked
 from langgraph_once.events.vocabulary.config import TokenStreamingConfig

@@ -11,7 +11,7 @@ from langgraph.pregel.remote import RemoteException
 
 from langgraph_once.events.reading.channels import ChannelEvents, node_updates
 from langgraph_once.events.reading.messages import MessageEvents
-from langgraph_once.events.reading.recent import RecentKeys
+from langgraph_once.events.reading.recent_keys import RecentKeys
 from langgraph_once.events.reading.tool_calls import ToolCallTracker
 from langgraph_once.events.reading.ui_messages import UIMessages, is_ui_message
 from langgraph_once.events.vocabulary.config import ChannelConfig, TokenStreamingConfig

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from langchain_core.messages import AIMessage, ToolMessage
 
 from langgraph_once.events.reading.content_blocks import whole_calls
-from langgraph_once.events.reading.recent import Bounded
+from langgraph_once.events.reading.recent_keys import Bounded
 from langgraph_once.events.reading.tool_call_fragments import MessageCalls, Source, ToolCallState
 from langgraph_once.events.vocabulary.base import related
 from langgraph_once.events.vocabulary.event import (

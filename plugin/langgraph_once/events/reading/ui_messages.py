@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langgraph_once.events.reading.recent import Bounded
+from langgraph_once.events.reading.recent_keys import Bounded
 from langgraph_once.events.vocabulary.event import UIEvent
 from langgraph_once.stream.part.where import Where
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from langgraph.stream import AsyncGraphRunStream, GraphRunStream, StreamChannel
 
 from langgraph_once.errors import ConfigError, StreamError
-from langgraph_once.events.sources.protocol import ProtocolParts
+from langgraph_once.events.sources.protocol_parts import ProtocolParts
 from langgraph_once.stream import Part, event_part, sdk_part, v2_part
 from langgraph_once.stream.part.from_json import revive_part
 from langgraph_once.stream.part.intake import reader

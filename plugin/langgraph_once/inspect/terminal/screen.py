@@ -78,11 +78,11 @@ class Screen:
         sides = self._view.sides.items()
         table.add_row(*(_head(name, side) for name, side in sides))
         rest = None if self._height is None else max(1, self._height - 3)
-        table.add_row(*(_End(_items(side), rest) for _, side in sides))
+        table.add_row(*(_LastLines(_items(side), rest) for _, side in sides))
         return table
 
 
-class _End:
+class _LastLines:
     """The last lines of what is drawn."""
 
     def __init__(self, drawn: Iterable[Text], height: int | None) -> None:

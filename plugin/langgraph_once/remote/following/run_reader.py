@@ -52,7 +52,7 @@ ALL_MODES: Final = frozenset({"messages", "updates", "values"})
 FAILED: Final = frozenset({"error", "timeout"})
 
 
-class End(Enum):
+class ConnectionEnd(Enum):
     """How a connection ended."""
 
     WHOLE = auto()
@@ -110,7 +110,7 @@ class RunReader:
         self.suspected_loss: str | None = None
         self._received = Delivered()
         self._tries = Retries(self.config)
-        self._end = End.WHOLE
+        self._end = ConnectionEnd.WHOLE
         self._was_read_to_end = False
         self._shows_cuts = False
         self._passed_id: str | None = None
@@ -215,7 +215,7 @@ class RunReader:
         if self.modes is None or not (has_state and PROVABLE.issuperset(self.modes)):
             yield Part((), GAP_MODE, reason)
 
-    def failed(self, error: Exception) -> End:
+    def failed(self, error: Exception) -> ConnectionEnd:
         """Note what a request has failed with; what follows from that.
 
         Raises:
@@ -225,13 +225,13 @@ class RunReader:
         self._tries.error = error
         if not self.is_open:
             if may_begin_again(error):
-                return End.REFUSED
+                return ConnectionEnd.REFUSED
             raise error
         if (status := refusal(error)) is not None:
             raise self.interrupted(f"the server refused with {status}") from error
         if isinstance(error, AmbiguousError):
-            return End.AMBIGUOUS
-        return End.UNKNOWN if says_unknown(error) else End.CUT
+            return ConnectionEnd.AMBIGUOUS
+        return ConnectionEnd.UNKNOWN if says_unknown(error) else ConnectionEnd.CUT
 
     def ended(self, error: Exception | None = None) -> Iterator[Part]:
         """Note that a connection has ended.
@@ -243,29 +243,29 @@ class RunReader:
             Exception: As `failed`.
         """
         self._tries.error = None
-        self._end = End.WHOLE if error is None else self.failed(error)
+        self._end = ConnectionEnd.WHOLE if error is None else self.failed(error)
         match self._end:
-            case End.WHOLE:
+            case ConnectionEnd.WHOLE:
                 self._was_read_to_end = True
                 lacks_all = self.is_resumable and not self._tries.is_first
                 if not self.alignment.has_overlap or (lacks_all and not self.alignment.last_id):
                     yield from self.suspect_loss("the server no longer has the events of the run")
-            case End.CUT:
+            case ConnectionEnd.CUT:
                 self._was_read_to_end = False
                 if not self.is_resumable:
                     why = "the run is not resumable, and a connection to it was cut"
                     yield from self.suspect_loss(why)
-            case End.UNKNOWN if self.thread_id is not None or not self._was_read_to_end:
+            case ConnectionEnd.UNKNOWN if self.thread_id is not None or not self._was_read_to_end:
                 # A server forgets a run without a thread as it ends.
                 yield from self.suspect_loss("the server no longer knows the run")
 
     @property
     def must_ask(self) -> bool:
         """Whether the status of the run is to be asked for now."""
-        if self.has_ended or not self.is_open or self._end is End.UNKNOWN:
+        if self.has_ended or not self.is_open or self._end is ConnectionEnd.UNKNOWN:
             return True
         may_come = not self._is_whole if self._tries.is_first else self._tries.has_progressed
-        return self._end is End.WHOLE and not (self.is_resumable and may_come)
+        return self._end is ConnectionEnd.WHOLE and not (self.is_resumable and may_come)
 
     @property
     def _is_whole(self) -> bool:
@@ -280,7 +280,7 @@ class RunReader:
         return self._shows_cuts and has_begun and self.thread_id is not None
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
-        """End the stream with what the state of the thread proves to be missing.
+        """ConnectionEnd the stream with what the state of the thread proves to be missing.
 
         Args:
             status: That of the run; `GONE` where the server does not know it.
@@ -321,7 +321,7 @@ class RunReader:
     @property
     def must_begin_again(self) -> bool:
         """Whether the server has refused for now to begin the run."""
-        return self._end is End.REFUSED
+        return self._end is ConnectionEnd.REFUSED
 
     def begin_again(self) -> float:
         """How long to wait before the server is asked again to begin the run.
@@ -341,7 +341,7 @@ class RunReader:
         Raises:
             StreamInterrupted: Too many brought nothing.
         """
-        is_verification = self._end is End.AMBIGUOUS
+        is_verification = self._end is ConnectionEnd.AMBIGUOUS
         wait_s: float | None = VERIFICATION_S * 2**self.alignment.verifications
         if not is_verification:
             wait_s = self._tries.next_s(may_be_silent=self.alignment.has_overlap)

@@ -45,7 +45,7 @@ class TokenReader:
 
     def __init__(self) -> None:
         self._metadata: dict[bytes, Any] = {}
-        self._last: _Token | None = None
+        self._last: _TokenTemplate | None = None
 
     def read(self, line: bytes) -> Any:
         """A token and its metadata as a local graph has them; anything else stays JSON.
@@ -86,11 +86,11 @@ class TokenReader:
         token = rebuild_message([*CHUNK, message, "model_validate_json"])
         if token is None:
             return [message, metadata]
-        self._last = _Token.of(token, metadata, rest)
+        self._last = _TokenTemplate.of(token, metadata, rest)
         return token, metadata
 
 
-class _Token(NamedTuple):
+class _TokenTemplate(NamedTuple):
     """A token; the next ones are made of it, with another text."""
 
     fields: Mapping[str, Any]

@@ -30,7 +30,7 @@ __all__ = ["ProtocolForm"]
 
 
 @dataclass(slots=True, eq=False)
-class _Shown:
+class _ShownMessage:
     """A message that the client shows."""
 
     id: str
@@ -54,7 +54,7 @@ class _Shown:
 class _Held:
     """The events of a message that so far repeats one that the client shows."""
 
-    def __init__(self, old: _Shown, start: Part) -> None:
+    def __init__(self, old: _ShownMessage, start: Part) -> None:
         self.old = old
         self.events = [start]
         self._text = ""
@@ -85,11 +85,11 @@ class ProtocolForm:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._shown: dict[str, _Shown] = {}
-        self._runs: dict[str, _Shown] = {}
+        self._shown: dict[str, _ShownMessage] = {}
+        self._runs: dict[str, _ShownMessage] = {}
         self._held: dict[str, _Held] = {}
-        self._gone: dict[str, list[_Shown]] = {}
-        self._moved: dict[str, _Shown] = {}
+        self._gone: dict[str, list[_ShownMessage]] = {}
+        self._moved: dict[str, _ShownMessage] = {}
         self._in_state: set[str] = set()
         self._has_state = False  # which the first one of a stream shows to have been before it
         self._answered: set[str] = set()  # by tasks that say nothing else a draft is all there is
@@ -139,7 +139,7 @@ class ProtocolForm:
         message_id, text = str(message.id), str(message.text)
         shown = self._shown.get(message_id)
         if shown is None and is_root:
-            self._shown[message_id] = _Shown(message_id, (), text)
+            self._shown[message_id] = _ShownMessage(message_id, (), text)
         elif shown is not None and shown.text != text and shown.run is None:
             shown.text = text
             yield from _told(shown, message)
@@ -173,7 +173,7 @@ class ProtocolForm:
 
     def _start(self, part: Part) -> Iterator[Part]:
         run, message_id = str(part.meta.get(RUN_KEY)), str(part.data.get("id"))
-        shown = self._runs[run] = _Shown(message_id, part.ns)
+        shown = self._runs[run] = _ShownMessage(message_id, part.ns)
         gone = self._gone.pop(task_in(part.meta), [])
         if len(gone) == 1 and gone[0].is_text and not gone[0].is_empty:
             self._held[run] = _Held(gone[0], part)
@@ -199,7 +199,7 @@ class ProtocolForm:
         if shown is not None and part.data.get("event") == "message-finish":
             self._end(shown)
 
-    def _begin(self, shown: _Shown, run: str, part: Part) -> None:
+    def _begin(self, shown: _ShownMessage, run: str, part: Part) -> None:
         """Note that a message begins; if another is open, its events are to be told apart."""
         nodes = [other.node for other in self._beside(shown)]
         if nodes:
@@ -208,16 +208,16 @@ class ProtocolForm:
         shown.run = run
         self._shown[shown.id] = shown
 
-    def _end(self, shown: _Shown) -> None:
+    def _end(self, shown: _ShownMessage) -> None:
         self._runs.pop(str(shown.run), None)
         shown.run = None
 
-    def _beside(self, shown: _Shown) -> list[_Shown]:
+    def _beside(self, shown: _ShownMessage) -> list[_ShownMessage]:
         """The other messages that are open in its namespace."""
         runs = self._runs.values()
         return [one for one in runs if one.run and one.ns == shown.ns and one is not shown]
 
-    def _out(self, part: Part, shown: _Shown) -> Part:
+    def _out(self, part: Part, shown: _ShownMessage) -> Part:
         """An event as it goes out: with its node and its id where clients need them.
 
         One of them tells by the one, another by the other which message an event goes on with;
@@ -255,14 +255,16 @@ class ProtocolForm:
             if copied is not None and entry.id != answer_id:
                 self._moved[answer_id] = copied  # an edit makes the ledger forget it
 
-    def _emptied(self, old: _Shown | None, ns: tuple[str, ...] | None = None) -> Iterator[Part]:
+    def _emptied(
+        self, old: _ShownMessage | None, ns: tuple[str, ...] | None = None
+    ) -> Iterator[Part]:
         """Begin anew with nothing what a client shows, unless a state has it, or had it."""
         if old is not None and not old.is_empty and old.id not in self._in_state:
-            self._shown[old.id] = emptied = _Shown(old.id, old.ns if ns is None else ns)
+            self._shown[old.id] = emptied = _ShownMessage(old.id, old.ns if ns is None else ns)
             yield from _told(emptied, AIMessage("", id=old.id))
 
 
-def _told(shown: _Shown, message: AIMessage) -> Iterator[Part]:
+def _told(shown: _ShownMessage, message: AIMessage) -> Iterator[Part]:
     """The events that say a message from its start to its end.
 
     They name no node of the graph, so that they are not taken for events of what one says.
@@ -278,8 +280,8 @@ def _messages(state: Any) -> list[BaseMessage]:
     return [m for each in lists for m in each if isinstance(m, BaseMessage) and m.id]
 
 
-def _shown(message_id: str, ns: tuple[str, ...], said: Content) -> _Shown:
-    return _Shown(message_id, ns, said.text, is_text=not (said.calls or said.rest))
+def _shown(message_id: str, ns: tuple[str, ...], said: Content) -> _ShownMessage:
+    return _ShownMessage(message_id, ns, said.text, is_text=not (said.calls or said.rest))
 
 
 def _text_of(event: Mapping[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk, ToolMessage
 
 from langgraph_once.events.reading.channels import node_updates
-from langgraph_once.events.reading.recent import Bounded, RecentKeys
+from langgraph_once.events.reading.recent_keys import Bounded, RecentKeys
 from langgraph_once.stream import Part
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import TASK_NS_KEY

@@ -6,7 +6,7 @@ import io
 import json
 from typing import Final
 
-from langgraph_once.platform.types.report import Finding, Report
+from langgraph_once.platform.types.types_report import TypeFinding, TypesReport
 from langgraph_once.redaction import printable
 from langgraph_once.serde.survey.rebuildable import Word
 from langgraph_once.serde.trust.audit import environment_line, manifest_line
@@ -27,7 +27,7 @@ _HEADERS: Final = ("type", "whose", "where", "standing")
 _MAX_CHARS: Final = 60
 
 
-def as_text(report: Report, *, terminal: bool = False) -> str:
+def as_text(report: TypesReport, *, terminal: bool = False) -> str:
     """Return the report for people: a table, and the setting to paste.
 
     Args:
@@ -45,7 +45,7 @@ def as_text(report: Report, *, terminal: bool = False) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def as_json(report: Report) -> str:
+def as_json(report: TypesReport) -> str:
     """Return the report for machines."""
     proposal = report.proposal
     return json.dumps(
@@ -75,7 +75,7 @@ def as_json(report: Report) -> str:
     )
 
 
-def summary(report: Report) -> str:
+def summary(report: TypesReport) -> str:
     """Return one line about the types that the graphs hold."""
     count = sum(each.word != "always" for each in report.findings.values())
     needy = len(report.attention)
@@ -88,18 +88,18 @@ def summary(report: Report) -> str:
     return f"types: the graphs' states name {count} of their own, {verdict}{unknown}"
 
 
-def _about_database(report: Report) -> str:
+def _about_database(report: TypesReport) -> str:
     if not report.exists:
         return f"There is no database yet ({report.database}): these are the types of the graphs."
     return f"{report.database}: {report.values} stored values"
 
 
-def _row(each: Finding) -> tuple[str, str, str, str]:
+def _row(each: TypeFinding) -> tuple[str, str, str, str]:
     standing = f"{_WORDS[each.word]}: {each.reason}" if each.reason else _WORDS[each.word]
     return each.name, each.owner or "not known", _where(each), standing
 
 
-def _where(each: Finding) -> str:
+def _where(each: TypeFinding) -> str:
     places = ["code"] if each.in_code else []
     if each.thread_id is not None:
         channel = f", channel {printable(each.channel, _MAX_CHARS)}" if each.channel else ""
@@ -131,7 +131,7 @@ def _drawn(rows: list[tuple[str, str, str, str]]) -> str:
     return captured.get().rstrip()
 
 
-def _notes(report: Report) -> list[str]:
+def _notes(report: TypesReport) -> list[str]:
     notes = [printable(problem) for problem in report.problems]
     notes += [f"{count} values were not looked into: {why}" for why, count in report.unread.items()]
     if report.dropped:
@@ -141,7 +141,7 @@ def _notes(report: Report) -> list[str]:
     return ["\n".join(notes)] if notes else []
 
 
-def _advice(report: Report) -> list[str]:
+def _advice(report: TypesReport) -> list[str]:
     if not report.attention:
         return ["Nothing to do: no type needs a line."]
     advice = []

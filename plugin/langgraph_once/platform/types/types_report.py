@@ -24,7 +24,7 @@ from langgraph_once.serde.trust.audit import is_yours, proposed
 from langgraph_once.serde.trust.module_owner import owner_of
 from langgraph_once.settings import Settings
 
-__all__ = ["Finding", "Report", "report_types"]
+__all__ = ["TypeFinding", "TypesReport", "report_types"]
 
 _MAX_TYPES: Final = 10_000
 """Bounds the memory that a database takes which is made to name ever new types."""
@@ -34,7 +34,7 @@ _MAX_NEW_IN_ROW: Final = 100
 
 
 @dataclass(slots=True)
-class Finding:
+class TypeFinding:
     """One type."""
 
     name: str
@@ -68,7 +68,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class TypesReport:
     """What was found."""
 
     database: str
@@ -77,19 +77,19 @@ class Report:
     allowed_types: tuple[str, ...]
     problems: list[str]
     """Why graphs could not be asked."""
-    findings: dict[str, Finding] = field(default_factory=dict)
+    findings: dict[str, TypeFinding] = field(default_factory=dict)
     values: int = 0
     """How many the database has."""
     unread: Counter[str] = field(default_factory=Counter)
     """How many values could not be looked into, by the reason."""
     dropped: int = 0
 
-    def sorted(self) -> list[Finding]:
+    def sorted(self) -> list[TypeFinding]:
         """Return what was found, what needs attention first."""
         return sorted(self.findings.values(), key=lambda each: (-RANKS[each.word], each.name))
 
     @property
-    def attention(self) -> list[Finding]:
+    def attention(self) -> list[TypeFinding]:
         """What a new process cannot rebuild."""
         return [each for each in self.sorted() if each.needs_attention]
 
@@ -104,7 +104,7 @@ class Report:
 
 def report_types(
     settings: Settings, manifest: Manifest, *, config: Path, read_database: bool = True
-) -> Report:
+) -> TypesReport:
     """Return which types the database and the graphs of a project hold.
 
     Nothing is written, and nothing of a row is built; the graphs are imported.
@@ -124,7 +124,7 @@ def report_types(
     serializer = serializer_for(settings.model_copy(update={"serde": serde}))
     code = types_of_code(manifest)
     name = settings.database.removeprefix("sqlite:///")
-    report = Report(
+    report = TypesReport(
         database="PostgreSQL" if is_postgres(name) else name,
         exists=is_postgres(name) or Path(name).expanduser().is_file(),
         enforcement=serde.enforcement,
@@ -137,30 +137,30 @@ def report_types(
         opened = open_to_read(settings.database, config=settings.checkpoint, serde=serializer)
         with opened as saver:
             try:
-                _Database(report, standings).read(saver)
+                _DatabaseTypes(report, standings).read(saver)
             except EmptyDatabaseError:
                 report.exists = False
     return report
 
 
-def _add_code(report: Report, code: CodeTypes, standings: TypeStatusChecker) -> None:
+def _add_code(report: TypesReport, code: CodeTypes, standings: TypeStatusChecker) -> None:
     for module, *_, name in sorted(code.listed | code.by_file):
         standing = standings.of_class(module, name)
         _finding(report, standing).in_code = True
 
 
-def _finding(report: Report, standing: TypeStatus) -> Finding:
+def _finding(report: TypesReport, standing: TypeStatus) -> TypeFinding:
     found = report.findings.get(standing.name)
     if found is None:
-        found = report.findings[standing.name] = Finding(standing.name, "always")
+        found = report.findings[standing.name] = TypeFinding(standing.name, "always")
     found.take(standing)
     return found
 
 
-class _Database:
+class _DatabaseTypes:
     """Adds to a report what the rows of a database name."""
 
-    def __init__(self, report: Report, standings: TypeStatusChecker) -> None:
+    def __init__(self, report: TypesReport, standings: TypeStatusChecker) -> None:
         self._report = report
         self._standings = standings
         self._known: dict[Mention, TypeStatus] = {}
