@@ -1,13 +1,15 @@
-"""`langgraph-once`: the command of an operator. Needs `pip install "langgraph-once[cli]"`."""
+"""`langgraph-once`: the command of an operator. Needs the extra `cli`."""
 
 from __future__ import annotations
 
 import sys
 
+from langgraph_once.extras import install_command
+
 try:
     import click
 except ImportError:
-    sys.exit('langgraph-once: the command needs an extra: pip install "langgraph-once[cli]"')
+    sys.exit(f"langgraph-once: the command needs an extra: {install_command('cli')}")
 
 from langgraph_once.commands.check import check_command
 from langgraph_once.commands.init import init_command

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import langgraph_once
+from langgraph_once.extras import install_command
 from langgraph_once.manifest import APP, GRAPHS_MODULE, SAVER, STORE
 from tests.forked import run_once
 from tests.unit_tests.checked import APP_PY, check, expect, wrapped
@@ -353,12 +354,12 @@ def test_packages_that_are_not_installed_are_named_with_their_extra(tmp_path: Pa
         text=True,
         check=False,
     )
-    assert imported.stderr.endswith('extra: pip install "langgraph-once[server]"\n')
+    assert imported.stderr.endswith(f"extra: {install_command('server')}\n")
     assert run.returncode == 1, run.stderr
     assert "secret" not in run.stdout
     assert {each["where"]: each["problem"] for each in json.loads(run.stdout)["findings"]} == {
-        "langgraph dev": 'needs the package langgraph_api: pip install "langgraph-once[server]"',
+        "langgraph dev": f"needs the package langgraph_api: {install_command('server')}",
         "langgraph.json: http.once.sse_encodings": "'br' has no effect without the package "
-        'brotli: pip install "langgraph-once[brotli]"',
-        "ONCE_DATABASE_URL": 'PostgreSQL needs an extra: pip install "langgraph-once[postgres]"',
+        f"brotli: {install_command('brotli')}",
+        "ONCE_DATABASE_URL": f"PostgreSQL needs an extra: {install_command('postgres')}",
     }

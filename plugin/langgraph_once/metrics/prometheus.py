@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from langgraph_once.extras import install_command
+
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
     from prometheus_client.metrics_core import Metric as Family
     from prometheus_client.registry import Collector
 except ImportError:
-    raise ImportError(
-        '/once/metrics needs an extra: pip install "langgraph-once[metrics]"'
-    ) from None
+    raise ImportError(f"/once/metrics needs an extra: {install_command('metrics')}") from None
 
 from langgraph_once.metrics.table import METRICS
 

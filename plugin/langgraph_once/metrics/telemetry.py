@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from langgraph_once.extras import install_command
 from langgraph_once.metrics.table import METRICS, Metric
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ def observe(meter_provider: MeterProvider | None = None) -> None:
     try:
         from opentelemetry.metrics import get_meter
     except ImportError:
-        raise ImportError(
-            'OpenTelemetry needs an extra: pip install "langgraph-once[metrics]"'
-        ) from None
+        raise ImportError(f"OpenTelemetry needs an extra: {install_command('metrics')}") from None
     meter = get_meter("langgraph_once", meter_provider=meter_provider)
     for metric in METRICS:
         make = (

@@ -15,10 +15,12 @@ import os
 from importlib.metadata import version
 from typing import Any, Final
 
+from langgraph_once.extras import install_command
+
 try:
     from starlette.applications import Starlette
 except ImportError:
-    raise ImportError('http.app needs an extra: pip install "langgraph-once[server]"') from None
+    raise ImportError(f"http.app needs an extra: {install_command('server')}") from None
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
 
+from langgraph_once.extras import install_command
 from tests.forked import Forked
 
 
@@ -105,4 +106,4 @@ def test_without_the_driver_the_extra_is_named() -> None:
     """
     command = [sys.executable, "-c", textwrap.dedent(script)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert "pip install 'langgraph-once[postgres]'" in said
+    assert f"PostgreSQL needs an extra: {install_command('postgres')}" in said

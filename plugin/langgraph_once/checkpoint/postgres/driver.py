@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from langgraph_once.checkpoint.database import Row, Statement
+from langgraph_once.extras import install_command
 
 try:
     import psycopg
@@ -16,9 +17,7 @@ try:
     from psycopg.pq import TransactionStatus
     from psycopg.rows import tuple_row
 except ImportError as error:
-    raise ImportError(
-        "PostgreSQL needs more packages: pip install 'langgraph-once[postgres]'"
-    ) from error
+    raise ImportError(f"PostgreSQL needs an extra: {install_command('postgres')}") from error
 
 __all__ = [
     "UPSTREAM",

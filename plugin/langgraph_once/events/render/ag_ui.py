@@ -26,6 +26,7 @@ from langgraph_once.events.vocabulary.event import (
     ToolCallStartedEvent,
     ToolResultEvent,
 )
+from langgraph_once.extras import install_command
 from langgraph_once.stream.part.where import Where
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class AgUiRenderer:
         try:
             from ag_ui import core
         except ImportError as error:
-            raise ImportError("AG-UI needs the extra: pip install langgraph-once[ag-ui]") from error
+            raise ImportError(f"AG-UI needs an extra: {install_command('ag-ui')}") from error
         self._core = core
         self._ids = {"thread_id": thread_id, "run_id": run_id}
         self._expose_errors = expose_errors

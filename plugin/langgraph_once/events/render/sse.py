@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph_once.events.vocabulary.codec import to_dict
 from langgraph_once.events.vocabulary.event import Event
+from langgraph_once.extras import install_command
 
 if TYPE_CHECKING:
     from sse_starlette import ServerSentEvent
@@ -33,7 +34,7 @@ def to_sse(
     try:
         from sse_starlette import ServerSentEvent
     except ImportError as error:
-        raise ImportError("to_sse needs the extra: pip install langgraph-once[sse]") from error
+        raise ImportError(f"to_sse needs an extra: {install_command('sse')}") from error
     plain = public_dict(event, accumulated=accumulated, expose_errors=expose_errors)
     return ServerSentEvent(_json(plain), event=event.type, id=str(event.seq))
 

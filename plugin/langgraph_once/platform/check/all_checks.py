@@ -11,6 +11,7 @@ from langgraph_once.checkpoint import check_database
 from langgraph_once.checkpoint.by_url import is_postgres, open_to_read
 from langgraph_once.checkpoint.stock_writer import stock_wrote
 from langgraph_once.errors import StorageError
+from langgraph_once.extras import install_command
 from langgraph_once.manifest import Manifest
 from langgraph_once.platform.check.findings import CheckFinding, finding, findings_of
 from langgraph_once.platform.check.graph_checks import check_graphs
@@ -85,7 +86,7 @@ def missing_server() -> Iterator[CheckFinding]:
     """Yield that there is no server here, if there is none."""
     absent = [name for name in ("langgraph_api", "starlette") if find_spec(name) is None]
     if absent:
-        problem = f"needs the package {absent[0]}: {_install('server')}"
+        problem = f"needs the package {absent[0]}: {install_command('server')}"
         yield finding("stops", "langgraph dev", problem)
 
 
@@ -93,13 +94,9 @@ def missing_extras(settings: Settings) -> Iterator[CheckFinding]:
     """Yield the packages that settings need and that are not installed."""
     chosen = "br" in settings.http.sse_encodings and is_written("http", "sse_encodings")
     if chosen and find_spec("brotli") is None:
-        problem = f"'br' has no effect without the package brotli: {_install('brotli')}"
+        problem = f"'br' has no effect without the package brotli: {install_command('brotli')}"
         yield finding("ignored", written_at("http", "sse_encodings"), problem)
     if is_postgres(settings.database) and find_spec("psycopg") is None:
         place = written_at("checkpoint", "path")
         where = "ONCE_DATABASE_URL" if settings.database_url is not None else place
-        yield finding("stops", where, f"PostgreSQL needs an extra: {_install('postgres')}")
-
-
-def _install(extra: str) -> str:
-    return f'pip install "langgraph-once[{extra}]"'
+        yield finding("stops", where, f"PostgreSQL needs an extra: {install_command('postgres')}")

@@ -28,6 +28,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from langgraph_once.errors import ConfigError, EncryptionError
+from langgraph_once.extras import install_command
 from langgraph_once.redaction import shown
 
 if TYPE_CHECKING:
@@ -232,8 +233,7 @@ class UpstreamCipher:
             return EncryptedSerializer.from_pycryptodome_aes(key=key).cipher
         except ImportError as error:
             raise EncryptionError(
-                "reading upstream's encrypted rows takes pycryptodome: "
-                'pip install "langgraph-once[aes]"',
+                f"reading upstream's encrypted rows takes pycryptodome: {install_command('aes')}",
                 tag=tag,
             ) from error
 
