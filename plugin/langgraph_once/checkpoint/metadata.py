@@ -18,7 +18,7 @@ from langgraph_once.checkpoint.stored import CheckpointRef, Naming, bound
 from langgraph_once.errors import EncryptionError, PayloadError
 from langgraph_once.serde.layers.encryption import BoundTo
 
-__all__ = ["COUNTERS", "SEALED", "is_kept", "moved", "opened", "resealed", "sealed"]
+__all__ = ["COUNTERS", "SEALED", "is_kept", "moved", "opened", "resealed", "sealed", "sealed_in"]
 
 COUNTERS: Final = "counters_since_delta_snapshot"
 """Where LangGraph counts, by channel, updates and steps since a delta channel was stored whole."""
@@ -63,7 +63,7 @@ def opened(values: Values, place: CheckpointRef, found: Mapping[str, Any]) -> di
         SerdeError: They cannot be opened, or are not encrypted, and must be.
     """
     with Naming(place, "the metadata"):
-        cell = _cell(found)
+        cell = sealed_in(found)
         if cell is None:
             if values.requires_sealed_metadata:
                 raise EncryptionError("the metadata are not encrypted, and must be")
@@ -81,7 +81,7 @@ def moved(
         SerdeError: They cannot be opened.
     """
     with Naming(source, "the metadata"):
-        cell = _cell(found)
+        cell = sealed_in(found)
         if cell is None:
             return None
         new = values.moved(cell, _bound_to(source), _bound_to(target))
@@ -98,7 +98,7 @@ def resealed(
     """
     metadata = opened(source, place, found)
     with Naming(place, "the metadata"):
-        cell = _cell(found)
+        cell = sealed_in(found)
         if target.readable_metadata is None:
             return None if cell is None else metadata
         plain = {name for name, value in metadata.items() if _is_plain(target, name, value)}
@@ -115,7 +115,12 @@ def _with(plain: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     return {**plain, SEALED: [cell.tag, base64.b64encode(cell.data).decode()]}
 
 
-def _cell(found: Mapping[str, Any]) -> Cell | None:
+def sealed_in(found: Mapping[str, Any]) -> Cell | None:
+    """What is encrypted of metadata, if something is.
+
+    Raises:
+        PayloadError: It is damaged.
+    """
     if SEALED not in found:
         return None
     try:

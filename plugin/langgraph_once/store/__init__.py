@@ -12,7 +12,7 @@ sealing.py    a value to a row and back
 
 from langgraph_once.store.by_url import check_index, check_place, default_database, open_store
 from langgraph_once.store.once_store import OnceStore
-from langgraph_once.store.rewriting import Rewritten, rewrite
+from langgraph_once.store.rewriting import Rewritten, items_by_key, rewrite
 
 __all__ = [
     "OnceStore",
@@ -20,6 +20,7 @@ __all__ = [
     "check_index",
     "check_place",
     "default_database",
+    "items_by_key",
     "open_store",
     "rewrite",
 ]

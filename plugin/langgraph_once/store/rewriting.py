@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from langgraph_once.errors import OnceError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.store.sealing import Sealing
 
-__all__ = ["Rewritten", "rewrite"]
+__all__ = ["Rewritten", "items_by_key", "rewrite"]
 
 _SELECT: Final = (
     "SELECT prefix, key, value{text} FROM store WHERE (prefix, key) > (?, ?) "
@@ -50,6 +51,7 @@ def rewrite(
     writing: OnceSerializer,
     schema: str = "",
     is_dry: bool = False,
+    only_sealed: bool = False,
 ) -> Rewritten:
     """Rewrite what is not stored as `writing` would store it.
 
@@ -61,19 +63,18 @@ def rewrite(
         writing: Has the keys of how it shall be, or none.
         schema: PostgreSQL: where the tables are; if empty, where the connection looks.
         is_dry: Whether nothing is written.
+        only_sealed: Whether what is plain stays plain.
 
     Raises:
         ConfigError: A URL of another database.
         StorageError: The database cannot be opened, read or written.
     """
-    done, after = Rewritten(), ("", "")
+    done = Rewritten()
     old, new = (Sealing(serde, database) for serde in (reading, writing))
-    is_postgresql = is_postgres(database)
-    select = _SELECT.format(text="::text" if is_postgresql else "")
-    update = _UPDATE.format(json="::jsonb" if is_postgresql else "")
-    with _postgres(database, schema) if is_postgresql else _sqlite(database) as execute:
-        while rows := execute(select, after).fetchall():
-            changes = [*_changes(rows, old, new, done)]
+    update = _UPDATE.format(json="::jsonb" if is_postgres(database) else "")
+    with _opened(database, schema) as execute:
+        for rows in _pages(execute, database):
+            changes = [*_changes(rows, old, new, done, only_sealed=only_sealed)]
             done.rows += len(changes)
             if changes and not is_dry:
                 execute("BEGIN", ())
@@ -81,35 +82,64 @@ def rewrite(
                 execute("COMMIT", ())
                 done.rows -= missed
                 done.changed += missed
-            after = rows[-1][:2]
     return done
 
 
+def items_by_key(database: str, *, schema: str = "") -> Counter[str]:
+    """How many items need which key, as `needed_key` names them.
+
+    Args:
+        database: As `open_store` takes it.
+        schema: PostgreSQL: where the tables are; if empty, where the connection looks.
+
+    Raises:
+        ConfigError: A URL of another database.
+        StorageError: The database cannot be opened or read.
+    """
+    with _opened(database, schema) as execute:
+        return Counter(
+            Sealing.key_of(json.loads(stored))
+            for rows in _pages(execute, database)
+            for _, _, stored in rows
+        )
+
+
+def _opened(database: str, schema: str) -> AbstractContextManager[Any]:
+    return _postgres(database, schema) if is_postgres(database) else _sqlite(database)
+
+
+def _pages(execute: Any, database: str) -> Iterator[list[Any]]:
+    select, after = _SELECT.format(text="::text" if is_postgres(database) else ""), ("", "")
+    while rows := execute(select, after).fetchall():
+        yield rows
+        after = rows[-1][:2]
+
+
 def _changes(
-    rows: list[Any], reading: Sealing, writing: Sealing, done: Rewritten
+    rows: list[Any], reading: Sealing, writing: Sealing, done: Rewritten, *, only_sealed: bool
 ) -> Iterator[tuple[Any, str, str, Any]]:
     """Yield what to store, where, and in whose place."""
     for prefix, key, stored in rows:
         done.items += 1
+        row = json.loads(stored)
+        if only_sealed and not Sealing.is_sealed(row):
+            continue
         try:
-            new = _rewritten(tuple(prefix.split(".")), key, stored, reading, writing)
+            new = _rewritten(tuple(prefix.split(".")), key, row, reading, writing)
         except OnceError as error:
             done.troubles.append(f"{prefix}, {key!r}: {error}")
         else:
             if new is not None:
-                yield new, prefix, key, stored
+                yield new.encode() if isinstance(stored, bytes) else new, prefix, key, stored
 
 
 def _rewritten(
-    namespace: tuple[str, ...], key: str, stored: str | bytes, reading: Sealing, writing: Sealing
-) -> Any:
+    namespace: tuple[str, ...], key: str, row: Any, reading: Sealing, writing: Sealing
+) -> str | None:
     """What is to be stored instead; None if it is right."""
-    row = json.loads(stored)
     if writing.is_sealed_as_now(row):
         return None
-    made = writing.row(namespace, key, reading.value(namespace, key, row))
-    text = json.dumps(made)
-    return text.encode() if isinstance(stored, bytes) else text
+    return json.dumps(writing.row(namespace, key, reading.value(namespace, key, row)))
 
 
 @contextmanager

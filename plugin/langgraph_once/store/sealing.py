@@ -19,7 +19,7 @@ import orjson
 from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.errors import EncodeError, EncryptionError, PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.layers.encryption import BoundTo
+from langgraph_once.serde.layers.encryption import DAMAGED, NO_KEY, BoundTo, needed_key
 from langgraph_once.serde.layers.tag import Tag
 
 __all__ = ["Sealed", "Sealing"]
@@ -100,6 +100,16 @@ class Sealing:
     def is_sealed(row: Mapping[str, Any]) -> bool:
         """Whether a row is of ours, encrypted."""
         return row.keys() == {_TAG, _DATA} and all(isinstance(row[key], str) for key in row)
+
+    @classmethod
+    def key_of(cls, row: Mapping[str, Any]) -> str:
+        """The key that a row needs, as `needed_key` names it."""
+        if not cls.is_sealed(row):
+            return NO_KEY
+        try:
+            return needed_key(row[_TAG], _bytes(row[_DATA]))
+        except PayloadError:
+            return DAMAGED
 
 
 def _without_nan(value: Any) -> bytes:

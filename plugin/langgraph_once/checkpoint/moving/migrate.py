@@ -6,7 +6,7 @@ whoever is killed goes on where he was. What cannot be rewritten leaves its thre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +14,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_f
 
 from langgraph_once.checkpoint.all_rows import STOCK_TAGS
 from langgraph_once.checkpoint.database import Program, Statement, batches, run_all
-from langgraph_once.checkpoint.metadata import resealed
+from langgraph_once.checkpoint.metadata import SEALED, resealed
 from langgraph_once.checkpoint.moving.cells import (
     AT_ONCE,
     Progress,
@@ -34,8 +34,9 @@ from langgraph_once.checkpoint.threads import Threads
 from langgraph_once.errors import ConfigError, EncodeError, SerdeError, StorageError
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
+from langgraph_once.serde.layers.tag import PLAIN_TAGS
 
-__all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading"]
+__all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading", "rotating"]
 
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
@@ -47,8 +48,17 @@ class Way(NamedTuple):
 
     source: Values
     target: Values
-    is_leaving: bool
+    is_leaving: bool = False
     """Whether upstream's serializer is to read them."""
+    is_rotating: bool = False
+    """Whether only what is encrypted is rewritten, and only for its key."""
+
+    @property
+    def passed(self) -> Container[str]:
+        """The tags of rows that are as they should be, whatever is in them."""
+        if self.is_leaving:
+            return STOCK_TAGS
+        return PLAIN_TAGS | {"empty"} if self.is_rotating else {"empty"}
 
     def rewritten(self, read: ReadCell, cuts: list[CutValue]) -> Cell | None:
         """The cell to be stored in place of one; None if that is as it should be."""
@@ -56,9 +66,7 @@ class Way(NamedTuple):
             opened = self.source.unpacked(read.cell, read.bound_to)
             if opened.tag in STOCK_TAGS:  # under layers of ours, or of upstream's
                 return Cell(opened.tag, opened.data)
-        elif self.target.is_as_now(
-            read.cell, read.bound_to, is_checkpoint=read.table.holds == "checkpoint"
-        ):
+        elif self._is_as_now(read):
             return None
         checkpoint, values, broken = read.decoded()
         for error in broken.values():
@@ -66,6 +74,12 @@ class Way(NamedTuple):
         if checkpoint is None:
             return self._cell(values[read.at.channel], cuts, read)
         return self._checked(self.target.channels(checkpoint, values, cuts, read.bound_to))
+
+    def _is_as_now(self, read: ReadCell) -> bool:
+        if self.is_rotating:
+            return self.target.is_sealed_as_now(read.cell)
+        is_checkpoint = read.table.holds == "checkpoint"
+        return self.target.is_as_now(read.cell, read.bound_to, is_checkpoint=is_checkpoint)
 
     def culprit(self, read: ReadCell, error: Exception) -> tuple[str | None, Exception]:
         """The channel for which a cell cannot be rewritten, and why."""
@@ -127,7 +141,7 @@ def leaving(serde: OnceSerializer) -> Way:
         serde: Reads what is stored.
     """
     target = _with(reading(serde), codec="msgpack", compression="none", encryption_keys={})
-    return Way(Values(reading(serde)), Values(target, store_once=False), True)
+    return Way(Values(reading(serde)), Values(target, store_once=False), is_leaving=True)
 
 
 def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
@@ -142,7 +156,20 @@ def entering(serde: OnceSerializer, *, store_once: bool = True) -> Way:
     """
     if serde.config.codec != "once1":
         raise ConfigError("ONCE_SERDE__CODEC", "must be 'once1' to rewrite rows in it")
-    return Way(Values(reading(serde)), Values(serde, store_once=store_once), False)
+    return Way(Values(reading(serde)), Values(serde, store_once=store_once))
+
+
+def rotating(serde: OnceSerializer, *, store_once: bool = True) -> Way:
+    """The way from rows under older keys to rows under the newest one. Plain rows stay plain.
+
+    An object whose class is not here is written back as it was read.
+
+    Args:
+        serde: Also reads what is stored.
+        store_once: Whether long values are cut.
+    """
+    serde = _with(serde, on_unavailable="opaque", on_unknown="opaque")
+    return Way(Values(reading(serde)), Values(serde, store_once=store_once), is_rotating=True)
 
 
 def migrate(
@@ -224,8 +251,7 @@ class _ThreadRewriter:
         if not self._is_dry:
             yield from run_all(tables.lock(self._id, alone=True))
         pieces = (yield from tables.piece_bytes(self._id)) if self._source.has_own else 0
-        passed = STOCK_TAGS if is_leaving else ("empty",)
-        found = self._source.batches(self._id, ledgers=not is_leaving, without=passed)
+        found = self._source.batches(self._id, ledgers=not is_leaving, without=self._way.passed)
         for batch in (yield from found):
             yield from self._rewrite(batch)
         self._rows += yield from tables.change_metadata(
@@ -261,6 +287,8 @@ class _ThreadRewriter:
         yield from self._store(cuts, [statement] if news else [])
 
     def _resealed(self, place: CheckpointRef, found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if self._way.is_rotating and SEALED not in found:
+            return None
         try:
             return resealed(self._way.source, self._way.target, place, found)
         except SerdeError as error:
@@ -270,7 +298,8 @@ class _ThreadRewriter:
     def _seal(self) -> Program[None]:
         """Encrypt what stands beside cells, and pieces, as now."""
         target = self._way.target
-        for inline in (yield from self._tables.inline(self._id)) if target.encrypts else ():
+        takes_in = target.encrypts and not self._way.is_rotating
+        for inline in (yield from self._tables.inline(self._id)) if takes_in else ():
             cuts: list[CutValue] = []
             cells = {}
             for name, version in inline.to_cells.items():
@@ -291,7 +320,7 @@ class _ThreadRewriter:
             for digest, *sealed in rows:
                 cell = Cell(*sealed)
                 try:
-                    if not values.is_sealed_as_now(cell):
+                    if cell.tag not in self._way.passed and not values.is_sealed_as_now(cell):
                         news[bytes(digest)] = values.piece(self._way.source.piece_in(cell))
                 except SerdeError:  # if something refers to it, its value could not be read either
                     continue

@@ -30,6 +30,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph_once.errors import ConfigError, EncryptionError
 from langgraph_once.extras import install_command
 from langgraph_once.redaction import shown
+from langgraph_once.serde.layers.tag import may_be_bound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,15 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import CipherProtocol
     from pydantic import SecretStr
 
-__all__ = ["BoundTo", "KeyRing", "UpstreamCipher"]
+__all__ = [
+    "DAMAGED",
+    "HEAD_BYTES",
+    "NO_KEY",
+    "BoundTo",
+    "KeyRing",
+    "UpstreamCipher",
+    "needed_key",
+]
 
 BoundTo: TypeAlias = tuple[str | int | None, ...]
 """Names the place where a blob is stored, and no other; empty where nobody says which."""
@@ -48,6 +57,11 @@ _NONCE_BYTES: Final = 12
 _SEAL_BYTES: Final = 16
 _KEY_BYTES: Final = (16, 24, 32)
 _MAX_KEY_ID_BYTES: Final = 255
+HEAD_BYTES: Final = 2 + _MAX_KEY_ID_BYTES + _NONCE_BYTES + _SEAL_BYTES
+"""So many bytes of a blob tell its key."""
+NO_KEY: Final = ""
+DAMAGED: Final = "?"
+"""No ids of keys: `needed_key` says so of what is plain, and of what is damaged."""
 
 
 class KeyRing:
@@ -144,6 +158,25 @@ class KeyRing:
                 key_id=key_id,
                 tag=tag,
             ) from error
+
+
+def needed_key(tag: str, data: bytes) -> str:
+    """The id of the key that a blob needs, which may be one that no ring has.
+
+    Args:
+        tag: As it is stored; it need not be one of ours.
+        data: The blob, or at least its first `HEAD_BYTES`.
+
+    Returns:
+        Also `LANGGRAPH_AES_KEY` for what upstream's serializer encrypted, `NO_KEY` for what is
+        plain, and `DAMAGED`.
+    """
+    if tag.endswith("+aes"):
+        return _KEY_NAME
+    try:
+        return _split(data, tag)[0] if may_be_bound(tag) else NO_KEY
+    except EncryptionError:
+        return DAMAGED
 
 
 def _cipher(key_id: str, secret: SecretStr) -> AESGCM:

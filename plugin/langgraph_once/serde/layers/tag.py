@@ -12,7 +12,7 @@ from typing import Final, Literal, get_args
 
 from langgraph_once.errors import UnknownTagError
 
-__all__ = ["Codec", "Layer", "Tag", "may_be_bound"]
+__all__ = ["PLAIN_TAGS", "Codec", "Layer", "Tag", "may_be_bound"]
 
 Codec = Literal[
     "null", "bytes", "bytearray", "once1", "msgpack", "json", "pickle", "channels", "pieces"
@@ -94,3 +94,6 @@ def _spellings() -> dict[str, Tag]:
 
 # The grammar is finite, so it is written out: nothing outside this table is ever guessed.
 _TAGS: Final = _spellings()
+
+PLAIN_TAGS: Final = frozenset(text for text, tag in _TAGS.items() if not tag.encrypted)
+"""Of what no cipher is around."""

@@ -1,0 +1,64 @@
+"""Which key each thing that is encrypted needs: the heads of rows tell it, nothing is decrypted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from langgraph_once.checkpoint.database import Program, Statement, batches
+from langgraph_once.checkpoint.metadata import sealed_in
+from langgraph_once.checkpoint.moving.cells import Progress, Source, told
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.errors import SerdeError
+from langgraph_once.serde.layers.encryption import DAMAGED, HEAD_BYTES, NO_KEY, needed_key
+
+__all__ = ["KeyUse", "key_use"]
+
+KeyUse: TypeAlias = Counter[tuple[str, str]]
+"""How many things need a key, by its id (`needed_key`) and by what they are."""
+
+_NAMES: Final = {"checkpoint": "values", "value": "values", "write": "writes"}
+
+
+def key_use(saver: OnceSaver, *, progress: Progress | None = None) -> KeyUse:
+    """Count what is stored in a database of threads by the key that it needs.
+
+    Args:
+        saver: The database, as `open_to_read` opens it.
+        progress: Is told how far it is.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    source, found = Source(saver), KeyUse()
+    ids = source.thread_ids()
+    for thread_id in told(ids, len(ids), progress):
+        found.update(source.run(_of_thread(source, thread_id)))
+    return found
+
+
+def _of_thread(source: Source, thread_id: str) -> Program[KeyUse]:
+    tables, found = source.tables, KeyUse()
+    read = [(each.name, each.data, _NAMES[each.holds]) for each in tables.cell_tables[:-1]]
+    if source.has_own:
+        read += [("once_stream_states", "data", "streams"), ("once_pieces", "data", "pieces")]
+    for table, data, name in read:
+        rows = yield Statement(
+            f"SELECT type, substr({data}, 1, {HEAD_BYTES}) FROM {table} "
+            "WHERE thread_id = ? AND type <> 'empty'",
+            [thread_id],
+        )
+        found.update((needed_key(tag, bytes(head or b"")), name) for tag, head in rows)
+    for places in batches((yield from tables.places(thread_id))):
+        rows = yield from tables.metadata(places)
+        found.update((_key_of_metadata(known), "metadata") for _, known in rows)
+    return found
+
+
+def _key_of_metadata(known: Mapping[str, Any]) -> str:
+    try:
+        cell = sealed_in(known)
+    except SerdeError:
+        return DAMAGED
+    return NO_KEY if cell is None else needed_key(*cell)
