@@ -233,6 +233,11 @@ def _thread_of_odd_parts() -> Any:
     ]
 
 
+def _thread_beside_its_last() -> Any:
+    thread = _thread_of_odd_parts()
+    return {"thread": thread, "last": thread[-1], "again": [thread[0]]}
+
+
 FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
     "numpy-objects": ({}, _objects),
     "numpy-structure": ({}, _structure),
@@ -243,6 +248,7 @@ FORMS: Final[dict[str, tuple[dict[str, Any], Callable[[], Any]]]] = {
     "thread-of-documents": ({}, _thread_of_documents),
     "thread-of-odd-parts": ({}, _thread_of_odd_parts),
     "odd-parts-beside-a-thread": ({}, lambda: {"a": _thread_of_odd_parts(), "b": (NOW, {1: 2})}),
+    "thread-beside-its-last": ({}, _thread_beside_its_last),
     "proxy-of-a-mapping": ({}, lambda: MappingProxyType(OrderedDict(b=1, a=2))),
 }
 """Other ways in which these write: a setting that it takes, and the value."""

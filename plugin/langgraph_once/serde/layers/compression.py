@@ -75,7 +75,6 @@ class Compression:
         *,
         level: int | None,
         max_decoded_bytes: int,
-        dictionary: bool = True,
         checksum: bool = True,
     ) -> None:
         """Set the bounds.
@@ -83,12 +82,10 @@ class Compression:
         Args:
             level: zstd's. None is 1, and for values above 256 KB something faster.
             max_decoded_bytes: No value is decompressed to more than this.
-            dictionary: Write small values with the dictionary; reading needs no permission.
             checksum: Add four bytes, so that a flipped bit is an error and not another value.
                 What is encrypted as well needs none.
         """
         self._level = level
-        self._dictionary = dictionary
         self._checksum = checksum
         self._max_decoded_bytes = max_decoded_bytes
         self._most_of_small = min(max_decoded_bytes, max(max_decoded_bytes // 4, _MOST_OF_SMALL))
@@ -114,7 +111,7 @@ class Compression:
             if len(sample) > _SAMPLE_BYTES * _HARDLY_SMALLER:
                 return None
             packed = self._compressor("huge")(data)
-        elif self._dictionary and len(data) <= _MAX_DICTIONARY_BYTES:
+        elif len(data) <= _MAX_DICTIONARY_BYTES:
             packed = self._compressor("with_dictionary")(data)
         else:
             packed = self._compressor("plain" if len(data) <= _MAX_PLAIN_BYTES else "huge")(data)

@@ -55,7 +55,8 @@ def _feed(value: Any, write: Any, of_tuples: bytes, depth: int) -> None:
     elif depth > MAX_DEPTH:
         raise _OpaqueError
     elif isinstance(value, Enum):
-        write(f"{kind.__module__}.{value}".encode())
+        # Not as text: that of a `StrEnum` is its value. A flag of unknown bits has no name.
+        write(f"{kind.__module__}.{kind.__qualname__}.{value.name or value.value}".encode())
     elif kind is list or kind is tuple:
         write(b"%s%d:" % (b"list" if kind is list else of_tuples, len(value)))
         for item in value:

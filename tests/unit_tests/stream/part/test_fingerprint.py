@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import KEEP, Enum, Flag, StrEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,6 +16,18 @@ from langgraph_once.stream.part.fingerprint import MAX_DEPTH, fingerprint
 class Color(Enum):
     RED = 1
     BLUE = 2
+
+
+class Open(StrEnum):
+    STATE = "state"
+
+
+class Closed(StrEnum):
+    STATE = "state"
+
+
+class Rights(Flag, boundary=KEEP):
+    READ = 1
 
 
 @dataclass
@@ -34,7 +46,7 @@ class Model(BaseModel):
 
 VALUES: list[Any] = [
     *(b"", b"a", b"ab", "a", 1, True, 1.0, None),
-    *(Color.RED, Color.BLUE),
+    *(Color.RED, Color.BLUE, Open.STATE, Closed.STATE, Rights(2), Rights(4)),
     *([], [1], [[1]], (), (1,), {}, {1: 2}, {2: 1}, {"a": 1, "b": 2}, {"b": 2, "a": 1}),
     *(Point(1), Point(b"1"), Pair(1), Model(x=1), Model.model_validate({"x": 1, "y": 2})),
 ]

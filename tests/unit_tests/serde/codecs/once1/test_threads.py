@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import ormsgpack
 import pytest
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langgraph_once import OnceSerializer, SerdeConfig
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
+from langgraph_once.serde.codecs.once1.format.scan import split
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
 from langgraph_once.serde.codecs.once1.write.threads import bytes_in
@@ -237,3 +240,90 @@ def test_extra_values_that_no_set_field_tells_come_back(extra: dict[str, Any] | 
         found = SERDE.loads_typed(SERDE.dumps_typed(thread))
         message = found[1] if isinstance(found, list) else found["messages"][1]
         assert message.__pydantic_extra__ == extra
+
+
+SHARED: dict[str, Any] = {"of": "two"}
+
+
+def with_artifact(artifact: Any) -> list[Any]:
+    thread = [message(i) for i in range(8)]
+    thread[2].artifact = artifact
+    thread[7].artifact = artifact
+    return thread
+
+
+REPEATED: dict[str, Callable[[], Any]] = {
+    "the last, in a list": lambda: [*(thread := with_artifact(None)), thread[-1]],
+    "the last, in a dictionary": lambda: {"messages": [*(t := with_artifact(None)), t[0]]},
+    "the last, beside the thread": lambda: {"messages": (t := with_artifact((1, 2))), "last": t[7]},
+    "what messages hold": lambda: with_artifact(SHARED),
+    "a document of messages": lambda: with_artifact([Document("text", metadata=SHARED)]),
+    "what stands beside the thread": lambda: {
+        "messages": with_artifact([Document("one"), Document("two")]),
+        "a": {"of": SHARED},
+        "b": [SHARED, {"c": Document("text", metadata=SHARED)}],
+    },
+    "all of two threads": lambda: {"a": (t := with_artifact(Point(1, 2))), "b": [*t]},
+    "a buffer": lambda: {"messages": with_artifact(memoryview(bytes(70_000))), "b": bytearray(3)},
+}
+
+
+def codes(data: bytes | memoryview) -> list[int]:
+    """Return the extensions that are not in others."""
+    found: list[int] = []
+    ormsgpack.unpackb(data, ext_hook=lambda code, _content: found.append(code))
+    return found
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_thread_with_a_part_that_stands_twice_is_written_as_one(name: str) -> None:
+    value = REPEATED[name]()
+    data = SERDE.encoded(value)[1]
+    *entries, last = split(data)
+    assert entries
+    assert Ext.HEAD in codes(last)
+    for _ in range(2):
+        assert difference(value, SERDE.loads_typed(("once1", data))) is None
+
+
+def test_a_thread_with_a_message_that_stands_twice_keeps_its_forms() -> None:
+    thread = with_artifact([Document("one")])
+    thread[7].artifact = [Document("two")]
+    alone, twice = (SERDE.encoded(value)[1] for value in (thread, [*thread, thread[0]]))
+    assert codes(split(twice)[-1]) == [Ext.HEAD, Ext.REF, Ext.REF]
+    assert codes(alone) == [Ext.HEAD]
+
+
+def linked(*entries: Any) -> bytes:
+    return table([piece for each in entries for piece in entry(pack(each))])
+
+
+def ref(index: int) -> ormsgpack.Ext:
+    return ormsgpack.Ext(Ext.REF, index.to_bytes(4, "big"))
+
+
+def test_maps_that_are_messages_of_a_table_are_no_others() -> None:
+    data = linked(POINTS[0], points(ref(0), ref(0)))
+    first, second = read(data, LOADER)
+    assert first == second == Point(1, 2)
+    first.x = 5
+    assert second.x == 1
+
+
+def test_a_thread_that_is_referred_to_holds_itself() -> None:
+    found = read(linked(points(POINTS[0], ref(0), indices=b"\x01\x00")), LOADER)
+    assert found[0] == Point(1, 2)
+    assert found[1] is found
+    found = read(linked({"a": points(), "b": ref(0)}), LOADER)
+    assert found["a"] == [Point(1, 2), Point(3, 4)]
+    assert found["b"] is found
+
+
+def test_maps_in_maps_are_looked_through_once() -> None:
+    maps: list[Any] = [{"a": {}}, *({"a": ref(n), "b": ref(n)} for n in range(17))]
+    found = read(linked(*maps, {"thread": points(), "maps": ref(17)}), LOADER)
+    assert found["thread"] == [Point(1, 2), Point(3, 4)]
+    assert found["maps"]["a"] is found["maps"]["b"]
+    itself = [{"a": ref(0)}, {"thread": points(), "maps": ref(0)}]
+    found = read(linked(*itself), LOADER)
+    assert found["maps"]["a"] is found["maps"]

@@ -109,8 +109,9 @@ class Ext(IntEnum):
     HEAD = 20
     """An array of three: kinds; a `bin` as in `MODELS`; a mark. It is no value, but the first item
     of a native array, and says of the others what `MODELS` says of its items. Such an array is
-    written as the blob, or in maps that are not in anything else, and never in a table. Behind a
-    kind may stand a map with the forms of fields, as in `TREE`, without indices."""
+    written as the value, or in maps that are not in anything else. In a table, only the last entry
+    has some, and nothing refers to it. Behind a kind may stand a map with the forms of fields, as
+    in `TREE`, without indices."""
     TREE = 21
     """An array of four: a `bin` of at most `MAX_KINDS_BYTES`, msgpack of a form; an array of `bin`;
     a value; a mark. Where the form says so, the maps in the value are objects as in `MODEL`. It is

@@ -246,8 +246,6 @@ class _Reader:
     """The first that occurred."""
     failed: tuple[int, bytes] | None = None
     """In which extension."""
-    in_entries = False
-    """Whether the blob is a table, or another extension."""
     heads = 0
     """How many threads wait for all of the value to be read."""
     _table: Table | None = None
@@ -285,6 +283,8 @@ class _Reader:
                 self._check_weight(data, [data])
                 value = unpack_one(data, self.rebuild)
             if self.heads:
+                if self.table.is_last_referred():
+                    raise ValueError("a thread in what contains itself")
                 value = placed(value, self.heads)
         except BaseException as error:
             raise self._explain(error)  # noqa: B904  (it has its own cause)
@@ -293,7 +293,6 @@ class _Reader:
         return value
 
     def _read_entries(self, data: bytes) -> Any:
-        self.in_entries = True
         table = self.table
         table.entries = split(data)
         table.linked = self.linked = table.entries[0] is not data
@@ -358,7 +357,7 @@ class _Reader:
         return known.of_tree(form, makers, reusable=reusable)(value)
 
     def _head(self, content: bytes) -> Head:
-        if self.in_entries:
+        if not self.table.is_at_last():
             raise ValueError("a head where none is written")
         self.heads += 1
         return self.rebuilder.head(content)

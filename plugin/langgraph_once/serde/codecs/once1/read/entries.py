@@ -63,6 +63,14 @@ class Table:
         """The index of the entry that is being read."""
         return len(self.values)
 
+    def is_at_last(self) -> bool:
+        """Whether the last entry is being read, which is the value; or all of it, without one."""
+        return len(self.values) + 1 >= len(self.entries)
+
+    def is_last_referred(self) -> bool:
+        """Whether something refers to the last entry: the value contains itself."""
+        return len(self.entries) - 1 in self._blanks
+
     def add(self, value: Any) -> None:
         """Take the value of the current entry."""
         self.values.append(value)

@@ -131,6 +131,9 @@ class Rebuilder:
     def head(self, content: bytes) -> Head:
         """What a `HEAD` stands for; errors as `ConstructorCache.of_kinds`."""
         kinds, indices = head_parts(content)
+        if self._table.linked:  # as `rebuild_linked`
+            self._budget.take((WORK_OF_A_KIND + WORK_OF_A_FORM) * len(kinds))
+            return Head(self._known.of_linked(kinds, self._tag, self._budget.take), indices)
         is_known = kinds in self._known.by_head_kinds
         if not is_known:
             self._budget.take(WORK_OF_A_FORM * len(kinds))

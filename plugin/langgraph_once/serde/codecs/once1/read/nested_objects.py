@@ -77,6 +77,11 @@ class TreeConstructors:
             case _:
                 return dict, self._object(form)
 
+    def of_kinds(self, kinds: Any, *, with_forms: bool) -> list[Maker]:
+        """Return what makes items of these kinds; see `ConstructorCache.of_kinds`."""
+        found = kinds_of(kinds, with_forms=with_forms)
+        return [as_it_is, *(self.object(*kind) for kind in found)]
+
     def check_end(self) -> None:
         """Check that all indices were asked for."""
         if next(self._indices, None) is not None:
@@ -184,11 +189,17 @@ class ConstructorCache:
         if type(kinds) is bytes and kinds in known:
             return known[kinds]
         nested = TreeConstructors(self.loader, [], tag)
-        found = kinds_of(kinds, with_forms=with_forms)
-        makers = [as_it_is, *(nested.object(*kind) for kind in found)]
+        makers = nested.of_kinds(kinds, with_forms=with_forms)
         if nested.are_listed:
             _keep(known, kinds, makers)
         return makers
+
+    def of_linked(self, kinds: Any, tag: str, take: Callable[[int], None]) -> list[Maker]:
+        """Return what makes items behind a `HEAD` of maps that something else may hold, too.
+
+        `take` is as on `TreeConstructors`; errors as `of_kinds`.
+        """
+        return TreeConstructors(self.loader, [], tag, take=take).of_kinds(kinds, with_forms=True)
 
     def head(self, content: bytes, kinds: bytes, makers: list[Maker], indices: bytes) -> Head:
         """Return what a `HEAD` stands for, of the makers of its kinds."""

@@ -27,6 +27,7 @@ writes them out; what it still writes in a row of 250 MB is carried here, too.""
 
 _UNITS_OF_A_REF: Final = WEIGHTS.units(REF_PREFIX + bytes(4), 100)
 
+_FIRST: Final = REF_PREFIX[:1]
 _REF: Final = re.compile(re.escape(REF_PREFIX) + b"(.{4})", re.DOTALL)
 _DEEP: Final = re.compile(
     rb"slice|deque|defaultdict|ndarray|SyntaxError|IndentationError|TabError|"
@@ -47,8 +48,7 @@ def expands_beyond(data: bytes, entries: Sequence[Entry], limit: int) -> bool:
     A part that contains itself is not written out in itself.
     """
     limit *= _TIMES_SHARED
-    refs = data.count(REF_PREFIX)
-    if refs < _FEW and len(data) << refs <= WEIGHTS.free_bytes(limit):
+    if _has_few_refs(data, WEIGHTS.free_bytes(limit)):
         return False
 
     def precise(entry: Entry) -> int:
@@ -58,6 +58,18 @@ def expands_beyond(data: bytes, entries: Sequence[Entry], limit: int) -> bool:
         _expanded(entries, WEIGHTS.most, _likely_refs, limit) > limit
         and _expanded(entries, precise, _refs, limit) > limit
     )
+
+
+def _has_few_refs(data: bytes, limit: int) -> bool:
+    """Whether each `REF` may double `data` without it being longer than `limit`."""
+    most = min(_FEW, (limit // len(data)).bit_length()) - 1
+    if most < 0:
+        return False
+    at = -1
+    for _ in range(most + 1):  # their first byte is found sooner than both
+        if (at := data.find(_FIRST, at + 1)) < 0:
+            return True
+    return data.count(REF_PREFIX) <= most
 
 
 def _expanded(
@@ -95,11 +107,9 @@ def may_outgrow(data: bytes, entries: Sequence[Entry], limit: int) -> bool:
     if any(leaves):
         both = zip(entries, leaves, strict=True)
         refs = sum(bytes(entry).count(REF_PREFIX) for entry, is_leaf in both if not is_leaf)
-    else:
-        refs = data.count(REF_PREFIX[:1])  # at least as many, and sooner counted
-        if refs >= _FEW or len(data) << refs > limit:
-            refs = data.count(REF_PREFIX)
-    if refs < _FEW and len(data) << refs <= limit:
+        if refs < _FEW and len(data) << refs <= limit:
+            return False
+    elif _has_few_refs(data, limit):
         return False
     sizes: list[int] = []
     depths: list[int] = []

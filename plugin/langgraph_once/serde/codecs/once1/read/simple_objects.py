@@ -193,12 +193,14 @@ def placed(value: Any, count: int) -> Any:
     if type(value) is list and type(value[0]) is Head:
         value, count = value[0].rebuilt(value[1:]), count - 1
     maps = [value] if type(value) is dict else []
+    seen = {id(value)}  # maps of a table may stand in each other many times
     for holder in maps:
         for key, item in holder.items():
             if type(item) is list and item and type(item[0]) is Head:
                 holder[key] = item[0].rebuilt(item[1:])
                 count -= 1
-            elif type(item) is dict:
+            elif type(item) is dict and id(item) not in seen:
+                seen.add(id(item))
                 maps.append(item)
     if count:
         raise ValueError("a head where none is written")

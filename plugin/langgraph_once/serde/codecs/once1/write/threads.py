@@ -3,25 +3,28 @@
 A thread is a list of messages. Its messages are written as the maps of their values, behind a
 `HEAD`, in one call of ormsgpack: no walk, no hook. A part of a message or of the data around it
 that is not plain (a document, a tuple, a date) is written by a `OnePassWriter`, in its place: it
-costs what it weighs. A value in which a part occurs twice is written again by `shared_parts`.
+costs what it weighs. If a part occurs twice, the value is written once more, and a
+`SharedPartsWriter` makes an entry of a table of that part alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ormsgpack import Ext as Extension
-from ormsgpack import packb
+from ormsgpack import Fragment, packb
 
 from langgraph_once.serde.codecs.once1.format.layout import (
     ATOMS,
     MARK,
     OPTIONS,
     Ext,
+    entry,
     pack,
+    table,
 )
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
 from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, OnePassWriter
@@ -62,6 +65,7 @@ _MAX_LEVELS: Final = 16
 _NONE: Final = "additional_kwargs"
 """Looked at in any case."""
 
+_NONE_TWICE: Final[Mapping[int, int]] = {}
 _MIN_ODD: Final = 2
 """To find forms takes longer than to write what one message holds in its place."""
 
@@ -103,17 +107,14 @@ class ThreadWriter:
     def encode_list(self, items: list[Any]) -> bytes | NotPlain:
         """Return the bytes of a list, as `QuickEncode`."""
         if not items or self._classes[type(items[0])] is None:
-            parts = _Parts(self._known)
-            return parts.packed(items, self._list(items, parts, 0))
+            return self._packed(lambda parts: self._list(items, parts, 0))
         if len(items) == 1 and (written := self._alone(items[0])) is not None:
             return packb(written, None, OPTIONS)
         if len(items) >= LEAST and (grown := self._encode_grown(items)) is not None:
             return grown
         thread = written, numbers, odd = self._maps(items)
         if odd or len({*map(id, items)}) != len(items):
-            parts = _Parts(self._known)
-            parts.takes_forms = True
-            return parts.packed(items, self._thread(items, thread, parts, 0))
+            return self._packed(lambda parts: self._thread(items, thread, parts, 0))
         written[0] = self._heads[bytes(numbers)]
         data = packb(written, None, OPTIONS)
         if len(items) >= LEAST:
@@ -146,8 +147,7 @@ class ThreadWriter:
             if type(item) in ATOMS:
                 continue
             if inside is not None:
-                parts = _Parts(self._known)
-                return parts.packed(value, self._map(value, parts, 0))
+                return self._packed(lambda parts: self._map(value, parts, 0))
             inside = item
         # The metadata of a checkpoint have one empty dictionary, an update of messages has a list.
         kind = type(inside)
@@ -155,27 +155,37 @@ class ThreadWriter:
             return packb(value, None, OPTIONS)
         if kind is list and self._classes[type(inside[0])] is not None:
             return self._encode_with_thread(value, inside)
-        parts = _Parts(self._known)
-        return parts.packed(value, self._map(value, parts, 0))
+        return self._packed(lambda parts: self._map(value, parts, 0))
 
     def _encode_with_thread(self, value: dict[Any, Any], items: list[Any]) -> bytes | NotPlain:
         """Return the bytes of a dictionary in which a thread is all that holds something."""
-        written = self._alone(items[0]) if len(items) == 1 else None
-        parts = None
-        if written is None:
-            thread = written, numbers, odd = self._maps(items)
-            if odd or len({*map(id, items)}) != len(items):
-                parts = _Parts(self._known)
-                parts.takes_forms = True
-                parts.ids = [id(value), id(items)]
-                written = self._thread(items, thread, parts, 1)
-            else:
-                written[0] = self._heads[bytes(numbers)]
-        whole = value.copy()
-        for key in whole:
-            if whole[key] is items:
-                whole[key] = written
-        return packb(whole, None, OPTIONS) if parts is None else parts.packed(value, whole)
+        if len(items) == 1 and (alone := self._alone(items[0])) is not None:
+            return packb(_with(value, items, alone), None, OPTIONS)
+        thread = written, numbers, odd = self._maps(items)
+        if odd or len({*map(id, items)}) != len(items):
+            return self._packed(
+                lambda parts: _with(value, items, self._thread(items, thread, parts, 1))
+            )
+        written[0] = self._heads[bytes(numbers)]
+        return packb(_with(value, items, written), None, OPTIONS)
+
+    def _packed(self, write: Callable[[_Parts], Any]) -> bytes | NotPlain:
+        """Return the bytes of a value, as `QuickEncode`.
+
+        Args:
+            write: Returns what msgpack writes in the place of the value.
+        """
+        parts = _Parts(self._known)
+        data = parts.packed(write(parts))
+        if data is None:
+            # The first stay alive: what was made on the way keeps the ids that were counted.
+            counts = {each: count for each, count in Counter(parts.ids).items() if count > 1}
+            again = _Parts(self._known, counts)
+            again.threads = parts.threads
+            data = again.packed(write(again))
+        if data is None:
+            raise GiveUpError
+        return data
 
     def _alone(self, message: Any) -> list[Any] | None:
         """Return what msgpack writes in the place of a thread of one plain message."""
@@ -204,22 +214,24 @@ class ThreadWriter:
 
     def _map(self, value: dict[Any, Any], parts: _Parts, level: int) -> dict[Any, Any]:
         """Return what msgpack writes in the place of a dictionary, whose keys are text."""
-        ids, written = parts.ids, value
+        ids, counts, written = parts.ids, parts.counts, value
         ids.append(id(value))
         parts.look()
         for key, item in value.items():
             kind = type(item)
             if kind in ATOMS:
                 continue
-            if kind is list:
-                made: Any = self._list(item, parts, level + 1)
+            if id(item) in counts:
+                made: Any = parts.made(item, level + 1)
+            elif kind is list:
+                made = self._list(item, parts, level + 1)
             elif kind is dict and level < _MAX_LEVELS and _TEXT.issuperset(map(type, item)):
                 if ATOMS.issuperset(map(type, item.values())):
                     ids.append(id(item))
                     continue
                 made = self._map(item, parts, level + 1)
             else:
-                made = parts.other().prepared(item, level + 1)
+                made = parts.made(item, level + 1)
             if made is not item:
                 if written is value:
                     written = value.copy()
@@ -230,11 +242,13 @@ class ThreadWriter:
         """Return what msgpack writes in the place of a list."""
         parts.ids.append(id(items))
         if items and self._classes[type(items[0])] is not None:
-            return self._thread(items, self._maps(items), parts, level)
+            if id(items) not in parts.threads:
+                parts.threads[id(items)] = self._maps(items)
+            return self._thread(items, parts.threads[id(items)], parts, level)
         if ATOMS.issuperset(map(type, items)):
             return items
         parts.ids.pop()
-        return parts.other().prepared(items, level)
+        return parts.made(items, level)
 
     def _maps(self, items: list[Any]) -> _Thread:
         """Look at the messages of a thread."""
@@ -271,16 +285,21 @@ class ThreadWriter:
 
     def _thread(self, items: list[Any], thread: _Thread, parts: _Parts, level: int) -> list[Any]:
         """Return what msgpack writes in the place of a thread."""
-        written, numbers, odd = thread
+        written, numbers, odd = [*thread[0]], [*thread[1]], thread[2]
         # What stands as it is is noted where it is written.
         messages = items if all(numbers) else compress(items, numbers)
         parts.ids += map(id, messages)
-        forms = self._forms(thread, parts, level)
-        for at in odd if forms is None else ():
-            if numbers[at - 1]:
-                written[at] = parts.other().fields(written[at], level + 2)
-            else:
-                written[at] = parts.other().prepared(written[at], level + 1)
+        if parts.counts:
+            found = [at for at, each in enumerate(map(id, items), 1) if each in parts.counts]
+            for at in found:
+                numbers[at - 1], written[at] = AS_IT_IS, items[at - 1]
+            odd = sorted({*odd, *found})
+        forms = self._forms((written, numbers, odd), parts, level)
+        for at in odd:
+            if not numbers[at - 1]:
+                written[at] = parts.made(written[at], level + 1)
+            elif forms is None:
+                written[at] = parts.made_fields(written[at], level + 2)
         heads = self._heads
         written[0] = heads.with_forms(numbers, forms) if forms else heads[bytes(numbers)]
         return written
@@ -291,20 +310,21 @@ class ThreadWriter:
         None where each is an extension in its place.
         """
         written, numbers, odd = thread
-        if not parts.takes_forms or len(odd) < _MIN_ODD or not all(numbers):
+        kinds = dict.fromkeys(number for at in odd if (number := numbers[at - 1]))
+        if len(odd) < _MIN_ODD or not kinds:
             return None
         nested, forms = NestedForm(self._known.shapes), {}
         try:
-            for number in dict.fromkeys(numbers[at - 1] for at in odd):
+            for number in kinds:
                 of_it = [each for at, each in enumerate(written[1:]) if numbers[at] == number]
                 form = nested.of_kind(self._numbered.kinds[number], of_it, level + 2)
                 if form[-1]:
                     forms[number] = pack(form)
         except GiveUpError:
             return None
-        if nested.indices:
+        if nested.indices or not parts.counts.keys().isdisjoint(nested.ids):
             return None
-        parts.nested = nested
+        parts.nested.append(nested)
         return forms
 
     def _number_of(self, item: Any, shape: MessageShape, sizes: list[Any]) -> int:
@@ -320,17 +340,19 @@ class ThreadWriter:
 class _Parts:
     """What is met while one value is written."""
 
-    takes_forms = False
-    """Whether the value is one thread: nothing but its messages holds objects."""
-    nested: NestedForm | None = None
-    """The forms of the objects in messages, where these have some."""
     _next_look = MANY_PARTS
     _other: OnePassWriter | None = None
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, counts: Mapping[int, int] = _NONE_TWICE) -> None:
         self._known = known
+        self.counts = counts
+        """How often each part occurs, by id, that is known to occur more than once."""
         self.ids: list[int] = []
         """Of the parts that others may refer to."""
+        self.threads: dict[int, _Thread] = {}
+        """Those that were looked at, by the id of the list."""
+        self.nested: list[NestedForm] = []
+        """The forms of the objects in messages, of threads that have some."""
 
     def look(self) -> None:
         """Refuse a value whose shared parts hold shared parts; as `check_repeats`."""
@@ -338,39 +360,64 @@ class _Parts:
             check_repeats(self.ids)
             self._next_look = 2 * len(self.ids)
 
-    def other(self) -> OnePassWriter:
+    def _writer(self) -> OnePassWriter:
         """Return what writes the parts that are not plain."""
         if self._other is None:
-            self._other = OnePassWriter(self._known)
+            known, counts = self._known, self.counts
+            self._other = (
+                SharedPartsWriter(known, counts, is_simple=True) if counts else OnePassWriter(known)
+            )
         return self._other
 
-    def packed(self, value: Any, written: Any) -> bytes | NotPlain:
-        """Return the bytes of `value`, as `QuickEncode`; msgpack writes `written` in its place.
+    def made(self, value: Any, level: int) -> Fragment:
+        """Return what msgpack writes in the place of a value that holds no thread."""
+        other = self._writer()
+        return Fragment(packb(other.prepared(value, level), other.hook, OPTIONS))
 
-        Raises:
-            GiveUpError: A part is an entry of a table.
+    def made_fields(self, values: dict[str, Any], level: int) -> Fragment:
+        """Return what msgpack writes in the place of the values of a message's fields."""
+        other = self._writer()
+        return Fragment(packb(other.fields(values, level), other.hook, OPTIONS))
+
+    def packed(self, written: Any) -> bytes | NotPlain | None:
+        """Return the bytes, as `QuickEncode`; None if a part occurs twice: `ids` tell which.
+
+        Args:
+            written: What msgpack writes in the place of the value.
         """
-        hook = self._hook()
-        data = packb(written, hook, OPTIONS)
-        if self._other is not None:
+        for nested in self.nested:
+            self.ids += nested.ids
+        if self._is_repeated():
+            return None
+        data = packb(written, self._hook(), OPTIONS)
+        if self._is_repeated():
+            return None
+        if self._other is None:
+            return NotPlain(data) if self.nested else data
+        pieces = self._other.pieces
+        return NotPlain(table([*pieces, *entry(data)]) if pieces else data)
+
+    def _is_repeated(self) -> bool:
+        """Whether a part occurs twice, and it was not known beforehand."""
+        if self.counts:
+            return False
+        if self._other:
             self.ids += self._other.ids
-            if self._other.pieces:
-                raise GiveUpError
-        if len({*self.ids}) == len(self.ids):
-            return data if hook is None else NotPlain(data)
-        shared = SharedPartsWriter(self._known, Counter(self.ids), is_simple=True)
-        return NotPlain(shared.packed(value))
+            self._other.ids.clear()
+        return len({*self.ids}) != len(self.ids)
 
     def _hook(self) -> Callable[[Any], Any] | None:
-        nested = self.nested
-        if nested is None:
-            return None if self._other is None else self._other.hook
-        self.ids += nested.ids
-        if not nested.others:
-            return VALUES
-        other = self.other()
-        other.levels = nested.level
+        """Return what stands for objects in messages, by their forms. All others are written."""
+        if not any(nested.others for nested in self.nested):
+            return VALUES if self.nested else None
+        other = self._writer()
+        other.levels = max(nested.level for nested in self.nested)
         return other.inside
+
+
+def _with(value: dict[Any, Any], items: list[Any], written: list[Any]) -> dict[Any, Any]:
+    """Return a dictionary with what msgpack writes in the place of a list in it."""
+    return {key: written if item is items else item for key, item in value.items()}
 
 
 def _packed_scalar(value: Any) -> bytes:
