@@ -142,10 +142,12 @@ class ChannelStreamingProcessor:
             )
         if max_history < 1:
             raise ConfigError("ChannelStreamingProcessor.max_history", "must be at least 1")
+        # Events of keys are made of whole values, so messages must not be cut out of a state.
         self._dedup = replace(dedup, state="changed") if dedup is not None else None
         self._max_history = max_history
         self._ledger = ledger
         self._asked = graph_streams.asked(self._channels, token_streaming, self._include)
+        # Weak: a processor that lives as long as its application keeps no graph alive.
         self._wrapped: WeakKeyDictionary[Any, tuple[Any, bool]] = WeakKeyDictionary()
         self._fed: _ReadStream | None = None
 
@@ -237,6 +239,7 @@ class ChannelStreamingProcessor:
         chunks = getattr(graph, method)(
             input, config, stream_mode=modes, subgraphs=subgraphs, version="v2", **options
         )
+        # A local graph gives v2, as asked; chunks of a remote one tell their own shape.
         read = local_part if isinstance(graph, Pregel) else self._self_told(chunks)
         reader = self._reader(states=not for_messages)
         dedup = None if is_once else self._deduplicator()

@@ -33,6 +33,7 @@ __all__ = ["MODES", "Follower"]
 MODES: Final = ("messages", "updates", "values", "custom")
 """The modes that a stream is to be asked for, from subgraphs too."""
 
+# A few pages of text: nobody reads more of a value here, and each event may have one.
 MAX_CHARS: Final = 8_000
 DEDUP: Final = DedupConfig(state="changed")
 
@@ -120,6 +121,7 @@ class Follower:
                 changed[key] = f"{len(messages)} message{'s' * (len(messages) > 1)}"
             elif is_list and all(isinstance(each, Mapping) for each in value):
                 changed[key] = f"{len(value)} element{'s' * (len(value) > 1)}"
+                # `max_known` bounds what nodes wrote; only whole values are given to it here.
                 known = self._artifacts.setdefault((part.ns, key), ArtifactTracker(max_known=0))
                 for _, data in known.values(value):
                     self._items.open(part.ns, "artifact", name=key, value=_json(data))

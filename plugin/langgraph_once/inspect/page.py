@@ -55,7 +55,9 @@ OWN_HEADERS: Final = frozenset(
 )
 """Headers that belong to one connection, and are not passed on."""
 
+# What a person types, with room for a pasted document.
 MAX_BODY_BYTES: Final = 2**20
+# Well below the 60 seconds after which nginx ends a silent connection.
 PING_S: Final = 10
 """So often the stream says that it lives."""
 

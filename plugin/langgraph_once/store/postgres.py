@@ -99,9 +99,11 @@ def _pool(url: str, config: CheckpointConfig) -> psycopg_pool.AsyncConnectionPoo
 
     settings: Any = {
         "autocommit": True,
+        # Behind a transaction pooler the next transaction has another session: nothing is prepared.
         "prepare_threshold": None if config.transaction_pooler else 0,
         "row_factory": dict_row,
     }
+    # Upstream's `from_conn_string` takes no `configure`, which the schema and the timeout need.
     pool = psycopg_pool.AsyncConnectionPool(
         url,
         kwargs=settings,

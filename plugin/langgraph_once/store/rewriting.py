@@ -77,6 +77,7 @@ def rewrite(
             changes = [*_changes(rows, old, new, done, only_sealed=only_sealed)]
             done.rows += len(changes)
             if changes and not is_dry:
+                # One for each 200 rows: a server that writes meanwhile waits for no more.
                 execute("BEGIN", ())
                 missed = sum(not execute(update, change).rowcount for change in changes)
                 execute("COMMIT", ())

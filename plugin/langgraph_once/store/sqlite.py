@@ -17,6 +17,7 @@ from langgraph_once.store.upstream_gaps import Puts, Queries, set_up, with_embed
 
 __all__ = ["check_sqlite", "open_sqlite"]
 
+# Upstream records a migration after it made the table: another process may be between the two.
 _RACES = (sqlite3.IntegrityError, sqlite3.OperationalError)
 
 

@@ -15,7 +15,9 @@ __all__ = ["Puts", "Queries", "set_up", "with_embeddings_of_values"]
 Puts: TypeAlias = Sequence[tuple[int, PutOp]]
 Queries: TypeAlias = tuple[list[tuple[str, Sequence[Any]]], Any]
 
+# More than upstream has migrations of one kind (five): a race may be lost at each.
 _ATTEMPTS: Final = 8
+# At random, so that processes which start together do not race again.
 _LONGEST_WAIT_S: Final = 0.5
 
 

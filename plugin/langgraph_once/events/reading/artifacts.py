@@ -63,6 +63,7 @@ class ArtifactTracker:
             own_id, print_ = _own_id(element), _print_of(element)
             if own_id is None:
                 within[print_] += 1
+                # Taken out and put back, so that the first in the dict was seen longest ago.
                 known = self._unnamed.pop(print_, 0)
                 is_new = within[print_] > known
                 self._unnamed[print_] = max(within[print_], known)
@@ -80,6 +81,7 @@ class ArtifactTracker:
 def _elements(value: Any) -> Iterable[Any]:
     if value is None:
         return ()
+    # Not `isinstance`: a named tuple is one element.
     if isinstance(value, list | set | frozenset) or type(value) is tuple:
         return [element for element in value if element is not None]
     return (value,)
@@ -95,5 +97,6 @@ def _print_of(element: Any) -> bytes:
     found = fingerprint(element)
     if found is None:
         plain = to_jsonable_python(element, serialize_unknown=True, bytes_mode="base64")
+        # As long as a fingerprint, so that ids of elements look alike.
         found = fingerprint(plain) or blake2b(repr(plain).encode(), digest_size=16).digest()
     return found

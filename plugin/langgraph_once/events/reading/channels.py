@@ -72,6 +72,7 @@ class _Channel:
 
     def tracker(self, namespace: Namespace) -> ArtifactTracker:
         """What is known of the artifacts of a graph."""
+        # Taken out and put back: `Bounded` forgets what was used longest ago.
         tracker = self._trackers.pop(namespace, None)
         self._trackers[namespace] = tracker = tracker or ArtifactTracker(self._trackers.max_size)
         return tracker
@@ -127,6 +128,7 @@ def read_key(state: Any, key: str) -> Any:
         return state.get(key, MISSING)
     if key == ROOT_KEY:
         return state
+    # Asked of the type: a state whose own key is `model_fields` is no pydantic model.
     if hasattr(type(state), "__dataclass_fields__") or hasattr(type(state), "model_fields"):
         return getattr(state, key, MISSING)
     return MISSING
@@ -137,8 +139,10 @@ def node_updates(data: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(data, Mapping):
         return
     for node, update in data.items():
+        # `__interrupt__` and `__metadata__` are LangGraph's, not of a node.
         if node.startswith(RESERVED):
             continue
+        # A node that runs in several tasks of a step (`Send`) has a list of its writes.
         many = isinstance(update, list) and all(isinstance(u, Mapping) for u in update)
         for one in update if many else (update,):
             if one is not None:

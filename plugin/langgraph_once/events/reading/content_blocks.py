@@ -103,6 +103,7 @@ def _thoughts(block: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(said, str):
             yield said
             break
+    # OpenAI's Responses give thoughts as summaries only.
     for part in block.get("summary") or ():
         yield str(part.get("text", "")) if isinstance(part, Mapping) else str(part)
 
@@ -131,6 +132,7 @@ def _block_piece(block: Mapping[str, Any]) -> CallPiece | None:
     if block_type not in ARGS:
         return None
     args = next((block[key] for key in ARGS[block_type] if block.get(key)), "")
+    # OpenAI's Responses have both: `id` names the block, `call_id` the call.
     call_id = block.get("call_id") or block.get("id")
     return CallPiece(call_id, block.get("name"), _as_json(args), index)
 

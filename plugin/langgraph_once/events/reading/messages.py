@@ -94,6 +94,7 @@ class MessageEvents:
         if (
             type(message) is not AIMessageChunk
             or fields["id"] != draft.message_id
+            # The end, the cost and provider fields change more than the text: `_other` takes them.
             or fields["chunk_position"]
             or fields["usage_metadata"]
             or fields["additional_kwargs"]

@@ -140,6 +140,7 @@ class OpenMessage:
         self._end_run()
         whole = _sum(self._chunks)
         self._chunks = [whole]
+        # Only messages of models have calls and usage.
         if not isinstance(whole, AIMessageChunk):
             return message_chunk_to_message(whole.model_copy(update={"id": self.message_id}))
         made = AIMessageChunk(

@@ -147,6 +147,7 @@ class MessageCalls:
         if piece.is_server:
             self._server_places.add(piece.place)
             return
+        # Arguments of a server tool come under its index, with no name (Anthropic).
         if piece.place is not None and piece.place in self._server_places and not piece.name:
             return
         state = self._linked(piece)
@@ -173,6 +174,7 @@ class MessageCalls:
             return None if clash else state
         if piece.id:
             return next((s for s in self.states if s.tool_call_id == piece.id), None)
+        # Without an index and an id only a name tells that another call begins.
         if not self.states or (piece.name and self.states[-1].name):
             return None
         return self.states[-1]

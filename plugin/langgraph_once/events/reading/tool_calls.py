@@ -97,6 +97,7 @@ class ToolCallTracker:
             source: Whether the message itself came, or news of the tool.
         """
         state = self.call_of(message.tool_call_id, where)
+        # `repr`: an artifact may be any object, and arrays raise where `==` is asked for its truth.
         said = (message.content, message.status, repr(message.artifact))
         if state is not None:
             if state.result is not None and (state.result[0] != source or state.result[1] == said):
@@ -125,6 +126,7 @@ class ToolCallTracker:
             is_same_graph = at.namespace == where.namespace
             return at.task_id == where.task_id, is_same_graph, state.result is None
 
+        # `max` gives the first of equals; reversed, that is the call which began last.
         return max(reversed(self._near(tool_call_id, where)), key=fits, default=None)
 
     def _claimed(self, tool_call_id: str | None, message_id: str | None, where: Where) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 
 __all__ = ["find_graphs", "module_name"]
 
+# Bounds the time of `init` in a folder that holds far more than a project.
 _MAX_FILES: Final = 5_000
 _LIBRARIES: Final = ("langgraph", "langchain", "deepagents")
 _MAKERS: Final = frozenset(
@@ -61,6 +62,7 @@ def _is_source(folder: Path) -> bool:
 def _graphs_in(file: Path) -> Iterator[str]:
     try:
         text = file.read_text(encoding="utf-8")
+        # Parsing takes most of the time, and most files name none of these.
         if not any(library in text for library in _LIBRARIES):
             return
         tree = ast.parse(text)
@@ -87,6 +89,7 @@ def _makes_graph(value: ast.expr) -> bool:
     name = _called(value)
     if name == "compile":
         owner = value.func.value if isinstance(value.func, ast.Attribute) else None
+        # `re.compile(…)` is the one common `.compile()` that makes no graph.
         return owner is not None and not (isinstance(owner, ast.Name) and owner.id == "re")
     return name in _MAKERS
 
@@ -118,6 +121,7 @@ def module_name(file: Path) -> str | None:
     Args:
         file: A Python file.
     """
+    # Both sides are resolved: a project or an environment may be reached by a link.
     for name in dict.fromkeys(_candidates(file.resolve())):
         try:
             spec = find_spec(name)

@@ -11,6 +11,7 @@ __all__ = ["JsonText"]
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _DECODER: Final = json.JSONDecoder()
+# As wide as Black and Ruff keep a line.
 _MAX_INLINE: Final = 88
 
 
@@ -28,6 +29,7 @@ class JsonText:
         self.text = text
         if not isinstance(json.loads(text, object_pairs_hook=_once_each), dict):
             raise ValueError("must be a JSON object")
+        # The first key tells how the author indents; without a line break all stays on one line.
         first = re.match(r"\s*\{[ \t]*(\r?\n)([ \t]*)\"", text)
         self._newline = "\r\n" if "\r\n" in text else "\n"
         self._unit = first[2] if first else "  "

@@ -92,6 +92,7 @@ def _wire_graph(graph_id: str, entry: Any, changed: JsonText, plan: Plan) -> Non
         if not (isinstance(path, str) and path.startswith(f"{GRAPHS_MODULE}:")):
             plan.left[at] = "it is written in a way that is not understood here"
         return
+    # It is wrapped already.
     if path.startswith(GRAPHS_MODULE):
         return
     file, colon, name = path.rpartition(":")
@@ -145,6 +146,8 @@ def _wire_component(
         plan.left[key] = "it is no object"
     elif there.get(inner) == wanted[inner]:
         return
+    # Without a path it configures LangGraph's own: `serde` there never reaches a custom
+    # checkpointer (langgraph-api 0.16.7).
     elif key != "checkpointer" and inner not in there:
         changed.add((key,), inner, wanted[inner])
     else:

@@ -88,6 +88,7 @@ def _refuse(new: set[Trouble], left: Mapping[str, str]) -> None:
 Trouble = tuple[str, str]
 """The setting, and what is wrong with it."""
 
+# Imports of a project may take tens of seconds; what takes longer hangs.
 _TIMEOUT_S = 120
 
 
@@ -101,6 +102,7 @@ def troubles(text: str, environ: Mapping[str, str]) -> set[Trouble]:
     Raises:
         ConfigError: The check itself failed.
     """
+    # In the project's folder: paths in a `langgraph.json` count from where it lies.
     number, name = tempfile.mkstemp(prefix=".langgraph-", suffix=".json", dir=Path.cwd())
     try:
         with os.fdopen(number, "w", encoding="utf-8", newline="") as file:

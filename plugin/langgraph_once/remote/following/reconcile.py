@@ -121,6 +121,7 @@ def void_tasks(states: Sequence[State], senders: Iterable[str]) -> Iterator[str]
         senders: The tasks of the root graph that sent a message.
     """
     steps: list[Any] = [_meta_of(state).get("step") for state in states]
+    # A step that is missing may hold the task: nothing is taken back on a guess.
     if None in steps or steps != [*range(steps[0], steps[-1] - 1, -1)]:
         return
     after = [None, *(_meta_of(state).get("source") for state in states)]

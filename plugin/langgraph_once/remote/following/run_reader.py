@@ -114,6 +114,7 @@ class RunReader:
         self._was_read_to_end = False
         self._shows_cuts = False
         self._passed_id: str | None = None
+        # The server logs what was asked for, and `metadata` always.
         self._logged = None if self.modes is None else mode_set(self.modes) | {"metadata"}
         self._has_begun = self.begins_at is not None
 
@@ -167,6 +168,8 @@ class RunReader:
         if not (event or check):
             self._passed_id = event_id
             return ()
+        # langgraph-api 0.16.7 answers who joins a run that it forgot with 200, and says 404 in
+        # the stream.
         if mode == "error" and not self._tries.is_first and _is_not_found(data):
             raise UnknownRunError
         if event_id is None and mode not in UNLOGGED:  # the server keeps no log
@@ -280,7 +283,7 @@ class RunReader:
         return self._shows_cuts and has_begun and self.thread_id is not None
 
     def settled(self, status: str, states: Sequence[State]) -> Iterator[Part]:
-        """ConnectionEnd the stream with what the state of the thread proves to be missing.
+        """End the stream with what the state of the thread proves to be missing.
 
         Args:
             status: That of the run; `GONE` where the server does not know it.

@@ -174,6 +174,7 @@ def _connected(reader: RunReader, begin: Begin, runs: Any) -> Any:
     """The frames of the next connection: it begins the run, or joins one that has begun."""
     if begin is not None and not reader.is_open:
         return begin(runs)
+    # A run that is not resumable has no log: the server sends only what comes from now on.
     cursor = (reader.alignment.cursor or FIRST) if reader.is_resumable else None
     if reader.joined_thread_id is not None:
         return runs.join_stream(

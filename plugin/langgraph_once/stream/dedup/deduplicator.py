@@ -89,6 +89,7 @@ class Deduplicator:
         if ledger is None:
             ledger = Ledger.within(self.config)
         else:
+            # A new epoch: a task of an earlier stream that says something again runs again (D3).
             ledger.begin()
         self.ledger: Ledger = ledger
         self.stats: DedupStats = DedupStats()
@@ -110,6 +111,7 @@ class Deduplicator:
             stats=self.stats,
         )
         self._hidden = HiddenMessages.of(ledger, self.config)
+        # Looked up once: `passes` reads these three for each token.
         self._open_entry = ledger.open_entries
         self._held_retries = self._messages.reexecution.held
         self._concurrent = self._messages.concurrent.open
@@ -209,6 +211,7 @@ class Deduplicator:
         fields = message.__dict__  # past pydantic, which would cost half of the time
         if fields["chunk_position"] is not None:
             return False
+        # The tokens of a model run share one metadata object: identity is cheaper than `==`.
         if meta is not self._last_meta or fields["id"] != self._last_id:
             # `feed` notes held retries and concurrent messages, and forgets the last message.
             entry = self._open_entry((meta.get(TASK_NS_KEY), fields["id"]))
@@ -221,6 +224,7 @@ class Deduplicator:
             self._last_meta, self._last_id, self._last_said = meta, fields["id"], entry.said
             self._outdate()
         content = fields["content"]
+        # Nearly all tokens: there are no blocks, calls or usage to merge.
         if type(content) is str and not (
             fields["tool_call_chunks"] or fields["usage_metadata"] or fields["additional_kwargs"]
         ):
@@ -236,6 +240,7 @@ class Deduplicator:
         Args:
             error: What ended the stream, if it did not end by itself. The caller raises it.
         """
+        # After an error the next stream of the thread goes on with what is open.
         if error is None:
             self.ledger.end()
             yield from self._form(self._never_named())
@@ -288,6 +293,7 @@ class Deduplicator:
         self._last_meta = None
         if is_values and not part.ns and self._for_stock:
             self._messages.reexecution.state_passes()
+        # D11: a resume sends the updates of tasks that were done before it once more.
         if not is_values and is_repeated_update(part, self.ledger):
             self.stats.suppressed += 1
             return

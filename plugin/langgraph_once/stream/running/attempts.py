@@ -28,6 +28,7 @@ __all__ = [
     "raised_update",
 ]
 
+# Bounds memory in a node that starts runnables in a loop.
 MAX_STARTED = 64
 
 PUSH = "__pregel_push"
@@ -173,6 +174,7 @@ class Tasks:
 
     def get(self, task_ns: str) -> Task:
         """The task with this namespace; a new one if it is not running."""
+        # `setdefault` is atomic: callbacks in two threads get the same new task.
         return self._tasks.get(task_ns) or self._tasks.setdefault(task_ns, Task(task_ns))
 
     def start_inside(self, task_ns: str, given: Any) -> None:
@@ -228,6 +230,7 @@ def first_message(response: LLMResult) -> BaseMessage | None:
 
 def is_sent(metadata: Mapping[str, Any]) -> bool:
     """Whether a task runs because of a `Send`; a task of the functional API is called instead."""
+    # langgraph 1.2.22, _algo.py: (PUSH, number of the `Send`); a call has its caller's path there.
     path: Any = metadata.get("langgraph_path") or ()
     return len(path) > 1 and path[0] == PUSH and isinstance(path[1], int)
 

@@ -65,6 +65,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         self.run = Run.take()
         self.run.put = self.stream
         self._models: dict[UUID, ModelRun] = {}
+        # One tuple: callbacks in threads never see the id of one run beside another run.
         self._last: tuple[UUID | None, ModelRun | None] = None, None
         self._concurrent = ConcurrentWrites()
         self._writing = threading.Lock()
@@ -76,10 +77,12 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         super().on_chat_model_start(serialized, messages, **kwargs)
         run_id: UUID = kwargs["run_id"]
         meta = self.metadata.get(run_id)
+        # Upstream noted nothing: the run is tagged `nostream`, or in a graph that is not streamed.
         if meta is None:
             return
         task = self._tasks.get(meta[1][TASK_NS_KEY])
         self._take_back_inner(task.ns)
+        # D4: a model speaks after others failed (`with_retry`, fallbacks): those are void.
         failed = dict.fromkeys(run for run in list(task.runs.values()) if run.failed)
         void = [EmittedMessage(run.id, meta[0], task.ns) for run in failed]
         self._take_back(task, void, meta[1])
@@ -139,6 +142,7 @@ class OnceMessagesHandler(NodeHandler, StreamMessagesHandler):
         if run is None or message is None:
             return
         run.said = content_of(message)
+        # On the object that the node returns, as upstream does: so the state has the same id.
         message.id = message.id or str(uuid4())
         self.seen.add(message.id)
         run.task.runs.setdefault(message.id, run)

@@ -73,6 +73,7 @@ class HeldRetry:
         beyond = self._beyond()
         if fact.is_last and said == old and not self._is_gone:
             self.is_over = True
+            # The end alone: without it the message would stay open at the client.
             silent = chunk.model_copy(update={"content": "", "tool_call_chunks": []})
             yield Operation(Kind.COMMIT, self._because, self._as_old(fact.part, silent))
         elif fact.is_last or self._is_gone or not (old.text.startswith(said.text) or beyond):
@@ -183,6 +184,7 @@ class Reexecution:
         self.held.pop((fact.task, fact.id), None)
         self._ledger.pending_ids.drop_parts(fact.id)
         for entry in found:
+            # A state has replaced the client's list since: there is nothing left to take back.
             if entry.number <= self._before_state:
                 self._ledger.drop(entry)
             elif self._policy == "retract":
@@ -209,6 +211,7 @@ class Reexecution:
     def close(self) -> Iterator[Operation]:
         """Take back what an earlier attempt said and no later one repeated."""
         for entry in self._ledger.stale():
+            # What an earlier stream said waits: its task may run again in a later one.
             if entry.epoch == self._ledger.epoch:
                 part = Part((), "messages", None, {TASK_NS_KEY: entry.task})
                 yield self.take_back(part, entry)
@@ -218,6 +221,7 @@ class Reexecution:
         return Because.EARLIER_STREAM if is_old else Because.EARLIER_ATTEMPT
 
 
+# Bounds memory: an entry leaves only if its message goes on, which few ever do.
 MAX_WITHDRAWN = 1024
 MAX_CONCURRENT = 32
 """The last ones. Where no chunk is the last of its message, all messages of a task stay open."""

@@ -144,6 +144,7 @@ class StateCut:
     def _cut_fields(self, data: Any, place: Place) -> Any:
         """A model or dataclass with its lists cut, built anew where something goes."""
         before = dict(fields_of(data) or ())
+        # `dataclasses.replace` refuses fields that `__init__` does not take.
         if before and dataclasses.is_dataclass(data):
             computed = [field.name for field in dataclasses.fields(data) if not field.init]
             before = {name: value for name, value in before.items() if name not in computed}
@@ -151,6 +152,7 @@ class StateCut:
         changed = {name: value for name, value in cut.items() if value is not before[name]}
         if not changed:
             return data
+        # `model_copy` runs no validator, which may change or refuse a list that was cut.
         if isinstance(data, BaseModel):
             return data.model_copy(update=changed)
         return dataclasses.replace(data, **changed)
