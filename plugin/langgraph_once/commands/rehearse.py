@@ -26,7 +26,7 @@ from langgraph_once.commands.opened_database import (
 from langgraph_once.commands.project_settings import config_option, load_if_there
 from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.state_types import graph_types
-from langgraph_once.platform.targets import load_object
+from langgraph_once.platform.targets import load_file, load_name, load_object
 from langgraph_once.rehearse import CERTAINTIES, Certainty, Rehearsal, Report, Shape, shape_of
 from langgraph_once.serde.survey.rebuildable import TypeStatusChecker
 from langgraph_once.serde.trust.audit import proposed
@@ -38,10 +38,10 @@ _USAGE: Final = 2
 
 @click.command("rehearse", short_help="Tell what a new graph would do to stored threads.")
 @database_option
-@click.option("--graph", metavar="MODULE:NAME", required=True, help="The new graph.")
 @click.option(
-    "--against", metavar="GRAPH", help="The graph before: module:name, or what --describe printed."
+    "--graph", metavar="GRAPH", required=True, help="The new one: module:name, or ./file.py:name."
 )
+@click.option("--against", metavar="GRAPH", help="The one before, or what --describe printed.")
 @click.option("--graph-id", help="Only threads of this graph, in a server's database.")
 @click.option(
     "--fail-on",
@@ -71,7 +71,7 @@ def rehearse_command(
     \b
     Examples:
       langgraph-once rehearse --graph agent.graph:graph
-      langgraph-once rehearse --graph agent.graph:graph --describe > deployed.json
+      langgraph-once rehearse --graph ./agent.py:graph --describe > deployed.json
       langgraph-once rehearse --graph agent.graph:graph --against deployed.json
     """
     try:
@@ -123,7 +123,7 @@ def _database(config: str, database: str | None) -> Database:
 def _graph(name: str) -> Pregel[Any, Any, Any, Any]:
     try:
         with redirect_stdout(sys.stderr):
-            found = load_object(name, "--graph")
+            found = _loaded(name)
             if callable(found) and not isinstance(found, Pregel | StateGraph):
                 found = found()
             found = found.compile() if isinstance(found, StateGraph) else found
@@ -134,6 +134,16 @@ def _graph(name: str) -> Pregel[Any, Any, Any, Any]:
     if not isinstance(found, Pregel):
         raise ConfigError("--graph", f"{name} is no graph, nor what makes one without arguments")
     return found
+
+
+def _loaded(name: str) -> Any:
+    """What a name stands for, in the two forms that `langgraph.json` takes."""
+    file, _, attribute = name.rpartition(":")
+    if "/" not in name:
+        return load_object(name, "--graph")
+    if not file.endswith(".py"):
+        raise ConfigError("--graph", f"{name!r} names no graph of a file, as ./agent.py:graph does")
+    return load_name(load_file(file, "--graph"), attribute, "--graph")
 
 
 def _shape(against: str, config: str) -> Shape:

@@ -80,10 +80,21 @@ def test_how_sure_it_must_be(folder: Path) -> None:
     assert (run.returncode, "the channel `count` holds" in run.stdout) == (1, True)
 
 
+def test_both_graphs_may_be_named_by_their_files(folder: Path) -> None:
+    run = once(folder, "--graph", "./changed.py:graph", "--against", "./deployed.py:graph")
+    assert run.returncode == 1
+    assert "the thread ends without a word: `ask` was next" in run.stdout
+    same = once(folder, "--graph", "./deployed.py:graph", "--against", "./deployed.py:graph")
+    assert (same.returncode, same.stdout.splitlines()[-1]) == (0, "Nothing found.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
         (["--graph", "nowhere:graph"], "--graph: there is no module 'nowhere'"),
+        (["--graph", "./nowhere.py:graph"], "--graph: there is no file './nowhere.py'"),
+        (["--graph", "./changed.py:grap"], "'changed.py' has no 'grap'; did you mean 'graph'?"),
+        (["--graph", "./changed.py"], "'./changed.py' names no graph of a file"),
         (["--graph", "broken:graph"], "broken:graph cannot be loaded: RuntimeError"),
         (["--graph", "changed:ask"], "cannot be loaded: TypeError"),
         (["--graph", "changed:Plain"], "changed:Plain is no graph"),
