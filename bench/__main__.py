@@ -14,7 +14,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from bench import events, growth, large_values, load, reloads, remote, serde, storage, stream, wire
+from bench import (
+    events,
+    growth,
+    large_values,
+    load,
+    operations,
+    reloads,
+    remote,
+    serde,
+    storage,
+    stream,
+    wire,
+)
 
 PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "stream": stream.report,
@@ -27,6 +39,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "large": large_values.report,
     "load": load.report,
     "reloads": reloads.report,
+    "operations": operations.report,
 }
 """In the order of the file. The first line of each is its heading."""
 

@@ -33,7 +33,7 @@ from bench.prose import passages
 from langgraph_once.checkpoint.by_url import is_postgres
 from tests.unit_tests.checkpoint.whole_databases import stock
 
-__all__ = ["GRAPHS", "copy", "fill", "stock"]
+__all__ = ["GRAPHS", "State", "agent", "copy", "fill", "play", "stock", "text"]
 
 _DAY_NS = 86_400 * 10**9
 _random = random.Random(32)
@@ -46,7 +46,8 @@ def _texts() -> Iterator[str]:
         return itertools.cycle(passages(900, 700))
 
 
-def _text() -> str:
+def text() -> str:
+    """Some prose, each time another."""
     return next(_texts())
 
 
@@ -63,14 +64,14 @@ class DeltaState(TypedDict, total=False):
 
 def _model(state: Any) -> Any:
     left = state.get("left", 0)
-    calls = [{"name": "search", "args": {"query": _text()[:60]}, "id": f"call-{left}"}]
-    answer = AIMessage(_text(), tool_calls=calls if left > 0 else [])
+    calls = [{"name": "search", "args": {"query": text()[:60]}, "id": f"call-{left}"}]
+    answer = AIMessage(text(), tool_calls=calls if left > 0 else [])
     return {"messages": [answer], "left": left - 1}
 
 
 def _tools(state: Any) -> Any:
     call = state["messages"][-1].tool_calls[0]
-    found = "\n".join(_text() for _ in range(_random.choice((1, 1, 2, 6))))
+    found = "\n".join(text() for _ in range(_random.choice((1, 1, 2, 6))))
     return {"messages": [ToolMessage(found, tool_call_id=call["id"])]}
 
 
@@ -89,10 +90,10 @@ def team() -> Any:
     """A supervisor that gives its work to a subgraph, and one file a step."""
 
     def supervisor(state: Any) -> Any:
-        return {"messages": [AIMessage(_text())], "left": 2}
+        return {"messages": [AIMessage(text())], "left": 2}
 
     def write(state: Any) -> Any:
-        return {"files": {f"report-{_random.randrange(20)}": _text() * 2}}
+        return {"files": {f"report-{_random.randrange(20)}": text() * 2}}
 
     graph = StateGraph(State).add_node("supervisor", supervisor).add_node("write", write)
     graph = graph.add_node("worker", agent().compile()).add_edge(START, "supervisor")
@@ -117,9 +118,9 @@ def image() -> Any:
 
 
 def _said(with_image: bool) -> Any:
-    text = {"type": "text", "text": _text()}
+    said = {"type": "text", "text": text()}
     return {
-        "messages": [HumanMessage([text, image()] if with_image else text["text"])],
+        "messages": [HumanMessage([said, image()] if with_image else said["text"])],
         "left": _random.choice((0, 1, 1, 2, 3)),
     }
 
@@ -144,19 +145,33 @@ def _days_ago(days: float) -> Iterator[None]:
         yield
 
 
+def play(graph: Any, thread_id: str, *, longest: int, has_images: bool, waits: bool) -> None:
+    """Play a thread of some turns: most are short, a few are long.
+
+    Args:
+        graph: With a saver.
+        thread_id: The thread.
+        longest: The most turns.
+        has_images: Whether the user sends images.
+        waits: Whether the last question of the graph, if it asks, gets no answer.
+    """
+    config: Any = {"configurable": {"thread_id": thread_id}}
+    turns = min(longest, 1 + int(_random.lognormvariate(1.2, 1.0)))
+    with _days_ago(_random.uniform(0, 500)):
+        for turn in range(turns):
+            state = graph.invoke(_said(has_images and turn % 4 == 0), config)
+            if "__interrupt__" in state and not (waits and turn == turns - 1):
+                graph.invoke(Command(resume=text()), config)
+
+
 def fill(saver: Any, count: int, *, longest: int = 40) -> None:
-    """Play threads of all sorts: most are short, a few are long."""
+    """Play threads of all sorts."""
     for number in range(count):
         name = [*GRAPHS][number % len(GRAPHS)]
         make, has_images = GRAPHS[name]
         graph = make().compile(checkpointer=saver)
-        config: Any = {"configurable": {"thread_id": f"{name}-{number:05}"}}
-        turns = min(longest, 1 + int(_random.lognormvariate(1.2, 1.0)))
-        with _days_ago(_random.uniform(0, 500)):
-            for turn in range(turns):
-                graph.invoke(_said(has_images and turn % 4 == 0), config)
-                if name == "asking" and turn < turns - 1:
-                    graph.invoke(Command(resume=_text()), config)
+        thread_id = f"{name}-{number:05}"
+        play(graph, thread_id, longest=longest, has_images=has_images, waits=True)
 
 
 def copy(database: str, times: int) -> None:
