@@ -29,37 +29,40 @@ class _Told(StrEnum):
 class Kind(_Told):
     """What becomes of a message that the consumer has, or does not have yet."""
 
-    BEGIN = "begin", "It is new: the whole of it, or its first chunk."
+    BEGIN = "begin", "A new message: the whole of it, or its first chunk."
     APPEND = "append", "More of a message that the consumer has."
-    REPLACE = "replace", "Another text takes the place of what the `remove` before it names."
+    REPLACE = "replace", "Another text for the message that the `remove` before it names."
     REMOVE = "remove", "The consumer drops a message."
-    COMMIT = "commit", "The consumer has it. At most its usage, or its end, is still to be sent."
+    COMMIT = (
+        "commit",
+        "The consumer has the message. At most its usage or its end is still to be sent.",
+    )
     DISCARD = "discard", "The complete answer of a model that no task put into the state."
-    HOLD = "hold", "Nothing is sent yet: it may repeat what the consumer has, or lacks its id."
-    STATE = "state", "A state or an update, without what the consumer has of it."
-    PASS = "pass", "It carries no message, or is not understood."  # no password
+    HOLD = "hold", "Nothing is sent yet: the message may be a repetition, or has no id yet."
+    STATE = "state", "A state or an update, without the messages that the consumer has."
+    PASS = "pass", "No message, or not understood: it is passed on."  # no password
 
 
 class Because(_Told):
     """Why. `docs/repetitions.md` explains the numbers."""
 
-    NEW = "new", "The consumer does not have it."
+    NEW = "new", "The consumer does not have the message."
     NEXT = "next", "The model run goes on."
     COPY_IN_TASK = "D1", "A task returned a copy, with an id of its own, of what it streamed."
     COPY_OF_INNER_TASK = "D2", "A task returned a copy of what a task inside it said."
-    EARLIER_STREAM = "D3", "The task said it in an earlier stream, and runs again."
-    EARLIER_ATTEMPT = "D4", "The task said it in an attempt that failed (D4, D5)."
-    SAME_ID = "D7", "It is known under its id: streamed, given to the task, or of a turn before."
-    ACCUMULATED = "D8", "The last chunk says all over again what the chunks before it said."
+    EARLIER_STREAM = "D3", "The task sent the message in an earlier stream, and runs again."
+    EARLIER_ATTEMPT = "D4", "The task sent the message in an attempt that failed (D4, D5)."
+    SAME_ID = "D7", "The id is known: the message was streamed, an input, or in an earlier turn."
+    ACCUMULATED = "D8", "The last chunk repeats the whole text of the chunks before it."
     OTHER_ID_OF_RUN = "D9", "One model run used two ids."
-    EDITED = "L2", "It says something else under a known id."
-    REMOVED = "L3", "A task removed it."
-    REST = "rest", "The consumer has its beginning: tokens were lost."
-    WHITE_SPACE = "white space", "It says the same with other white space at its ends."
+    EDITED = "L2", "A known id comes with another text."
+    REMOVED = "L3", "A task removed the message."
+    REST = "rest", "The consumer has only the beginning: tokens were lost."
+    WHITE_SPACE = "white space", "The texts differ only in white space at their ends."
     CONCURRENT_WRITE = "concurrent write", "Tasks of one step wrote under one id; one write stays."
-    NO_ID_YET = "no id yet", "Its reducer has yet to give it an id."
-    NOT_KEPT = "not kept", "No task returned it."
-    OTHER = "other", "It is no message."
+    NO_ID_YET = "no id yet", "The reducer has not given the message its id yet."
+    NOT_KEPT = "not kept", "No task returned the message."
+    OTHER = "other", "The part is no message."
 
 
 ATTEMPTS = frozenset({Because.EARLIER_STREAM, Because.EARLIER_ATTEMPT})

@@ -24,7 +24,7 @@ __all__ = ["Lifecycle", "Rule"]
 
 MARK: Final = "mark: no task kept it"
 RETRY: Final = "removal: its task runs again"
-RESUME: Final = "removal: a cut stream may have had it"
+RESUME: Final = "removal: a stream that was cut may have sent it"
 
 SAID: Final = (State.OPEN, State.COMPLETE)
 RETURNED: Final = (State.COMMITTED,)
@@ -311,8 +311,10 @@ class Lifecycle(Cases):
                 yield removing(fact.part, known_id, Because.REMOVED)
 
     rules: ClassVar[Mapping[Case, Rule]] = {
-        Case.FIRST: Rule("chunk", "nothing, of its task neither", SAID, (Kind.BEGIN,), _first),
-        Case.ANOTHER: Rule("chunk", "others of its task or its id", SAID, HELD, _another),
+        Case.FIRST: Rule("chunk", "nothing of it or of its task", SAID, (Kind.BEGIN,), _first),
+        Case.ANOTHER: Rule(
+            "chunk", "other messages of its task, or with its id", SAID, HELD, _another
+        ),
         Case.NEXT: Rule("chunk", "open", SAID, (Kind.APPEND, Kind.REMOVE), _next),
         Case.AFTER_END: Rule("chunk", "complete", WHOLE, (Kind.APPEND,), _after_end),
         Case.HELD: Rule("chunk", "an earlier attempt, stale", SAID, HELD, _held),
@@ -320,24 +322,30 @@ class Lifecycle(Cases):
         Case.NOT_KEPT: Rule(MARK, "complete", (State.COMPLETE, *GONE), (Kind.DISCARD,), _not_kept),
         Case.KEPT_BY_NOW: Rule(MARK, "committed", RETURNED, (), _nothing),
         Case.NEW: Rule("whole", "nothing, or earlier attempts", WHOLE, NEW, _new),
-        Case.SAME: Rule("whole", "the same", RETURNED, (Kind.COMMIT,), _same),
-        Case.LONGER: Rule("whole", "its beginning", RETURNED, (Kind.APPEND,), _longer),
+        Case.SAME: Rule("whole", "the same text", RETURNED, (Kind.COMMIT,), _same),
+        Case.LONGER: Rule("whole", "only its beginning", RETURNED, (Kind.APPEND,), _longer),
         Case.EDITED: Rule("whole", "another text", RETURNED, REPLACED, _edited),
-        Case.COPY: Rule("whole, other id", "the same", RETURNED, (Kind.COMMIT,), _copy),
+        Case.COPY: Rule("whole, other id", "the same text", RETURNED, (Kind.COMMIT,), _copy),
         Case.RESPACED_COPY: Rule(
-            "whole, other id", "other white space", RETURNED, REPLACED, _respaced_copy
+            "whole, other id",
+            "the same text but for white space",
+            RETURNED,
+            REPLACED,
+            _respaced_copy,
         ),
         Case.NO_ID_YET: Rule("whole, no id", "nothing", (), (Kind.HOLD,), _no_id_yet),
         Case.OUTRANKED: Rule(
-            "whole", "what the list keeps instead", RETURNED, OVERRIDES, _outranked
+            "whole", "another write, which the list keeps", RETURNED, OVERRIDES, _outranked
         ),
         Case.OVERRIDES: Rule(
-            "whole", "what the list drops for it", RETURNED, OVERRIDES, _overrides
+            "whole", "another write, which the list drops", RETURNED, OVERRIDES, _overrides
         ),
         Case.RUNS_AGAIN: Rule(RETRY, "any", (State.STALE, *GONE), (Kind.REMOVE,), _runs_again),
         Case.CUT_SHORT: Rule(RESUME, "any", RETURNED, (Kind.REMOVE,), _cut_short),
         Case.REMOVED: Rule("removal", "any", GONE, (Kind.REMOVE,), _removed),
-        Case.OF_OUTER_GRAPH: Rule("removal", "of the graph around", RETURNED, (), _nothing),
+        Case.OF_OUTER_GRAPH: Rule(
+            "removal", "a message of the graph around it", RETURNED, (), _nothing
+        ),
         Case.ALL_REMOVED: Rule("removal of all", "any", GONE, (Kind.REMOVE,), _all_removed),
     }
 
