@@ -15,6 +15,7 @@ from langgraph_once.commands.check import check_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.inspect import inspect_command
 from langgraph_once.commands.migrate import migrate_command
+from langgraph_once.commands.prune import prune_command
 from langgraph_once.commands.rehearse import rehearse_command
 from langgraph_once.commands.rotate import rotate_command
 from langgraph_once.commands.settings_reference import env_command, schema_command
@@ -48,6 +49,7 @@ for _command in (
     inspect_command,
     migrate_command,
     verify_command,
+    prune_command,
     rehearse_command,
     rotate_command,
     store_command,

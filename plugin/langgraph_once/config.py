@@ -20,6 +20,7 @@ from pydantic import (
 
 from langgraph_once.config_class import config
 from langgraph_once.config_hide import Hide, HideConfig, wrong_pattern
+from langgraph_once.config_retention import Retention, RetentionConfig
 
 __all__ = [
     "READER_CHECKPOINT",
@@ -29,6 +30,7 @@ __all__ = [
     "HideConfig",
     "HttpConfig",
     "RemoteConfig",
+    "RetentionConfig",
     "SerdeConfig",
     "StoreConfig",
     "wrong_pattern",
@@ -184,6 +186,11 @@ class CheckpointConfig:
 
     statement_timeout_s: Annotated[float, Field(ge=0)] = 0.0
     """PostgreSQL: the seconds after which the server cancels a statement; 0: its own setting."""
+
+    retention: Retention = None
+    """What servers delete by and by, in the background, as {"keep_last": 20, "older_than": "90d"}.
+    The keys are those of `langgraph-once prune`, and `every`; docs/retention.md has them. Empty:
+    nothing is deleted."""
 
     @property
     def stores_once(self) -> bool:

@@ -11,6 +11,7 @@ metadata.py     metadata as rows have them: encrypted but for what servers filte
 database.py     who runs statements
 lazy_values.py  channels that are decoded when they are looked at
 sqlite/, postgres/  what is each database's own
+due.py          what a checkpoint says is to be run next
 stock_writer.py  whether a saver of LangGraph's writes beside ours
 pieces/         long values, cut into pieces that are stored once
 moving/         all threads of a database, rewritten, copied or looked at

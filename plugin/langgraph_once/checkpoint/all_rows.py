@@ -53,8 +53,12 @@ class AllRows(ABC):
     columns: ClassVar[tuple[tuple[str, str], ...]]
     """Upstream's tables, checkpoints first, and what a copy takes over of the others as it is."""
 
-    cell_tables: ClassVar[tuple[CellTable, ...]]
+    cell_tables: tuple[CellTable, ...]
     """Where cells are, but for those of pieces. The last is ours."""
+    own: tuple[tuple[str, str], ...] = OWN
+    """Our tables, and their columns besides the thread."""
+    path_column: str = "task_path"
+    """An expression: where in its step a task is that wrote something."""
     recent: ClassVar[str] = "true"
     """A condition: which checkpoints are looked at to find the newest."""
     row_lock: ClassVar[str] = ""
@@ -62,6 +66,11 @@ class AllRows(ABC):
 
     def __init__(self, values: Values) -> None:
         self.values = values
+
+    def leave_out_own(self) -> None:
+        """Ask for upstream's tables alone: ours are not there."""
+        if self.own:
+            self.own, self.cell_tables = (), self.cell_tables[:-1]
 
     @abstractmethod
     def has_own(self) -> Program[bool]:
@@ -228,6 +237,15 @@ class AllRows(ABC):
             )
             found.update({tuple(at): run_id for run_id, *at in rows})
         return found
+
+    def newest_by_thread(self) -> Program[list[tuple[str, int, str]]]:
+        """Each thread that has checkpoints: how many, and the greatest id."""
+        rows = yield Statement(
+            "SELECT thread_id, count(*), max(checkpoint_id) FROM checkpoints GROUP BY thread_id "
+            "ORDER BY thread_id"
+        )
+        # SQLite takes anything for text.
+        return [(name, count, id_) for name, count, id_ in rows if {type(name), type(id_)} == {str}]
 
     def newest_of_others(self, after: str) -> Program[str | None]:
         """The newest checkpoint that no saver of ours stored, if its id is greater."""

@@ -31,7 +31,11 @@ _ALMOST_A_URL = re.compile(r"[a-z][a-z0-9+.-]+:/|(postgres|postgresql|sqlite)(:|
 
 
 def open_saver(
-    database: str, *, config: CheckpointConfig, serde: SerializerProtocol | None = None
+    database: str,
+    *,
+    config: CheckpointConfig,
+    serde: SerializerProtocol | None = None,
+    makes_tables: bool = True,
 ) -> Opening[Any]:
     """Open the database that a path or URL names, and close it at the end.
 
@@ -39,13 +43,20 @@ def open_saver(
         database: A path of SQLite, "sqlite:///path" or "postgresql://user@host/database".
         config: How it is opened.
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
+        makes_tables: Whether tables that are missing are made. If not, upstream's must be there,
+            and without ours the saver can delete only.
 
     Raises:
         ConfigError: A URL of another database.
         StorageError: On entering: the database cannot be opened or written.
     """
     if not is_postgres(database):
-        return open_sqlite_saver(sqlite_path(database), serde=serde, store_once=config.stores_once)
+        return open_sqlite_saver(
+            sqlite_path(database),
+            serde=serde,
+            store_once=config.stores_once,
+            makes_tables=makes_tables,
+        )
     from langgraph_once.checkpoint.postgres.saver import open_postgres_saver
 
     return open_postgres_saver(
@@ -56,6 +67,7 @@ def open_saver(
         statement_timeout_s=config.statement_timeout_s or None,
         schema=config.schema or None,
         is_pooler=config.transaction_pooler,
+        makes_tables=makes_tables,
     )
 
 

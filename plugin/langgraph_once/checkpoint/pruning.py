@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -14,7 +15,7 @@ from langgraph_once.checkpoint.stored import CheckpointRef, StoredCheckpoint
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.errors import SerdeError
 
-__all__ = ["dropped_of", "keep_last", "settled_before", "sweep"]
+__all__ = ["drop_all", "dropped_of", "keep_last", "settled_before", "sweep"]
 
 logger = logging.getLogger(__name__)
 
@@ -24,12 +25,15 @@ _MOST_METADATA: Final = 200
 """Of how many checkpoints metadata are read at once."""
 _CALL: Final = ":"
 """Stands in the namespace of a subgraph's call; a subgraph that remembers its calls has none."""
+_FORKS: Final = frozenset({"update", "fork"})
+"""Sources of checkpoints whose replay shows a subgraph as it was before their parent."""
 
 
 def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) -> Program[None]:
     """Delete all but the last checkpoints of each namespace, and what these are read from.
 
     The namespace of a subgraph's call goes with the root checkpoint that the call started from.
+    A subgraph that remembers its calls also keeps what a replay of each kept root checkpoint reads.
 
     Args:
         tables: The database.
@@ -38,9 +42,16 @@ def keep_last(tables: Tables, thread_id: str, count: int, before: str | None) ->
         before: Only checkpoints with smaller ids are deleted.
     """
     yield from run_all(tables.lock(thread_id, alone=True))
-    for checkpoint_ns, dropped in (yield from dropped_of(tables, thread_id, count, before)).items():
-        yield from tables.drop(thread_id, checkpoint_ns, dropped)
-        yield from tables.forget_parents(thread_id, checkpoint_ns, dropped)
+    yield from drop_all(
+        tables, thread_id, (yield from dropped_of(tables, thread_id, count, before))
+    )
+
+
+def drop_all(tables: Tables, thread_id: str, dropped: Mapping[str, Sequence[str]]) -> Program[None]:
+    """Delete checkpoints of a locked thread, by namespace, and what belongs to nothing then."""
+    for checkpoint_ns, ids in dropped.items():
+        yield from tables.drop(thread_id, checkpoint_ns, ids)
+        yield from tables.forget_parents(thread_id, checkpoint_ns, ids)
     yield from sweep(tables, thread_id)
 
 
@@ -49,9 +60,11 @@ def dropped_of(
 ) -> Program[dict[str, list[str]]]:
     """The checkpoints that `keep_last` deletes, by namespace. It is only read."""
     stored = yield from tables.ids(thread_id)
-    roots = yield from _kept(
-        tables, CheckpointRef(thread_id, ""), stored.get("", []), count, before
-    )
+    root = CheckpointRef(thread_id, "")
+    roots = yield from _kept(tables, root, stored.get("", []), count, before)
+    remembering = [ns for ns in stored if ns and _CALL not in ns]
+    if remembering and (parents := (yield from _fork_parents(tables, root, roots))):
+        roots = yield from _kept(tables, root, stored[""], count, before, roots | parents)
     ended = yield from _ended_calls(tables, thread_id, stored, roots, before)
     dropped = {}
     for checkpoint_ns, ids in stored.items():
@@ -60,17 +73,47 @@ def dropped_of(
             kept = set()
         elif checkpoint_ns:
             place = CheckpointRef(thread_id, checkpoint_ns)
-            kept = yield from _kept(tables, place, ids, count, before)
+            replayed = _before(roots, ids) if checkpoint_ns in remembering else ()
+            kept = yield from _kept(tables, place, ids, count, before, replayed)
         dropped[checkpoint_ns] = [id_ for id_ in ids if id_ not in kept]
     return dropped
 
 
+def _before(roots: Iterable[str], ids: Sequence[str]) -> set[str]:
+    """For each root checkpoint the one that its replay starts a subgraph from, newest first."""
+    oldest_first = ids[::-1]
+    places = (bisect_left(oldest_first, root) for root in roots)
+    return {oldest_first[at - 1] for at in places if at}
+
+
+def _fork_parents(tables: Tables, root: CheckpointRef, roots: Iterable[str]) -> Program[set[str]]:
+    """The parents of those that were forked: a replay of these looks before the parent."""
+    forks = []
+    places = [root._replace(checkpoint_id=id_) for id_ in sorted(roots)]
+    for some in batches(places, _MOST_METADATA):
+        for place, found in (yield from tables.metadata(some)):
+            try:
+                source = opened(tables.values, place, found).get("source")
+            except SerdeError:  # it may be one
+                source = "fork"
+            if source in _FORKS:
+                forks.append(place)
+    return {*(yield from tables.parents(forks)).values()}
+
+
 def _kept(
-    tables: Tables, namespace: CheckpointRef, ids: Sequence[str], count: int, before: str | None
+    tables: Tables,
+    namespace: CheckpointRef,
+    ids: Sequence[str],
+    count: int,
+    before: str | None,
+    also: Container[str] = (),
 ) -> Program[set[str]]:
-    """Which checkpoints of a namespace stay."""
+    """Which checkpoints of a namespace stay: the last, others that are named, what they need."""
     here = namespace[:2]
-    last = [id_ for at, id_ in enumerate(ids) if at < count or (before and id_ >= before)]
+    last = [
+        id_ for at, id_ in enumerate(ids) if at < count or id_ in also or (before and id_ >= before)
+    ]
     kept = {*last, *(yield from tables.senders(*here, last))}
     if (yield from tables.has_deltas(*here)):
         for id_ in sorted(kept):
@@ -142,6 +185,8 @@ def sweep(tables: Tables, thread_id: str) -> Program[None]:
     values = tables.values
     yield from run_all(tables.drop_orphans(thread_id, settled_before()))
     yield from tables.drop_unread(thread_id)
+    if not tables.own:
+        return
     cells = yield from tables.manifest_cells(thread_id)
     assembly = values.assembly(groups_only=True)
     try:

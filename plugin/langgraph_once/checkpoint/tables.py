@@ -170,10 +170,11 @@ class Tables(AllRows):
         found: list[Row] = []
         where, values = self.among(channels) if channels is not None else ("", [])
         for some in batches(places):
+            here = ", ".join(["(?, ?, ?)"] * len(some))
             found += yield Statement(
-                "SELECT thread_id, checkpoint_ns, checkpoint_id, task_path, task_id, idx, channel, "
-                f"type, {self.value_column} FROM {self.writes_table} WHERE (thread_id, "
-                f"checkpoint_ns, checkpoint_id) IN (VALUES {', '.join(['(?, ?, ?)'] * len(some))})"
+                f"SELECT thread_id, checkpoint_ns, checkpoint_id, {self.path_column}, task_id, "
+                f"idx, channel, type, {self.value_column} FROM {self.writes_table} WHERE "
+                f"(thread_id, checkpoint_ns, checkpoint_id) IN (VALUES {here})"
                 f"{where and ' AND channel ' + where}",
                 [part for place in some for part in place] + values,
             )
@@ -196,9 +197,28 @@ class Tables(AllRows):
         """Delete checkpoints, and what is on them."""
         for some in batches(ids):
             condition, values = self.among(some)
-            for table in ("checkpoints", self.writes_table, "once_stream_states"):
+            for table in ("checkpoints", *self.on_checkpoints):
                 sql = f"DELETE FROM {table} WHERE {_HERE} AND checkpoint_id {condition}"
                 yield Statement(sql, [thread_id, checkpoint_ns, *values], has_rows=False)
+
+    @property
+    def on_checkpoints(self) -> tuple[str, ...]:
+        """The tables of what is stored beside a checkpoint, under its id."""
+        return (self.writes_table, "once_stream_states") if self.own else (self.writes_table,)
+
+    def parents(self, places: Sequence[CheckpointRef]) -> Program[dict[str, str]]:
+        """Of those of these checkpoints that have a parent, its id by theirs."""
+        found: dict[str, str] = {}
+        for some in batches(places):
+            here = ", ".join(["(?, ?, ?)"] * len(some))
+            rows = yield Statement(
+                "SELECT checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE (thread_id, "
+                f"checkpoint_ns, checkpoint_id) IN (VALUES {here}) "
+                "AND parent_checkpoint_id IS NOT NULL",
+                [part for place in some for part in place],
+            )
+            found.update((id_, parent) for id_, parent in rows)
+        return found
 
     def forget_parents(
         self, thread_id: str, checkpoint_ns: str, ids: Sequence[str]
@@ -291,7 +311,7 @@ class Tables(AllRows):
         Or the run is about to store that checkpoint, even where another run has stored a newer
         one meanwhile. So rows whose checkpoint has no smaller id than `settled_before` stay.
         """
-        for table in (self.writes_table, "once_stream_states"):
+        for table in self.on_checkpoints:
             sql = f"DELETE FROM {table} WHERE {_is_orphan(table)}"
             yield Statement(sql, [thread_id, settled_before], has_rows=False)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
-from langgraph_once.checkpoint.by_url import is_postgres, open_saver, open_to_read
+from langgraph_once.checkpoint.by_url import open_saver, open_to_read
 from langgraph_once.checkpoint.moving.cells import Trouble
 from langgraph_once.checkpoint.moving.migrate import Migration, entering, leaving, migrate, reading
 from langgraph_once.checkpoint.moving.transfer import transfer
@@ -15,10 +14,10 @@ from langgraph_once.commands.opened_database import (
     Database,
     database_of,
     database_option,
+    must_exist,
     progress_bar,
 )
 from langgraph_once.commands.project_settings import config_option
-from langgraph_once.errors import ConfigError
 
 __all__ = ["migrate_command"]
 
@@ -69,7 +68,7 @@ def migrate_command(
 def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: bool) -> Migration:
     url, config, serde = database
     way = leaving(serde) if is_leaving else entering(serde, store_once=config.stores_once)
-    _must_exist(url)
+    must_exist(url)
     opened = (
         open_to_read(url, config=config, serde=serde)
         if dry_run
@@ -95,7 +94,7 @@ def _rewrite(database: Database, is_leaving: bool, dry_run: bool, keep_tables: b
 
 def _copy(database: Database, into: str) -> list[Trouble]:
     url, config, serde = database
-    _must_exist(url)
+    must_exist(url)
     reader = reading(serde)
     with (
         open_to_read(url, config=config, serde=reader) as source,
@@ -108,9 +107,3 @@ def _copy(database: Database, into: str) -> list[Trouble]:
         f"{done.skipped} threads were there"
     )
     return done.troubles
-
-
-def _must_exist(url: str) -> None:
-    file = Path(url.removeprefix("sqlite:///")).expanduser()
-    if not is_postgres(url) and not file.is_file():
-        raise ConfigError(str(file), "there is no such file; name the database with --database")

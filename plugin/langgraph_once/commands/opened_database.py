@@ -15,16 +15,17 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.progress import TextColumn, TimeRemainingColumn
 
+from langgraph_once.checkpoint.by_url import is_postgres
 from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.commands.project_settings import load_if_there
 from langgraph_once.config import CheckpointConfig
-from langgraph_once.errors import OnceError
+from langgraph_once.errors import ConfigError, OnceError
 from langgraph_once.platform.project_source import project_source
 from langgraph_once.platform.startup import serializer_for
 from langgraph_once.platform.types import types_of_code
 from langgraph_once.serde import OnceSerializer
 
-__all__ = ["Database", "database_of", "database_option", "progress_bar"]
+__all__ = ["Database", "database_of", "database_option", "must_exist", "progress_bar"]
 
 _EVERY_S = 2.0
 
@@ -57,6 +58,17 @@ def database_of(config: str, database: str | None) -> Database:
         types = types_of_code(manifest).listed
     serializer = serializer.with_msgpack_allowlist(types)
     return Database(database or settings.database, settings.checkpoint, serializer)
+
+
+def must_exist(url: str) -> None:
+    """Refuse a file of SQLite that is not there: opening would make it.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    file = Path(url.removeprefix("sqlite:///")).expanduser()
+    if not is_postgres(url) and not file.is_file():
+        raise ConfigError(str(file), "there is no such file; name the database with --database")
 
 
 @contextmanager

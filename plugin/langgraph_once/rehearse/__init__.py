@@ -8,7 +8,6 @@ Nothing is written, and no node runs.
 | `flow.py` | what becomes of the tasks that are due? |
 | `state.py` | what becomes of the values? |
 | `upstream.py` | what would the new graph do next? |
-| `due.py` | what does a checkpoint say is due, whatever graph wrote it? |
 | `heads.py` | what is the newest checkpoint of a thread, and of its subgraphs under way? |
 | `shape.py` | what of a graph matters to a stored thread? |
 | `report.py` | what was found, how sure is it, and how is it told? |

@@ -10,7 +10,7 @@ from langgraph.constants import START
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
-from langgraph_once.rehearse.due import Due
+from langgraph_once.checkpoint.due import Due
 from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Add
 from langgraph_once.rehearse.shape import Shape, tool_nodes

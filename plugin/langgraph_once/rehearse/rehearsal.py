@@ -9,9 +9,9 @@ from typing import Any
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
+from langgraph_once.checkpoint.due import due_in
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
-from langgraph_once.rehearse.due import due_in
 from langgraph_once.rehearse.flow import Flow
 from langgraph_once.rehearse.heads import Head, thread_heads
 from langgraph_once.rehearse.report import Add, Report

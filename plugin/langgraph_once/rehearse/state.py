@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.pregel import Pregel
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from langgraph_once.rehearse.due import is_internal
+from langgraph_once.checkpoint.due import is_internal
 from langgraph_once.rehearse.heads import Head
 from langgraph_once.rehearse.report import Add, Report
 from langgraph_once.rehearse.shape import Shape, hints_of, required

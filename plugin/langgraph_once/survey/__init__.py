@@ -11,7 +11,7 @@ show.py      the report as text and as JSON
 """
 
 from langgraph_once.survey.report import Survey, survey
-from langgraph_once.survey.show import as_json, as_text
+from langgraph_once.survey.show import as_json, as_text, sized
 from langgraph_once.survey.snapshot import Snapshot, open_snapshot
 
-__all__ = ["Snapshot", "Survey", "as_json", "as_text", "open_snapshot", "survey"]
+__all__ = ["Snapshot", "Survey", "as_json", "as_text", "open_snapshot", "sized", "survey"]

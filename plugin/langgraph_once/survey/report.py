@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
+from langgraph_once.retention import is_older
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.survey.estimate import Draws, Estimate, mean_total, share_of
 from langgraph_once.survey.sizes import (
@@ -175,7 +176,7 @@ def _counted(snapshot: Snapshot, counted: Sizes, now: datetime) -> Survey:
             Thread(name, each.bytes, each.checkpoints, moment(each.newest))
             for name, each in islice(by_size, _LARGEST)
         ],
-        idle={days: _idle(threads.values(), now - timedelta(days)) for days in IDLE_DAYS},
+        idle={days: _idle(threads.values(), timedelta(days), now) for days in IDLE_DAYS},
         unknown=counted.unknown,
         store=store_sizes(snapshot),
         leftovers={
@@ -192,8 +193,8 @@ def _left(count: int, size: int) -> Leftover:
     return Leftover(count, Estimate.exactly(size))
 
 
-def _idle(threads: Iterable[ThreadSize], before: datetime) -> tuple[int, int]:
-    old = [each for each in threads if (made := moment(each.newest)) and made < before]
+def _idle(threads: Iterable[ThreadSize], age: timedelta, now: datetime) -> tuple[int, int]:
+    old = [each for each in threads if each.checkpoints and is_older(each.newest, age, now)]
     return len(old), sum(each.bytes for each in old)
 
 

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.checkpoint.database import Statement
+from langgraph_once.retention import POSTGRES, SQLITE, Table
 from langgraph_once.survey.snapshot import Snapshot
 
 __all__ = [
     "Namespace",
     "Sizes",
-    "Table",
     "ThreadSize",
     "Week",
     "disk_bytes",
@@ -33,42 +33,6 @@ _BUCKET_CHARS: Final = 6
 """Of an id: checkpoints of two hours have the same. `moment_of` needs the rest of it."""
 _REST_OF_ID: Final = "00-0000-6000"
 _RIGHTS: Final = ("INSERT", "UPDATE", "DELETE")
-
-
-class Table(NamedTuple):
-    """A table, and what its rows tell."""
-
-    name: str
-    size: str
-    """An expression: bytes of the values of a row, as they are stored."""
-    fixed: str = "0"
-    """An expression: how many of these no other form of rows would change."""
-    namespace: str = "checkpoint_ns"
-    newest: str = "checkpoint_id"
-    """An expression: the checkpoint of a row; empty if it is of several."""
-
-
-_NONE: Final = "''"
-_SQLITE: Final = (
-    Table(
-        "checkpoints",
-        "COALESCE(length(checkpoint), 0) + COALESCE(length(metadata), 0)",
-        "COALESCE(length(metadata), 0)",
-    ),
-    Table("writes", "COALESCE(length(value), 0)"),
-    Table("once_pieces", "length(data)", namespace=_NONE, newest=_NONE),
-    Table("once_stream_states", "length(data)", "length(data)"),
-)
-# Not `length`, which would decompress.
-_JSON: Final = "pg_column_size(checkpoint) + pg_column_size(metadata)"
-_BLOB: Final = "COALESCE(pg_column_size(blob), 0)"
-_POSTGRES: Final = (
-    Table("checkpoints", _JSON, _JSON),
-    Table("checkpoint_writes", _BLOB),
-    Table("checkpoint_blobs", _BLOB, newest=_NONE),
-    Table("once_pieces", "pg_column_size(data)", namespace=_NONE, newest=_NONE),
-    Table("once_stream_states", "pg_column_size(data)", "pg_column_size(data)"),
-)
 
 
 @dataclass(slots=True)
@@ -154,7 +118,7 @@ def tables_in(snapshot: Snapshot) -> list[Table]:
     """Those that are there."""
     return [
         table
-        for table in (_POSTGRES if snapshot.is_postgres else _SQLITE)
+        for table in (POSTGRES if snapshot.is_postgres else SQLITE)
         if table.name in snapshot.names
     ]
 

@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
-from langgraph_once.checkpoint.database import Program, Statement
+from langgraph_once.checkpoint.database import Program
 from langgraph_once.checkpoint.moving.cells import ReadCell, Source
 from langgraph_once.checkpoint.moving.migrate import entering, reading
 from langgraph_once.checkpoint.pieces.piece_manifest import CutValue
 from langgraph_once.checkpoint.pieces.values import Values
-from langgraph_once.checkpoint.pruning import dropped_of
-from langgraph_once.errors import SerdeError, StorageError
+from langgraph_once.config import RetentionConfig
+from langgraph_once.errors import StorageError
+from langgraph_once.retention import ThreadRows, Weight, outgoing, read_rows, weigh
 from langgraph_once.serde import OnceSerializer
 from langgraph_once.survey.kinds import HEAD, MEDIA, channel_name, channels_in, kind_of, media_bytes
-from langgraph_once.survey.sizes import ThreadSize, tables_in
+from langgraph_once.survey.sizes import ThreadSize
 from langgraph_once.survey.snapshot import Snapshot
 
 __all__ = ["KEPT", "Measured", "Scale"]
@@ -29,15 +31,6 @@ _OTHERS: Final = "(others)"
 _MOST_CHANNELS: Final = 200
 _SHORT: Final = 127
 """From so many bytes on PostgreSQL takes four, not one, to say how many."""
-_PIECES: Final = "SELECT digest, length(data) FROM once_pieces WHERE thread_id = ?"
-_VALUES: Final = """
-SELECT checkpoint_ns, version, channel, COALESCE(pg_column_size(blob), 0) FROM checkpoint_blobs
-WHERE thread_id = ?
-"""
-_READ_BY: Final = """
-SELECT checkpoint_ns, version.value, version.key, checkpoint_id FROM checkpoints
-CROSS JOIN LATERAL jsonb_each_text(checkpoint -> 'channel_versions') version WHERE thread_id = ?
-"""
 
 
 @dataclass
@@ -80,6 +73,8 @@ class Scale:
         self._snapshot = snapshot
         self._target = entering(serde, store_once=store_once).target
         self._source = Source(snapshot.saver(serde), Values(reading(serde)))
+        if not self._source.has_own:
+            self._source.tables.leave_out_own()
 
     def weigh(self, thread_id: str, size: ThreadSize) -> Measured:
         """Read a thread, and encode it anew.
@@ -88,14 +83,14 @@ class Scale:
             StorageError: The database cannot be read.
         """
         found = Measured(size.bytes)
-        rows, fixed = self._rows(thread_id)
-        pieces = self._pieces(thread_id)
-        stored = len(pieces)
-        found.freed, found.orphans = self._freed(thread_id, rows, pieces)
+        rows = self._source.run(read_rows(self._source.tables, thread_id))
+        pieces = dict(rows.pieces)
+        found.freed = self._freed(thread_id, rows)
+        found.orphans = sum(rows.values[key] for key in rows.unread)
         for read in self._source.cells(thread_id):
             found.after += self._new_bytes(read, pieces, found)
-        found.after += fixed + sum(pieces.values())
-        found.pieces = len(pieces) - stored
+        found.after += rows.fixed + sum(pieces.values())
+        found.pieces = len(pieces) - len(rows.pieces)
         found.channels = _bounded(found.channels)
         if found.unread:  # as `migrate` does: such a thread is left as it is
             found.after = size.bytes
@@ -143,87 +138,25 @@ class Scale:
             found.kinds[kind_of(values[name])] += length - media
             found.kinds[MEDIA] += media
 
-    def _rows(self, thread_id: str) -> tuple[Counter[tuple[str, str]], int]:
-        """Bytes by checkpoint, with all that is on it; and how many stay as they are."""
-        sizes: Counter[tuple[str, str]] = Counter()
-        fixed = 0
-        for table in tables_in(self._snapshot):
-            if table.newest != "checkpoint_id":
-                continue
-            statement = (
-                f"SELECT checkpoint_ns, checkpoint_id, {table.size}, {table.fixed} "
-                f"FROM {table.name} WHERE thread_id = ?"
-            )
-            for ns, id_, size, stays in self._snapshot.ask(Statement(statement, [thread_id])):
-                sizes[ns, id_] += size
-                fixed += stays
-        return sizes, fixed
-
-    def _pieces(self, thread_id: str) -> dict[bytes, int]:
-        if not self._source.has_own:
-            return {}
-        rows = self._snapshot.ask(Statement(_PIECES, [thread_id]))
-        return {bytes(digest): self._bytes(length) for digest, length in rows}
-
-    def _freed(
-        self, thread_id: str, rows: Mapping[tuple[str, str], int], pieces: Mapping[bytes, int]
-    ) -> tuple[dict[int, int], int]:
-        """What rules would free, and values that no checkpoint has."""
-        values: dict[tuple[str, str, str], int] = {}
-        read_by: dict[tuple[str, str, str], set[str]] = {}
-        if self._snapshot.is_postgres:
-            found = self._snapshot.ask(Statement(_VALUES, [thread_id]))
-            values = {tuple(key): size for *key, size in found}
-            for *by, id_ in self._snapshot.ask(Statement(_READ_BY, [thread_id])):
-                read_by.setdefault(tuple(by), set()).add(id_)
+    def _freed(self, thread_id: str, rows: ThreadRows) -> dict[int, int]:
+        """What rules would free; nothing of a thread that cannot be told."""
         freed = {}
         for count in KEPT:
-            gone = self._gone(thread_id, count)
-            freed[count] = sum(size for place, size in rows.items() if place in gone)
-            for key, size in values.items():
-                if all((key[0], id_) in gone for id_ in read_by.get(key, ())):
-                    freed[count] += size
-                    gone.add(key)
-            freed[count] += sum(pieces.values()) - self._kept_pieces(thread_id, gone, pieces)
-        return freed, sum(size for key, size in values.items() if key not in read_by)
+            rules = RetentionConfig(keep_last=count)
+            try:
+                freed[count] = self._source.run(self._gone(thread_id, rules, rows)).bytes
+            except StorageError:
+                raise
+            except Exception:  # of a damaged row, which is counted where it is read
+                freed[count] = 0
+        return freed
 
-    def _gone(self, thread_id: str, count: int) -> set[tuple[str, ...]]:
-        """The checkpoints that a rule deletes; none of a thread that cannot be told."""
-        try:
-            dropped = self._source.run(dropped_of(self._source.tables, thread_id, count, None))
-        except StorageError:
-            raise
-        except Exception:  # of a damaged row, which is counted where it is read
-            return set()
-        return {(ns, id_) for ns, ids in dropped.items() for id_ in ids}
-
-    def _kept_pieces(
-        self, thread_id: str, gone: set[tuple[str, ...]], pieces: Mapping[bytes, int]
-    ) -> int:
-        """Bytes of the pieces that a thread has without some of its checkpoints."""
-        if not pieces:
-            return 0
-        return self._source.run(self._all_of(thread_id, gone, pieces))
-
-    def _all_of(
-        self, thread_id: str, gone: set[tuple[str, ...]], pieces: Mapping[bytes, int]
-    ) -> Program[int]:
+    def _gone(self, thread_id: str, rules: RetentionConfig, rows: ThreadRows) -> Program[Weight]:
         tables = self._source.tables
-        cells = yield from tables.manifest_cells(thread_id)
-        assembly = tables.values.assembly(groups_only=True)
-        try:
-            manifests = [
-                manifest
-                for cell, bound_to in cells
-                # A value is of several checkpoints: its row is named by all of its key.
-                if tuple(bound_to[2:5] if bound_to[0] == "value" else bound_to[2:4]) not in gone
-                for manifest in tables.values.manifests(cell, bound_to)
-            ]
-            yield from tables.collect(thread_id, manifests, assembly)
-            kept = assembly.all_of(manifests)
-        except SerdeError:
-            return sum(pieces.values())
-        return sum(pieces.get(name, 0) for name in kept)
+        found = yield from outgoing(tables, thread_id, rules, datetime.now(UTC))
+        if not found:
+            return Weight()
+        return (yield from weigh(tables, thread_id, rows, found.checkpoints))
 
 
 def _bounded(channels: Counter[str]) -> Counter[str]:

@@ -61,6 +61,7 @@ class PostgresEngine(Engine):
         schema: Where the tables are; where connections look if None.
         statement_timeout_s: After how long the server gives up; as it is set up if None.
         is_pooler: Whether a pooler gives each transaction another session.
+        makes_tables: Whether what is missing is made. If not, upstream's tables must be there.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class PostgresEngine(Engine):
         schema: str | None = None,
         statement_timeout_s: float | None = None,
         is_pooler: bool = False,
+        makes_tables: bool = True,
     ) -> None:
         super().__init__(name, workers=workers)
         self.source = source
@@ -80,6 +82,7 @@ class PostgresEngine(Engine):
         self._schema = schema
         self._timeout_s = statement_timeout_s
         self._is_pooler = is_pooler
+        self._makes_tables = makes_tables
         self._lock = threading.RLock()
         self._is_set_up = False
 
@@ -120,6 +123,11 @@ class PostgresEngine(Engine):
     def _set_up(self) -> None:
         with self._lock, self._connection() as conn:
             if self._is_set_up:
+                return
+            if not self._makes_tables:
+                if is_missing(conn, self._schema):
+                    raise EmptyDatabaseError(self.name)
+                self._is_set_up = True
                 return
             try:
                 set_up(conn, self._schema, is_pooler=self._is_pooler)

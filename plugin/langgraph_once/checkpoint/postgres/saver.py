@@ -29,6 +29,7 @@ class _Options(TypedDict, total=False):
     schema: str | None
     statement_timeout_s: float | None
     is_pooler: bool
+    makes_tables: bool
 
 
 class OncePostgresSaver(OnceSaver):
@@ -45,6 +46,7 @@ class OncePostgresSaver(OnceSaver):
         schema: Where the tables are; where connections look if None.
         statement_timeout_s: After how long the server gives up; as it is set up if None.
         is_pooler: Whether a pooler gives each transaction another session, as PgBouncer may.
+        makes_tables: Whether tables that are missing are made. Without ours it can delete only.
     """
 
     engine: PostgresEngine
@@ -58,6 +60,7 @@ class OncePostgresSaver(OnceSaver):
         schema: str | None = None,
         statement_timeout_s: float | None = None,
         is_pooler: bool = False,
+        makes_tables: bool = True,
     ) -> None:
         if isinstance(conn, psycopg.Connection):
             dsn: Any = conn.info.dsn
@@ -78,6 +81,7 @@ class OncePostgresSaver(OnceSaver):
             schema=schema,
             statement_timeout_s=statement_timeout_s,
             is_pooler=is_pooler,
+            makes_tables=makes_tables,
         )
         super().__init__(engine, PostgresTables, serde=serde, store_once=store_once)
 
@@ -112,8 +116,9 @@ def open_postgres_saver(
         store_once: Whether long values are stored in pieces, each piece once for a thread.
         max_size: How many connections there are at most.
         timeout_s: For how many seconds a connection is waited for.
-        options: `schema`, `statement_timeout_s` and `is_pooler`, as `OncePostgresSaver` takes
-            them. A schema that is missing is made; behind a pooler nothing is prepared.
+        options: `schema`, `statement_timeout_s`, `is_pooler` and `makes_tables`, as
+            `OncePostgresSaver` takes them. A schema that is missing is made; behind a pooler
+            nothing is prepared.
 
     Returns:
         A context, of `with` or `async with`. It gives a saver that is ready: its tables exist.

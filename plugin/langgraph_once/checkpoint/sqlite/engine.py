@@ -43,14 +43,22 @@ class SqliteEngine(Engine):
     Args:
         conn: The connection, which other threads may use (`check_same_thread=False`).
         path: How the database is named in errors; as it is opened if None.
+        makes_tables: Whether what is missing is made. If not, upstream's tables must be there.
     """
 
-    def __init__(self, conn: sqlite3.Connection, path: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self,
+        conn: sqlite3.Connection,
+        path: str | os.PathLike[str] | None,
+        *,
+        makes_tables: bool = True,
+    ) -> None:
         opened = {name: file for _, name, file in conn.execute("PRAGMA database_list")}
         super().__init__(os.fspath(path or opened["main"] or ":memory:"), workers=1)
         conn.isolation_level = None  # transactions begin where we say it
         self.conn = conn
         self._lock = threading.RLock()
+        self._makes_tables = makes_tables
         self._is_set_up = False
 
     def run(self, program: Program[T], *, writes: bool) -> T:
@@ -84,7 +92,11 @@ class SqliteEngine(Engine):
             self._set_up(writes=True)
 
     def _set_up(self, *, writes: bool) -> None:
-        if missing := self._run(RunningProgram(_missing()), writes=False):
+        missing = self._run(RunningProgram(_missing()), writes=False)
+        if missing and not self._makes_tables:
+            if not _READ.isdisjoint(missing):
+                raise EmptyDatabaseError(self.name)
+        elif missing:
             self.conn.execute(_FORGET_VIEW)
             try:
                 self._run(RunningProgram(_make()), writes=True)

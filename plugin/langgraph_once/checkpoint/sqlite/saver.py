@@ -36,6 +36,7 @@ class OnceSqliteSaver(OnceSaver):
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
         store_once: Whether long values are stored in pieces, each piece once for a thread.
         path: How the database is named in errors; as it is opened if None.
+        makes_tables: Whether tables that are missing are made. Without ours it can delete only.
     """
 
     engine: SqliteEngine
@@ -47,13 +48,14 @@ class OnceSqliteSaver(OnceSaver):
         serde: SerializerProtocol | None = None,
         store_once: bool = True,
         path: str | os.PathLike[str] | None = None,
+        makes_tables: bool = True,
     ) -> None:
         if not isinstance(conn, sqlite3.Connection):
             raise TypeError(
                 f"{type(conn).__name__}: pass a connection of `sqlite3`, made with "
                 "`check_same_thread=False`; event loops use it, too, from threads"
             )
-        engine = SqliteEngine(conn, path)
+        engine = SqliteEngine(conn, path, makes_tables=makes_tables)
         super().__init__(engine, SqliteTables, serde=serde, store_once=store_once)
 
     @property
@@ -72,6 +74,7 @@ def open_sqlite_saver(
     *,
     serde: SerializerProtocol | None = None,
     store_once: bool = True,
+    makes_tables: bool = True,
 ) -> Opening[OnceSqliteSaver]:
     """Open a database and close it at the end; make the file and its folder when missing.
 
@@ -81,6 +84,7 @@ def open_sqlite_saver(
         path: The database file, or ":memory:". `~` is the home folder.
         serde: Turns values into bytes and back; `OnceSerializer()` by default.
         store_once: Whether long values are stored in pieces, each piece once for a thread.
+        makes_tables: As `OnceSqliteSaver` takes it.
 
     Returns:
         A context, of `with` or `async with`. It gives a saver that is ready: its tables exist, and
@@ -95,7 +99,9 @@ def open_sqlite_saver(
             conn = sqlite3.connect(prepare(path), timeout=BUSY_TIMEOUT_S, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise not_opened(path, error) from error
-        return OnceSqliteSaver(conn, serde=serde, store_once=store_once, path=path)
+        return OnceSqliteSaver(
+            conn, serde=serde, store_once=store_once, path=path, makes_tables=makes_tables
+        )
 
     return Opening(opened)
 
