@@ -189,7 +189,7 @@ class CheckpointConfig:
 
     retention: Retention = None
     """What servers delete by and by, in the background, as {"keep_last": 20, "older_than": "90d"}.
-    The keys are those of `langgraph-once prune`, and `every`; docs/retention.md has them. Empty:
+    The keys are those of `langgraph-once prune`, and `every`; docs/retention.md has them. null:
     nothing is deleted."""
 
     @property

@@ -102,5 +102,5 @@ def _retention(given: Any) -> RetentionConfig | None:
 Retention: TypeAlias = Annotated[
     RetentionConfig | None,
     BeforeValidator(_retention),
-    WithJsonSchema(TypeAdapter(RetentionConfig | None).json_schema()),
+    WithJsonSchema({"anyOf": [TypeAdapter(RetentionConfig).json_schema(), {"type": "null"}]}),
 ]

@@ -129,7 +129,8 @@ def variables() -> Iterator[Variable]:
             meaning = " ".join(schema["description"].split())
             allowed = f" One of: {', '.join(schema['enum'])}." if "enum" in schema else ""
             name = f"{PREFIX}{section}__{key}".upper()
-            yield Variable(section, name, _text(defaults[key]), meaning + allowed)
+            default = "null" if defaults[key] is None else _text(defaults[key])
+            yield Variable(section, name, default, meaning + allowed)
     yield Variable("", f"{PREFIX}MODEL", _default("model"), _meaning("model"))
     yield Variable("", f"{PREFIX}DATABASE_URL", "", _meaning("database_url"))
     yield Variable("", "LANGGRAPH_AES_KEY", "", _meaning("upstream_aes_key"))

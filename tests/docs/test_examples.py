@@ -31,7 +31,7 @@ Scene = Callable[[Path], dict[str, Any]]
 SCENES: dict[str, Scene] = {
     "docs/metrics.md": lambda _: {},
     "docs/types.md": lambda _: {"__name__": __name__},
-    "docs/operations.md": lambda folder: {"path": folder / "db.sqlite", "thread_ids": ["a"]},
+    "docs/retention.md": lambda folder: {"path": folder / "db.sqlite", "thread_ids": ["a"]},
 }
 """The names that a page takes for granted."""
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Protocol
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.sqlite.file import ask_sqlite, check_sqlite_path
+from langgraph_once.checkpoint.sqlite.file import ask_sqlite, check_sqlite_path, claim_sqlite
 from langgraph_once.checkpoint.sqlite.saver import open_sqlite_saver, open_sqlite_to_read
 from langgraph_once.config import CheckpointConfig
 from langgraph_once.errors import ConfigError
 
 __all__ = [
+    "Claim",
     "ask_database",
     "check_database",
+    "claim_database",
     "database_kind",
     "is_postgres",
     "open_saver",
@@ -28,6 +30,13 @@ _LIBPQ = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|service)\s*=")
 _POSTGRES = ("postgresql://", "postgres://")
 _ALMOST_A_URL = re.compile(r"[a-z][a-z0-9+.-]+:/|(postgres|postgresql|sqlite)(:|//)", re.IGNORECASE)
 """A drive of Windows has one letter."""
+
+
+class Claim(Protocol):
+    """What nobody else has until it is closed."""
+
+    def close(self) -> object:
+        """Give it up."""
 
 
 def open_saver(
@@ -120,6 +129,23 @@ def ask_database(database: str) -> None:
         ask_postgres(database)
     elif (path := sqlite_path(database)) != ":memory:":
         ask_sqlite(path)
+
+
+def claim_database(database: str, *, schema: str = "") -> Claim | None:
+    """Claim a database for what one process does at a time; None if another has the claim.
+
+    Args:
+        database: As `open_saver` takes it.
+        schema: As `CheckpointConfig` has it.
+
+    Raises:
+        StorageError: It cannot be claimed.
+    """
+    if not is_postgres(database):
+        return claim_sqlite(sqlite_path(database))
+    from langgraph_once.checkpoint.postgres.saver import claim_postgres
+
+    return claim_postgres(database, schema or None)
 
 
 def is_postgres(database: str) -> bool:

@@ -105,6 +105,18 @@ class Pruner:
             return None
         return self._engine.run(self._prune(thread_id), writes=True)
 
+    def attempt(self, thread_id: str, done: Pruned, *, is_dry: bool = False) -> None:
+        """Prune a thread, and count it; of a damaged row others are none the worse."""
+        try:
+            change = self.estimate(thread_id) if is_dry else self.prune(thread_id)
+        except StorageError:
+            raise
+        except Exception as error:
+            done.troubles.append(Trouble(thread_id, None, None, None, why(error)))
+        else:
+            if change is not None:
+                done.add(change)
+
     def _outgoing(self, thread_id: str) -> Program[bool]:
         return bool((yield from outgoing(self._tables, thread_id, self._rules, self._now)))
 
@@ -156,15 +168,6 @@ def prune(
     pruner = Pruner(saver, rules, now or datetime.now(UTC))
     done = Pruned()
     done.threads, ids = pruner.threads()
-    change_of = pruner.estimate if is_dry else pruner.prune
     for thread_id in told(ids, len(ids), progress):
-        try:
-            change = change_of(thread_id)
-        except StorageError:
-            raise
-        except Exception as error:  # of a damaged row: others are none the worse for it
-            done.troubles.append(Trouble(thread_id, None, None, None, why(error)))
-            continue
-        if change is not None:
-            done.add(change)
+        pruner.attempt(thread_id, done, is_dry=is_dry)
     return done

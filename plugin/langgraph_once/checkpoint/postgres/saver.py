@@ -6,10 +6,18 @@ from typing import Any, Final, LiteralString, TypedDict, Unpack
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
+from langgraph_once.checkpoint.database import Statement
 from langgraph_once.checkpoint.opening import Opening
-from langgraph_once.checkpoint.postgres.driver import Connection, Pool, psycopg, psycopg_pool
+from langgraph_once.checkpoint.postgres.driver import (
+    Connection,
+    Pool,
+    execute_on,
+    psycopg,
+    psycopg_pool,
+)
 from langgraph_once.checkpoint.postgres.engine import PostgresEngine
 from langgraph_once.checkpoint.postgres.failures import storage_error
+from langgraph_once.checkpoint.postgres.schema import enter_schema
 from langgraph_once.checkpoint.postgres.tables import PostgresTables
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.errors import StorageError
@@ -18,11 +26,14 @@ __all__ = [
     "OncePostgresSaver",
     "address_of",
     "ask_postgres",
+    "claim_postgres",
     "open_postgres_saver",
     "open_postgres_to_read",
 ]
 
 _PREPARE: Final = 5
+_CLAIM_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 6048120937455018246)"
+"""Of the lock of `claim_postgres`: of each schema there is one."""
 
 
 class _Options(TypedDict, total=False):
@@ -198,6 +209,33 @@ def ask_postgres(url: str, question: LiteralString = "SELECT true") -> bool:
             return row is not None and bool(row[0])
     except psycopg.Error as error:
         raise storage_error(name, error) from error
+
+
+def claim_postgres(url: str, schema: str | None) -> Connection | None:
+    """Claim a schema for what one process does at a time, until the connection is closed.
+
+    Returns:
+        None if somebody else has the claim.
+
+    Raises:
+        StorageError: The database does not answer.
+    """
+    try:
+        conn = psycopg.connect(url, connect_timeout=10)
+        try:
+            execute = execute_on(conn)
+            enter_schema(execute, schema)
+            # Of the transaction, which stays open: a pooler may give the next another session.
+            ((is_got,),) = execute(Statement(f"SELECT pg_try_advisory_xact_lock({_CLAIM_KEY})"))
+        except BaseException:
+            conn.close()
+            raise
+    except psycopg.Error as error:
+        raise storage_error(address_of(url), error) from error
+    if is_got:
+        return conn
+    conn.close()
+    return None
 
 
 def address_of(url: str) -> str:

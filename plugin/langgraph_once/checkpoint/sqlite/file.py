@@ -15,6 +15,7 @@ __all__ = [
     "BUSY_TIMEOUT_S",
     "ask_sqlite",
     "check_sqlite_path",
+    "claim_sqlite",
     "not_opened",
     "prepare",
     "read_only",
@@ -65,6 +66,35 @@ def ask_sqlite(path: str | os.PathLike[str]) -> None:
             conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
         raise not_opened(path, error) from error
+
+
+def claim_sqlite(path: str | os.PathLike[str]) -> sqlite3.Connection | None:
+    """Claim a database for what one process does at a time, until what is returned is closed.
+
+    A file beside the database holds the claim, and stays: the database itself can be written on.
+
+    Returns:
+        None if another process, or another event loop of this one, has the claim.
+
+    Raises:
+        StorageError: The file cannot be made.
+    """
+    beside = _IN_MEMORY
+    if os.fspath(path) != _IN_MEMORY:
+        file = Path(path).expanduser().absolute()
+        beside = str(file.with_name(f"{file.name}-retention"))
+    try:
+        conn = sqlite3.connect(beside, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            conn.execute("BEGIN EXCLUSIVE")
+        except BaseException:
+            conn.close()
+            raise
+    except sqlite3.Error as error:
+        if kind(error) == sqlite3.SQLITE_BUSY:
+            return None
+        raise not_opened(beside, error) from error
+    return conn
 
 
 def prepare(path: str | os.PathLike[str]) -> str:

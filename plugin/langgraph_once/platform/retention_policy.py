@@ -1,0 +1,136 @@
+"""`checkpointer.once.retention` of `langgraph.json`: a server deletes what is old, by and by.
+
+It looks at all threads, each in a transaction of its own, and rests after each as long as that
+took. One server of those that share a database does it at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from langgraph_once.checkpoint.by_url import claim_database
+from langgraph_once.checkpoint.moving.cells import why
+from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.config import RetentionConfig
+from langgraph_once.config_retention import seconds_in
+from langgraph_once.retention import Pruned, Pruner
+
+__all__ = ["RetentionCounters", "retained", "retention_counters"]
+
+logger = logging.getLogger(__name__)
+
+_FIRST_S: Final = (60.0, 300.0)
+"""How long after its start a server looks first, drawn at random: replicas start together."""
+_LEAST_REST_S: Final = 0.01
+_MOST_TOLD: Final = 3
+"""Of threads that could not be read."""
+
+
+@dataclass
+class RetentionCounters:
+    """What the policy has done in this process since it started.
+
+    Attributes:
+        passes: How often all threads were looked at.
+        left_to_others: How often another server, or event loop, was at it.
+        failures: Passes that the database ended, and threads that could not be read.
+    """
+
+    passes: int = 0
+    left_to_others: int = 0
+    failures: int = 0
+    deleted_threads: int = 0
+    shortened_threads: int = 0
+    deleted_checkpoints: int = 0
+    deleted_rows: int = 0
+    deleted_bytes: int = 0
+
+    def add(self, done: Pruned) -> None:
+        """Count a pass."""
+        gone = done.before.less(done.after)
+        self.passes += 1
+        self.failures += len(done.troubles)
+        self.deleted_threads += done.deleted
+        self.shortened_threads += done.shortened
+        self.deleted_checkpoints += done.checkpoints
+        self.deleted_rows += gone.rows
+        self.deleted_bytes += gone.bytes
+
+
+retention_counters = RetentionCounters()
+"""Those of this process; the server imports this module by its name."""
+
+
+@contextlib.asynccontextmanager
+async def retained(
+    saver: OnceSaver, database: str, rules: RetentionConfig, *, schema: str = ""
+) -> AsyncIterator[None]:
+    """Prune by the policy of the settings, in the background, until the context ends.
+
+    Args:
+        saver: The saver of the server.
+        database: The path or URL of its database.
+        rules: The policy.
+        schema: As `CheckpointConfig` has it.
+    """
+    task = asyncio.create_task(_look_again_and_again(saver, database, schema, rules))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _look_again_and_again(
+    saver: OnceSaver, database: str, schema: str, rules: RetentionConfig
+) -> None:
+    every_s = seconds_in(rules.every)
+    await asyncio.sleep(min(every_s, random.uniform(*_FIRST_S)))  # noqa: S311 - no secret
+    while True:
+        try:
+            claim = await asyncio.to_thread(claim_database, database, schema=schema)
+            if claim is None:
+                retention_counters.left_to_others += 1
+            else:
+                with contextlib.closing(claim):
+                    await _look(saver, rules)
+        except Exception as error:  # a server is no worse for it
+            retention_counters.failures += 1
+            logger.warning("Retention stopped, and goes on in %s: %s", rules.every, why(error))
+        await asyncio.sleep(every_s)
+
+
+async def _look(saver: OnceSaver, rules: RetentionConfig) -> None:
+    """Hold all threads against the rules once."""
+    aside = saver.engine.run_in_thread
+    pruner = await aside(Pruner, saver, rules, datetime.now(UTC))
+    done = Pruned()
+    done.threads, ids = await aside(pruner.threads)
+    try:
+        for thread_id in ids:
+            began = time.monotonic()
+            await aside(pruner.attempt, thread_id, done)
+            await asyncio.sleep(max(_LEAST_REST_S, time.monotonic() - began))
+    finally:
+        retention_counters.add(done)
+        _tell(done)
+
+
+def _tell(done: Pruned) -> None:
+    gone = done.before.less(done.after)
+    logger.info(
+        "Retention: %d threads, of which %d were deleted and %d shortened: %d checkpoints, "
+        "%d bytes of values",
+        *(done.threads, done.deleted, done.shortened, done.checkpoints, gone.bytes),
+    )
+    for trouble in done.troubles[:_MOST_TOLD]:
+        logger.warning("Retention left a thread as it is: %s", trouble)
