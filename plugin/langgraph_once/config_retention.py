@@ -22,7 +22,9 @@ from langgraph_once.redaction import shown
 
 __all__ = ["Retention", "RetentionConfig", "ThreadStatus", "seconds_in"]
 
-ThreadStatus: TypeAlias = Literal["idle", "interrupted", "error", "pending"]
+ThreadStatus: TypeAlias = Literal["idle", "interrupted", "error", "unfinished"]
+"""`idle`, `interrupted` and `error` as a server says them. `unfinished`: nodes are due, as a run is
+under way, was stopped before a node, or was killed."""
 
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SPAN: Final = re.compile(r"(\d{1,6})([smhdw])")
@@ -64,8 +66,8 @@ class RetentionConfig:
 
     status: tuple[ThreadStatus, ...] = ()
     """Selects threads by what their last checkpoint says: "idle" has nothing to do, "interrupted"
-    waits for an answer, "error" failed, "pending" has tasks that are due: under way, stopped at a
-    breakpoint, or killed. Empty: all."""
+    waits for an answer, "error" failed, of "unfinished" nodes are due: a run is under way, was
+    stopped before a node, or was killed. Empty: all."""
 
     metadata: dict[str, str | int | float | bool] = Field(default_factory=dict)
     """Selects threads whose last checkpoint has all of these in its metadata. Empty: all."""

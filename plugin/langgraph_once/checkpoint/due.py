@@ -6,13 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph.checkpoint.serde.types import TASKS
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, TASKS
 from langgraph.constants import START
 from langgraph.types import Send
 
-__all__ = ["Due", "due_in", "is_internal"]
+from langgraph_once.config_retention import ThreadStatus
+
+__all__ = ["Due", "due_in", "is_internal", "is_note", "status_of", "waiting_and_done"]
 
 _SENT = "pending_sends"
+_FAILED = ERROR.rstrip("_")
+"""Beside the error, the node that it is of may be noted."""
+_NO_TASK = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(slots=True)
@@ -67,6 +73,29 @@ def due_in(checkpoint: Mapping[str, Any], writes: Iterable[tuple[str, str, Any]]
         if node is not None:
             due.later.add((channel, node))
     return due
+
+
+def status_of(head: CheckpointTuple) -> ThreadStatus:
+    """How a thread stands, as its newest checkpoint and the writes on that say."""
+    writes = head.pending_writes or ()
+    waiting, done = waiting_and_done(writes)
+    if waiting:
+        return "interrupted"
+    if any(channel == ERROR and task not in done for task, channel, _ in writes):
+        return "error"
+    return "unfinished" if due_in(head.checkpoint, writes) else "idle"
+
+
+def waiting_and_done(writes: Iterable[tuple[str, str, Any]]) -> tuple[set[str], set[str]]:
+    """The tasks of a step that wait for an answer, and those that are done."""
+    writes = [each for each in writes if each[0] != _NO_TASK]
+    done = {task for task, channel, _ in writes if not is_note(channel)}
+    return {task for task, channel, _ in writes if channel == INTERRUPT} - done, done
+
+
+def is_note(channel: str) -> bool:
+    """Whether a write tells how a task stands, and is nothing that it gave."""
+    return channel in (INTERRUPT, RESUME) or channel.startswith(_FAILED)
 
 
 def is_internal(channel: str) -> bool:

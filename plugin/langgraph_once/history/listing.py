@@ -7,22 +7,20 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.serde.types import ERROR
 
 from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint.due import status_of
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
+from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import SerdeError
-from langgraph_once.rehearse.due import due_in
-from langgraph_once.rehearse.heads import Head
 from langgraph_once.survey.sizes import moment, tables_in
 from langgraph_once.survey.snapshot import Snapshot
 
-__all__ = ["ListedThread", "Status", "graph_of", "newest_threads", "status_of"]
+__all__ = ["ListedThread", "Status", "graph_of", "newest_threads"]
 
-Status: TypeAlias = Literal["idle", "interrupted", "error", "unfinished", "unreadable", ""]
-"""`idle`, `interrupted` and `error` as a server says them. `unfinished`: nodes are due, as a run is
-under way or was killed. Empty: the thread has only checkpoints of subgraphs."""
+Status: TypeAlias = ThreadStatus | Literal["unreadable", ""]
+"""Empty: the thread has only checkpoints of subgraphs."""
 
 _GRAPH_KEYS: Final = ("graph_id", "assistant_id")
 
@@ -68,18 +66,6 @@ def newest_threads(snapshot: Snapshot, saver: OnceSaver, limit: int) -> list[Lis
         size = _bytes(snapshot, thread_id)
         listed.append(ListedThread(str(thread_id), graph, count, moment(str(newest)), status, size))
     return listed
-
-
-def status_of(saved: CheckpointTuple) -> Status:
-    """How a thread stands whose newest checkpoint this is."""
-    place = CheckpointRef.of(saved.config)
-    waiting, done = Head(place.thread_id, place.checkpoint_ns, saved).tasks()
-    writes = saved.pending_writes or ()
-    if waiting:
-        return "interrupted"
-    if any(channel == ERROR and task not in done for task, channel, _ in writes):
-        return "error"
-    return "unfinished" if due_in(saved.checkpoint, writes) else "idle"
 
 
 def graph_of(saved: CheckpointTuple) -> str:

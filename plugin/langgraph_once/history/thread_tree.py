@@ -18,10 +18,11 @@ from langgraph.constants import START
 from langgraph.types import Send
 
 from langgraph_once.checkpoint.database import Statement
+from langgraph_once.checkpoint.due import is_note, status_of
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
-from langgraph_once.history.listing import Status, graph_of, status_of
-from langgraph_once.rehearse.heads import Head, is_note
+from langgraph_once.history.listing import Status, graph_of
+from langgraph_once.rehearse.heads import Head
 from langgraph_once.stream.part.messages_within import found_in_update
 from langgraph_once.stream.part.namespace import NS_SEP
 from langgraph_once.survey.sizes import tables_in

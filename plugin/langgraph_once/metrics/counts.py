@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakSet
 
-__all__ = ["OUTCOMES", "POOL", "StorageCounts", "StreamCounts", "pools", "storage", "streams"]
+__all__ = [
+    "OUTCOMES",
+    "POOL",
+    "RetentionCounts",
+    "StorageCounts",
+    "StreamCounts",
+    "pools",
+    "retention",
+    "storage",
+    "streams",
+]
 
 
 OUTCOMES: Final = (
@@ -93,6 +103,24 @@ class StorageCounts:
     """How long that took; in nanoseconds."""
 
 
+@dataclass(slots=True)
+class RetentionCounts:
+    """What the policy `checkpointer.once.retention` has done."""
+
+    passes: int = 0
+    """How often all threads were held against the rules."""
+    left_to_others: int = 0
+    """How often another server, or event loop, was at it."""
+    failures: int = 0
+    """Passes that ended with an error, and threads that could not be read."""
+    deleted_threads: int = 0
+    shortened_threads: int = 0
+    """Of which some checkpoints were deleted."""
+    deleted_checkpoints: int = 0
+    deleted_bytes: int = 0
+    """Of values, as they were stored."""
+
+
 POOL: Final[Mapping[str, int]] = {
     "pool_size": 0,
     "pool_available": 0,
@@ -129,4 +157,6 @@ streams: Final = StreamCounts()
 storage: Final = StorageCounts()
 """Of this process."""
 pools: Final = PoolCounts()
+"""Of this process."""
+retention: Final = RetentionCounts()
 """Of this process."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from langgraph_once.metrics.counts import pools, storage, streams
+from langgraph_once.metrics.counts import pools, retention, storage, streams
 
 __all__ = ["METRICS", "Metric"]
 
@@ -144,6 +144,54 @@ METRICS: Final = (
         (),
         "How long that took, without reading rows.",
         _number(lambda: storage.decode_ns / 1e9),
+    ),
+    Metric(
+        "langgraph_once_retention_passes",
+        "counter",
+        "{pass}",
+        (),
+        "How often the policy of retention looked at all threads.",
+        _number(lambda: retention.passes),
+    ),
+    Metric(
+        "langgraph_once_retention_failures",
+        "counter",
+        "{failure}",
+        (),
+        "Passes of it that ended with an error, and threads that could not be read.",
+        _number(lambda: retention.failures),
+    ),
+    Metric(
+        "langgraph_once_retention_deleted_threads",
+        "counter",
+        "{thread}",
+        (),
+        "Threads that it deleted whole.",
+        _number(lambda: retention.deleted_threads),
+    ),
+    Metric(
+        "langgraph_once_retention_shortened_threads",
+        "counter",
+        "{thread}",
+        (),
+        "Threads of which it deleted some checkpoints.",
+        _number(lambda: retention.shortened_threads),
+    ),
+    Metric(
+        "langgraph_once_retention_deleted_checkpoints",
+        "counter",
+        "{checkpoint}",
+        (),
+        "Checkpoints that it deleted.",
+        _number(lambda: retention.deleted_checkpoints),
+    ),
+    Metric(
+        "langgraph_once_retention_deleted_bytes",
+        "counter",
+        "By",
+        (),
+        "Bytes of values that it deleted, as they were stored.",
+        _number(lambda: retention.deleted_bytes),
     ),
     Metric(
         "langgraph_once_pool_connections",

@@ -12,7 +12,6 @@ import logging
 import random
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -21,9 +20,10 @@ from langgraph_once.checkpoint.moving.cells import why
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import seconds_in
+from langgraph_once.metrics import retention
 from langgraph_once.retention import Pruned, Pruner
 
-__all__ = ["RetentionCounters", "retained", "retention_counters"]
+__all__ = ["retained"]
 
 logger = logging.getLogger(__name__)
 
@@ -32,41 +32,6 @@ _FIRST_S: Final = (60.0, 300.0)
 _LEAST_REST_S: Final = 0.01
 _MOST_TOLD: Final = 3
 """Of threads that could not be read."""
-
-
-@dataclass
-class RetentionCounters:
-    """What the policy has done in this process since it started.
-
-    Attributes:
-        passes: How often all threads were looked at.
-        left_to_others: How often another server, or event loop, was at it.
-        failures: Passes that the database ended, and threads that could not be read.
-    """
-
-    passes: int = 0
-    left_to_others: int = 0
-    failures: int = 0
-    deleted_threads: int = 0
-    shortened_threads: int = 0
-    deleted_checkpoints: int = 0
-    deleted_rows: int = 0
-    deleted_bytes: int = 0
-
-    def add(self, done: Pruned) -> None:
-        """Count a pass."""
-        gone = done.before.less(done.after)
-        self.passes += 1
-        self.failures += len(done.troubles)
-        self.deleted_threads += done.deleted
-        self.shortened_threads += done.shortened
-        self.deleted_checkpoints += done.checkpoints
-        self.deleted_rows += gone.rows
-        self.deleted_bytes += gone.bytes
-
-
-retention_counters = RetentionCounters()
-"""Those of this process; the server imports this module by its name."""
 
 
 @contextlib.asynccontextmanager
@@ -99,12 +64,12 @@ async def _look_again_and_again(
         try:
             claim = await asyncio.to_thread(claim_database, database, schema=schema)
             if claim is None:
-                retention_counters.left_to_others += 1
+                retention.left_to_others += 1
             else:
                 with contextlib.closing(claim):
                     await _look(saver, rules)
         except Exception as error:  # a server is no worse for it
-            retention_counters.failures += 1
+            retention.failures += 1
             logger.warning("Retention stopped, and goes on in %s: %s", rules.every, why(error))
         await asyncio.sleep(every_s)
 
@@ -121,12 +86,18 @@ async def _look(saver: OnceSaver, rules: RetentionConfig) -> None:
             await aside(pruner.attempt, thread_id, done)
             await asyncio.sleep(max(_LEAST_REST_S, time.monotonic() - began))
     finally:
-        retention_counters.add(done)
         _tell(done)
 
 
 def _tell(done: Pruned) -> None:
+    """Count what a pass did, and log it."""
     gone = done.before.less(done.after)
+    retention.passes += 1
+    retention.failures += len(done.troubles)
+    retention.deleted_threads += done.deleted
+    retention.shortened_threads += done.shortened
+    retention.deleted_checkpoints += done.checkpoints
+    retention.deleted_bytes += gone.bytes
     logger.info(
         "Retention: %d threads, of which %d were deleted and %d shortened: %d checkpoints, "
         "%d bytes of values",

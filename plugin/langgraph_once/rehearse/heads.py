@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME
 
 from langgraph_once.checkpoint.database import Program, Row, Statement
+from langgraph_once.checkpoint.due import waiting_and_done
 from langgraph_once.checkpoint.saver import OnceSaver
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.stream.part.namespace import NS_SEP, node_names
 
-__all__ = ["Head", "is_note", "thread_heads"]
-
-_FAILED = ERROR.rstrip("_")
-"""Beside the error, the node that it is of may be noted."""
-_NO_TASK = "00000000-0000-0000-0000-000000000000"
+__all__ = ["Head", "thread_heads"]
 
 
 @dataclass(slots=True)
@@ -46,9 +42,7 @@ class Head:
 
     def tasks(self) -> tuple[set[str], set[str]]:
         """The tasks that wait for an answer, and those that are done."""
-        writes = [each for each in self.saved.pending_writes or () if each[0] != _NO_TASK]
-        done = {task for task, channel, _ in writes if not is_note(channel)}
-        return {task for task, channel, _ in writes if channel == INTERRUPT} - done, done
+        return waiting_and_done(self.saved.pending_writes or ())
 
     def copy(self) -> CheckpointTuple:
         """What a graph may change: it brings old checkpoints into its own form."""
@@ -83,11 +77,6 @@ def thread_heads(saver: OnceSaver, thread_id: str) -> Iterator[Head]:
         if head is not None and parents and all(known.get(ns) == parents[ns] for ns in parents):
             known[namespace] = head.checkpoint["id"]
             yield head
-
-
-def is_note(channel: str) -> bool:
-    """Whether a write tells how a task stands, and is nothing that it gave."""
-    return channel in (INTERRUPT, RESUME) or channel.startswith(_FAILED)
 
 
 def _head(saver: OnceSaver, thread_id: str, namespace: str) -> Head | None:

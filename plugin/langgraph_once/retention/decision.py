@@ -7,20 +7,16 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
-
 from langgraph_once.checkpoint.checkpoint_ids import moment_of
 from langgraph_once.checkpoint.database import Program
-from langgraph_once.checkpoint.due import due_in
+from langgraph_once.checkpoint.due import status_of
 from langgraph_once.checkpoint.found import FoundCheckpoints
 from langgraph_once.checkpoint.pruning import dropped_of
 from langgraph_once.checkpoint.stored import CheckpointRef
 from langgraph_once.checkpoint.tables import Tables
 from langgraph_once.config import RetentionConfig
-from langgraph_once.config_retention import ThreadStatus
 
-__all__ = ["NOTHING", "Outgoing", "is_older", "may_lose", "outgoing", "status_of"]
+__all__ = ["NOTHING", "Outgoing", "is_older", "may_lose", "outgoing"]
 
 
 class Outgoing(NamedTuple):
@@ -93,14 +89,3 @@ def _is_selected(tables: Tables, thread_id: str, rules: RetentionConfig) -> Prog
 def _text(value: Any) -> str:
     """A value as a command line says it."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def status_of(head: CheckpointTuple) -> ThreadStatus:
-    """How a thread stands, as its last checkpoint and the writes on that say."""
-    writes = head.pending_writes or ()
-    if not due_in(head.checkpoint, writes):
-        return "idle"
-    channels = {channel for _, channel, _ in writes}
-    if INTERRUPT in channels:
-        return "interrupted"
-    return "error" if ERROR in channels else "pending"

@@ -78,7 +78,7 @@ RULES = [
     RetentionConfig(older_than="300d", status=("idle",)),
     RetentionConfig(keep_last=9, status=("idle",)),
     RetentionConfig(keep_last=4),
-    RetentionConfig(older_than="90d", keep_last=2, status=("interrupted", "pending")),
+    RetentionConfig(older_than="90d", keep_last=2, status=("interrupted", "unfinished")),
     RetentionConfig(older_than="90d", keep_last=1),
 ]
 
@@ -171,8 +171,8 @@ def graph(saver: Any) -> Any:
 def standing(here: str) -> str:
     with stock(here) as saver:
         built = graph(saver)
-        for way in ("idle", "interrupted", "error", "pending"):
-            stops: Any = {"interrupt_before": ["end"]} if way == "pending" else {}
+        for way in ("idle", "interrupted", "error", "unfinished"):
+            stops: Any = {"interrupt_before": ["end"]} if way == "unfinished" else {}
             try:
                 built.invoke({"way": way}, on(way), **stops)
             except ValueError:
@@ -182,14 +182,14 @@ def standing(here: str) -> str:
     return here
 
 
-@pytest.mark.parametrize("status", ["idle", "interrupted", "error", "pending"])
+@pytest.mark.parametrize("status", ["idle", "interrupted", "error", "unfinished"])
 def test_how_a_thread_stands_is_told_by_its_checkpoints(
     standing: str, status: ThreadStatus
 ) -> None:
     with as_it_is(standing) as saver:
         rules = RetentionConfig(older_than="1s", status=(status,))
         done = prune(saver, rules, now=datetime.now(UTC) + DAY)
-    gone = {"idle", "interrupted", "error", "pending", "answered"} - {*threads(standing)}
+    gone = {"idle", "interrupted", "error", "unfinished", "answered"} - {*threads(standing)}
     assert gone == ({"idle", "answered"} if status == "idle" else {status})
     assert done.deleted == len(gone)
 
