@@ -295,12 +295,12 @@ class Deduplicator:
             self._messages.reexecution.state_passes()
         # D11: a resume sends the updates of tasks that were done before it once more.
         if not is_values and is_repeated_update(part, self.ledger):
-            self.stats.suppressed += 1
+            yield self._known(Because.SAME_UPDATE)
             return
         if self._cuts_states:
             data = self._state_cut(part).cut()
         elif is_values and not self._for_stock and is_unchanged(part, self.ledger):
-            self.stats.suppressed += 1
+            yield self._known(Because.SAME_STATE)
             return
         elif is_values and self.config.state == "changed":
             data = changed_keys(part, self.ledger)
@@ -308,6 +308,13 @@ class Deduplicator:
             data = part.data
         cut = part if data is part.data else part._replace(data=data)
         yield Operation(Kind.STATE, Because.NEW, cut)
+
+    def _known(self, because: Because) -> Operation:
+        """The consumer has a whole state or update."""
+        operation = Operation(Kind.STATE, because)
+        self.stats.suppressed += 1
+        self.stats.count(operation)
+        return operation
 
 
 def cuts_states(config: DedupConfig, modes: Collection[str]) -> bool:

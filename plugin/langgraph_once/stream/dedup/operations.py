@@ -55,6 +55,8 @@ class Because(_Told):
     SAME_ID = "D7", "The id is known: the message was streamed, an input, or in an earlier turn."
     ACCUMULATED = "D8", "The last chunk repeats the whole text of the chunks before it."
     OTHER_ID_OF_RUN = "D9", "One model run used two ids."
+    SAME_UPDATE = "D11", "The run resumes and repeats the update of a finished task."
+    SAME_STATE = "same state", "The state of the graph is the one before."
     EDITED = "L2", "A known id comes with another text."
     REMOVED = "L3", "A task removed the message."
     REST = "rest", "The consumer has only the beginning: tokens were lost."
@@ -116,7 +118,8 @@ class DedupStats:
     """Parts of modes and types that this version does not know, passed on, by mode."""
 
     reasons: Counter[str] = field(default_factory=Counter)
-    """What was decided on messages and why, as `commit D1`; but for tokens that simply go on."""
+    """What was decided and why, as `commit D1`; but for tokens that simply go on, and states that
+    have news."""
 
     def publish(self) -> None:
         """Add these to the metrics of the process: once, as the stream ends, well or badly."""

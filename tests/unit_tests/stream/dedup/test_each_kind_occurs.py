@@ -78,6 +78,34 @@ def two_models_one_behind() -> None:
     list(dedup(chain(both).stream(ASKED, **MESSAGES), **MESSAGES))
 
 
+def goes_on_after_a_crash() -> None:
+    """A node beside the one that failed is done: its update comes again."""
+    failures = iter([True, False])
+
+    def fail_once(_: Any) -> Any:
+        if next(failures):
+            raise TimeoutError
+        return {"messages": [AIMessage("Late.")]}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("fail_once", fail_once)
+    builder.add_node("beside", lambda _: {"messages": [AIMessage("Beside.")]})
+    builder.add_edge(START, "beside").add_edge(START, "fail_once")
+    graph = exactly(builder.compile(checkpointer=InMemorySaver()))
+    with contextlib.suppress(TimeoutError):
+        list(graph.stream(ASKED, THREAD, stream_mode="updates"))
+    list(graph.stream(None, THREAD, stream_mode="updates"))
+
+
+def says_the_same_twice() -> None:
+    """The second node writes what is there, so the state after it is the one before it."""
+    builder: Any = StateGraph(MessagesState)
+    for name in ("a", "b"):
+        builder.add_node(name, lambda _: {"messages": [AIMessage("Same.", id="one")]})
+    graph = exactly(builder.add_edge(START, "a").add_edge("a", "b").compile())
+    list(graph.stream(ASKED, stream_mode="values"))
+
+
 Scene = str | Callable[[], None]
 """A scenario of the corpus, or what plays a graph of its own."""
 
@@ -116,6 +144,8 @@ REASONS: Final[dict[Because, tuple[Scene, Source]]] = {
     Because.SAME_ID: ("agent", "once"),
     Because.ACCUMULATED: ("final-text", "once"),
     Because.OTHER_ID_OF_RUN: ("id-first", "dedup"),
+    Because.SAME_UPDATE: (goes_on_after_a_crash, "once"),
+    Because.SAME_STATE: (says_the_same_twice, "once"),
     Because.EDITED: ("edited-twice", "once"),
     Because.REMOVED: ("removed-answer", "once"),
     Because.REST: ("copied-lengthened", "once"),
