@@ -252,8 +252,9 @@ self-hosted one may send all metrics of the process to LangChain (langgraph-api 
 ## What it costs
 
 Nothing for a token, and nothing for a value that the serializer encodes: neither is counted. A
-stream adds its counts when it ends, in 2 µs; a saver adds some integers for each write. This is
-done in any case. The setting only lets somebody read the integers.
+stream adds its counts when it ends, in some 3 µs of CPU; a saver adds some integers for each
+write, 1 µs of the 51 that the shortest takes in SQLite, in memory (2026-11-26, in turns in one
+process). This is done in any case. The setting only lets somebody read the integers.
 
 ## The metrics
 """

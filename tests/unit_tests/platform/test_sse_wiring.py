@@ -59,6 +59,21 @@ def test_a_request_may_ask_for_what_is_off(serve: Serve) -> None:
     assert list(texts([answer.content]).values()) == [HELLO]
 
 
+def test_a_stream_that_is_deduplicated_here_is_in_the_metrics(serve: Serve) -> None:
+    client = serve(ONCE_HTTP__SSE_DEDUP="true", ONCE_HTTP__METRICS='["prometheus"]')
+
+    def ended() -> float:
+        told = client.get("/once/metrics").text
+        return float(told.partition("\nlanggraph_once_streams_total ")[2].partition("\n")[0])
+
+    before = ended()
+    client.get("/runs/stream")
+    assert ended() == before + 1
+    client.get("/once/health")
+    client.get("/nowhere/stream")
+    assert ended() == before + 1
+
+
 def test_an_unknown_encoding_stops_the_server_and_names_what_there_is(serve: Serve) -> None:
     with pytest.raises(
         SystemExit, match=r"ONCE_HTTP__SSE_ENCODINGS\[0\]: .*'zstd', 'br' or 'gzip'"
