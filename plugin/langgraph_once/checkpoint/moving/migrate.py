@@ -38,6 +38,7 @@ from langgraph_once.serde.layers.tag import PLAIN_TAGS
 
 __all__ = ["Migration", "Way", "entering", "leaving", "migrate", "reading", "rotating"]
 
+# A server that still has one of our tables in use holds it for a statement, rarely for more.
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
 _OPAQUE: Final = Opaque.__module__.encode()

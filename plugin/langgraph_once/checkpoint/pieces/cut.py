@@ -19,6 +19,7 @@ __all__ = ["DIGEST_BYTES", "MAX_FINE_BYTES", "Cutter", "Piece"]
 Piece: TypeAlias = bytes | memoryview
 """The bytes of a piece; a new one is a view of its value: to copy 2 MB takes 0.4 ms."""
 
+# 128 bits: no two pieces of a thread share a name by chance, and manifests stay short.
 DIGEST_BYTES: Final = 16
 
 _FINE_BYTES: Final = 1024

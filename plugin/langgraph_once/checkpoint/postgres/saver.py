@@ -31,6 +31,7 @@ __all__ = [
     "open_postgres_to_read",
 ]
 
+# As psycopg's default. Upstream's savers say 0: each statement is prepared at its first use.
 _PREPARE: Final = 5
 _CLAIM_KEY: Final = "hashtextextended(COALESCE(current_schema(), ''), 6048120937455018246)"
 """Of the lock of `claim_postgres`: of each schema there is one."""

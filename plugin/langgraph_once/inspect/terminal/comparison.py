@@ -125,5 +125,6 @@ async def _read(asked: Sequence[SideRequest], clients: Sequence[Counting]) -> Vi
 async def _delete(sides: Iterable[SideView], counting: Counting) -> None:
     for side in sides:
         if side.thread_id is not None:
+            # The comparison is done: a thread that stays behind does not make it fail.
             with suppress(APIError, httpx.HTTPError):
                 await counting.client.threads.delete(side.thread_id)

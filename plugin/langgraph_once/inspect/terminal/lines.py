@@ -44,6 +44,7 @@ class Lines:
                 self._waiting[event.side, event.item] = None
             case TextAppended():
                 self._waiting[event.side, event.item] = None
+            # A pipe takes nothing back: what was told wrongly is told again, with its mark.
             case ItemChanged() if (event.side, event.item) in self._told:
                 yield from self._corrected(event)
             case Began() if event.run_id:

@@ -17,6 +17,7 @@ from langgraph_once.inspect.terminal.lines import held, plain, summary, word_for
 
 __all__ = ["Screen", "shown_live"]
 
+# Drawing a long view takes milliseconds, for which the stream waits: not for each token.
 PER_SECOND: Final = 12
 MAX_VALUE: Final = 500
 """How much of a value is shown, in characters."""
@@ -77,6 +78,7 @@ class Screen:
             table.add_column(ratio=1)
         sides = self._view.sides.items()
         table.add_row(*(_head(name, side) for name, side in sides))
+        # The heads take three lines.
         rest = None if self._height is None else max(1, self._height - 3)
         table.add_row(*(_LastLines(_items(side), rest) for _, side in sides))
         return table

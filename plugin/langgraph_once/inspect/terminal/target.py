@@ -35,6 +35,7 @@ def json_or_text(answer: str) -> Any:
 def is_thread(target: str) -> bool:
     """Whether it is the id of a thread; else it is the name of a graph."""
     try:
+        # `UUID` takes other spellings, too, as with braces; a server knows threads by this one.
         return str(UUID(target)) == target.lower()
     except ValueError:
         return False

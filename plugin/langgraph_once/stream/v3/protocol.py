@@ -119,6 +119,7 @@ class ProtocolForm:
         if not part.ns:
             self._in_state, self._has_state = set(ids), True
         for message in said:
+            # Two messages under one id: the client shows one, and nobody knows which.
             if isinstance(message, AIMessage) and ids[str(message.id)] == 1:
                 yield from self._corrected(message, is_root=not part.ns)
         yield part
@@ -175,6 +176,7 @@ class ProtocolForm:
         run, message_id = str(part.meta.get(RUN_KEY)), str(part.data.get("id"))
         shown = self._runs[run] = _ShownMessage(message_id, part.ns)
         gone = self._gone.pop(task_in(part.meta), [])
+        # Only text is compared while it streams, and only with a single message.
         if len(gone) == 1 and gone[0].is_text and not gone[0].is_empty:
             self._held[run] = _Held(gone[0], part)
             return
