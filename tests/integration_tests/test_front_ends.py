@@ -59,7 +59,7 @@ def shown(server: DevServer, chromium: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("page", ["fetch", "use-stream", "use-stream-v3", "ag-ui"])
-def test_it_shows_the_answer_once(shown: dict[str, Any], page: str) -> None:
+def test_the_front_end_shows_the_answer_once(shown: dict[str, Any], page: str) -> None:
     assert shown[page]["problems"] == []
     assert shown[page]["status"] == "done"
     assert shown[page]["shown"] == [["human", "What is the capital of France?"], ["ai", ANSWER]]

@@ -61,7 +61,7 @@ def test_each_understands_the_other(last: Path) -> None:
     assert played(last, "read", of_last) == expected, "what both were, and are"
 
 
-def test_it_is_the_package_of_the_last_release_that_is_played(last: Path) -> None:
+def test_the_plays_run_the_package_of_the_last_release(last: Path) -> None:
     code = "import langgraph_once; print(langgraph_once.__file__)"
     env = {**os.environ, "PYTHONPATH": str(last)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)

@@ -213,7 +213,7 @@ class TestJoining:
         assert {part.mode for part in joined} == {"updates"}
 
     @GRAPHS
-    async def test_who_leaves_may_come_back(
+    async def test_a_reader_that_leaves_a_run_may_come_back(
         self, client: LangGraphClient, thread_id: str, graph: str
     ) -> None:
         run = stream_run(client, thread_id, graph, input=ASKED, **ADDED_UP)

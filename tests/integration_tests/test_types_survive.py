@@ -115,13 +115,15 @@ def resume(client: Any, graph: str, folder: str) -> Any:
 @pytest.mark.parametrize("folder", FOLDERS)
 @pytest.mark.parametrize("graph", GRAPHS)
 class TestSurvival:
-    def test_it_runs_to_its_interrupt(self, story: Story, graph: str, folder: str) -> None:
+    def test_the_agent_runs_to_its_interrupt(self, story: Story, graph: str, folder: str) -> None:
         asked = story.asked[graph, folder]
         assert "raised" not in asked, asked
         assert asked["next"], asked
         assert asked["interrupts"]
 
-    def test_its_state_is_read_as_before(self, story: Story, graph: str, folder: str) -> None:
+    def test_the_state_of_the_agent_is_read_as_before(
+        self, story: Story, graph: str, folder: str
+    ) -> None:
         finished = story.finished[graph, folder]
         assert "raised" not in finished, finished
         before, asked = finished["before"], story.asked[graph, folder]

@@ -19,13 +19,13 @@ def _reach(**tests: set[int]) -> Reach:
     return Reach(lines, dict.fromkeys(lines, 1.0))
 
 
-def test_those_that_run_the_statement_come_alone() -> None:
+def test_tests_that_run_the_statement_come_alone() -> None:
     reach = _reach(calls={5}, runs={5, 8})
     assert reach.tests(_change(5, 7, 8)) == ["test_other.py::runs"]
     assert reach.tests(_change(5, 9)) == ["test_other.py::calls", "test_other.py::runs"]
 
 
-def test_what_no_test_calls_is_for_all() -> None:
+def test_a_change_that_no_test_calls_is_for_all_tests() -> None:
     reach = _reach(calls={5}, runs={5, 8})
     assert reach.tests(_change(30, 31)) == list(reach.lines)
     assert not reach.has(_change(30, 31))
@@ -39,7 +39,7 @@ def test_what_is_called_at_import_is_for_all_and_first_for_those_that_call_it() 
     assert reach.tests(_change(5, 8)) == ["test_other.py::runs", "test_other.py::other"]
 
 
-def test_those_of_its_name_quick_ones_and_different_ones_come_first() -> None:
+def test_tests_named_for_the_function_quick_and_different_ones_come_first() -> None:
     line = ("room/cut.py", 7)
     seconds = {
         "test_other.py::slow": 3.0,

@@ -63,7 +63,7 @@ async def test_a_remote_node_goes_on_behind_a_cut(graph_server: DevServer, subgr
     assert list(differences(*map(normal, told))) == []
 
 
-async def test_who_gives_up_tells_what_the_consumer_has(graph_server: DevServer) -> None:
+async def test_a_reader_that_gives_up_tells_what_the_consumer_has(graph_server: DevServer) -> None:
     ledger = Ledger()
     seen: list[Any] = []
     with CuttingProxy(graph_server.port, cuts=[Cut(5), *[0] * 20]) as proxy:

@@ -71,7 +71,7 @@ def test_tables_are_upstreams_and_ours(
         stock.setup()
 
 
-def test_who_waited_for_the_lock_sees_what_was_made_meanwhile(
+def test_a_session_that_waited_for_the_lock_sees_tables_made_meanwhile(
     database: str, conn: psycopg.Connection[Any]
 ) -> None:
     for _ in range(3):  # it remembers that nothing is there

@@ -103,7 +103,7 @@ def noted(program: Program[T], note: Callable[[Statement], None]) -> Program[T]:
         note(asked)
 
 
-def test_who_sweeps_waits_for_those_who_store(
+def test_a_sweep_waits_for_savers_that_store(
     savers: list[OncePostgresSaver], watcher: psycopg.Connection[Any]
 ) -> None:
     """A value that is stored already is stored again, while the first one is rolled back."""
@@ -353,7 +353,7 @@ def test_one_connection_that_died_is_told(database: str, watcher: psycopg.Connec
                 saver.get_tuple(ON)
 
 
-def test_who_is_alone_has_one_connection(database: str) -> None:
+def test_a_saver_without_others_takes_one_connection(database: str) -> None:
     """Two would take turns, and neither have at hand what it did a moment ago."""
     with open_postgres_saver(database, max_size=10) as saver:
         for number in range(3):

@@ -168,7 +168,7 @@ async def test_another_writer_between_reading_and_writing_waits(
     assert outcomes == ["database is locked"]
 
 
-def test_who_was_answered_does_not_begin_again_where_a_table_is_gone(
+def test_a_program_that_was_answered_does_not_begin_again_where_a_table_is_gone(
     saver: OnceSqliteSaver,
 ) -> None:
     """What it was told may not be so any more: it fails, and whoever asked asks again."""

@@ -74,7 +74,7 @@ def test_a_result_that_a_graph_hands_to_the_one_around_it_is_told_once() -> None
     assert types(watching().stream_sync(run)).count("tool_result") == 1
 
 
-def test_who_watches_no_messages_is_told_of_none() -> None:
+def test_a_processor_that_watches_no_messages_is_told_of_none() -> None:
     run = asking().stream_events(ASKED, version="v3")
     events = watching(token_streaming=None, channels=[ChannelConfig(key="messages")])
     assert set(types(events.stream_sync(run))) == {"channel_value", "stream_ended"}

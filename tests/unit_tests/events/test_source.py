@@ -71,7 +71,7 @@ def test_only_who_tells_artifacts_of_a_thread_starts_from_its_state(
     assert (seeded(graph, config, channels) is not None) is is_seeded
 
 
-def test_what_streams_is_a_graph() -> None:
+def test_is_graph_takes_local_and_remote_graphs() -> None:
     assert is_graph(local())
     assert is_graph(RemoteGraph("agent", url=URL))
     assert not is_graph(iter([]))

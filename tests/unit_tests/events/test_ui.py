@@ -34,7 +34,7 @@ def test_a_merge_into_one_that_is_gone_shows_it_anew() -> None:
     assert told(GONE) == [("remove", "a", {})]
 
 
-def test_what_was_shown_longest_ago_is_forgotten() -> None:
+def test_the_ui_message_that_was_shown_longest_ago_is_forgotten() -> None:
     shown = [ui("a", x=1), ui("b", x=1), ui("c", x=1)]
     later = [ui("b", merge=True, y=2), ui("a", merge=True, y=2)]
     assert told(*shown, *later, max_messages=2)[3:] == [

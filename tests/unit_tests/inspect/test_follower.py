@@ -95,7 +95,7 @@ class TestMessages:
             shown_again, left_out = (1, 0) if side == "stock" else (0, 1)
             assert (seen.counts.repeated, seen.counts.left_out) == (shown_again, left_out)
 
-    def test_what_was_missing_is_repaired(self) -> None:
+    def test_a_missing_rest_is_shown_as_repaired(self) -> None:
         begun = [said(AIMessageChunk(content="Hello ", id="m1"))]
         seen = followed("once", *begun, said(AIMessage("Hello you", id="m1")))
         assert marks(seen) == [("Hello you", "kept", ["kept", "repaired"])]

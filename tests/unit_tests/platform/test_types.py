@@ -87,7 +87,7 @@ def test_every_value_is_looked_into_and_none_is_shown(
         assert secret not in printed.stderr
 
 
-def test_what_cannot_be_opened_is_counted(project: Path) -> None:
+def test_types_counts_values_that_cannot_be_decrypted(project: Path) -> None:
     file = f"file:{project}/once.sqlite?immutable=1"
     with closing(sqlite3.connect(file, uri=True)) as conn:
         tags = conn.execute("SELECT type FROM checkpoints UNION ALL SELECT type FROM writes")

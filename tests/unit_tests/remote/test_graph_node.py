@@ -144,7 +144,7 @@ class TestModes:
         assert Around(modes=both).caller.modes == {"updates", "messages"}
         assert Around(modes=both, handlers=()).caller.modes == {"updates"}
 
-    def test_who_wants_the_nearest_graph_alone_does_not_listen(self) -> None:
+    def test_a_handler_of_the_nearest_graph_alone_does_not_listen(self) -> None:
         around = Around()
         around.handlers[0].subgraphs = False
         assert around.caller.modes == {"updates"}

@@ -55,7 +55,7 @@ class TestChunks:
             ),
         }
 
-    def test_who_is_hidden_is_not_heard_on_the_channel(self) -> None:
+    def test_a_hidden_node_is_not_heard_on_the_channel(self) -> None:
         meta = {"langgraph_node": "quiet", "langgraph_checkpoint_ns": "quiet:1"}
         message = AIMessageChunk(content="Hello", id="a").model_dump()
         events = [

@@ -105,7 +105,7 @@ def test_a_server_that_does_not_answer_is_asked_again() -> None:
     ],
     ids=["no config", "an empty one", "no server", "no node", "no thread"],
 )
-def test_who_is_no_node_of_a_served_graph_asks_nothing(given: Any) -> None:
+def test_a_caller_that_is_no_node_of_a_served_graph_asks_nothing(given: Any) -> None:
     assert served_run(given) is None
     server = Server()
     server.threads(given)

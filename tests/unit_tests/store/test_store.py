@@ -122,7 +122,7 @@ async def test_rows_cannot_be_swapped(place: Place, column: str) -> None:
             await store.aget(namespace, "other" if column == "key" else "tea")
 
 
-async def test_who_asks_for_a_damaged_item_harms_nobody_who_asks_at_the_same_time(
+async def test_a_damaged_item_harms_no_other_question_of_the_same_batch(
     place: Place,
 ) -> None:
     async with place.opened() as store:

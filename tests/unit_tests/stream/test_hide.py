@@ -151,7 +151,7 @@ def _ways_to_hide() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("way", "hide"), [*_ways_to_hide()])
-async def test_who_is_hidden_is_not_heard(way: str, hide: str) -> None:
+async def test_a_hidden_node_is_not_heard(way: str, hide: str) -> None:
     given, hidden = HIDES[hide]
     if way == hide == "root":  # of graphs inside nothing is heard, but by their nodes there
         hidden = ALL

@@ -38,7 +38,7 @@ HELLO = "Hello from the deepest level."
 AUTO = DedupConfig(state="auto")
 
 
-def test_upstream_keys() -> None:
+def test_upstreams_private_keys_are_those_that_we_read() -> None:
     assert readers.TASK_ID_KEY == upstream.CONFIG_KEY_TASK_ID
     assert readers.V3_KEY == upstream.CONFIG_KEY_STREAM_MESSAGES_V2
     assert attempts.PUSH == upstream.PUSH

@@ -60,7 +60,7 @@ def grown(size: int) -> CutValue:
 
 
 @given(data=st.binary(max_size=3000), times=st.integers(1, 40), lead=st.integers(0, 50))
-def test_what_is_cut_comes_back(data: bytes, times: int, lead: int) -> None:
+def test_bytes_that_are_cut_into_pieces_come_back(data: bytes, times: int, lead: int) -> None:
     whole = data * times
     database = Database()
     database.store(cut(whole, lead))
@@ -149,7 +149,7 @@ def test_a_manifest_grows_with_the_logarithm() -> None:
     assert len(value.manifest.to_bytes()) < 600
 
 
-def test_what_another_deleted_is_stored_again() -> None:
+def test_pieces_that_another_deleted_are_stored_again() -> None:
     value = cut(noise(300_000), before=grown(300_000))
     for kind in (0, 1):
         database = Database()

@@ -108,7 +108,7 @@ def test_what_did_not_change_is_not_named_again() -> None:
     assert not CUTTER.named
 
 
-def test_what_was_long_ago_is_forgotten() -> None:
+def test_values_that_were_cut_long_ago_are_forgotten() -> None:
     recent = Recent(CUTTER, max_bytes=100_000)
     for seed in range(9):
         recent.split("thread", "once1", noise(20_000, seed), lead_bytes=0)

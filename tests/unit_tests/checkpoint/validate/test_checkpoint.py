@@ -187,7 +187,7 @@ def test_damage_of_a_checkpoint_is_found(kind: str) -> None:
 
 
 @pytest.mark.parametrize("key", sorted(sound()["checkpoint"].keys() - {"updated_channels"}))
-def test_what_a_checkpoint_must_have(key: str) -> None:
+def test_a_key_that_a_checkpoint_lacks_is_a_finding(key: str) -> None:
     checkpoint = damaged(["checkpoint", key], GONE)["checkpoint"]
     told(validate_checkpoint(checkpoint), [(f'["{key}"]', "is missing")])
 

@@ -42,7 +42,7 @@ def test_a_message_goes_on_as_it_was_begun() -> None:
     ]
 
 
-def test_what_the_task_said_before_stays() -> None:
+def test_what_a_task_said_before_a_reconnect_stays() -> None:
     """For a later stream it would be an earlier attempt of the task."""
     third = chunk("c", "Two.")
     assert fed(went_on(), chunk("b", " ha."), third) == [

@@ -173,7 +173,7 @@ class TestVoidTasks:
     def test_tasks_that_the_thread_knows_nothing_of_are_void(self) -> None:
         assert [*void_tasks(RUN, ["first:first-1", "second:0", "second:second-1"])] == ["second:0"]
 
-    def test_what_they_said_is_taken_back(self) -> None:
+    def test_messages_of_void_tasks_are_taken_back(self) -> None:
         taken_back, *_ = lost_parts(RUN, ALL, said_by("second:0", "x"))
         assert taken_back.data == RemoveMessage(id="x")
 

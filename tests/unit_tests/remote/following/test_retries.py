@@ -56,7 +56,7 @@ def test_a_proxy_that_cuts_every_minute_is_come_back_to_at_once(
     assert connections(clock, held_s=60, within_s=3600, error=error) >= 59
 
 
-def test_what_brings_nothing_is_given_up(clock: Clock) -> None:
+def test_connections_that_bring_nothing_are_given_up(clock: Clock) -> None:
     tries = Retries(RemoteConfig(max_retries=2))
     waits = []
     for _ in range(3):

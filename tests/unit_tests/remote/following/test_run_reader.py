@@ -148,7 +148,7 @@ def test_a_frame_is_bounded_though_it_comes_at_once() -> None:
         list(FrameReader(1024).feed(frame))
 
 
-def test_what_says_nothing_is_no_frame() -> None:
+def test_lines_of_a_stream_that_say_nothing_are_no_frame() -> None:
     assert list(FrameReader(1024).feed(b"retry: 10\r\n\r\n: beat\r\n\r\n\r\n")) == []
 
 

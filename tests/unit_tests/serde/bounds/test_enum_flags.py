@@ -37,14 +37,14 @@ def test_a_combination_is_the_one_that_the_program_has() -> None:
     assert flag_of(Perm, 4) is Perm.X
 
 
-def test_what_nobody_holds_is_let_go() -> None:
+def test_combinations_of_flags_that_nobody_holds_are_let_go() -> None:
     before = len(Wide._value2member_map_)
     for number in range(3_000):
         flag_of(Wide, number << 8)
     assert len(Wide._value2member_map_) - before < 600
 
 
-def test_what_somebody_holds_stays_the_same() -> None:
+def test_combinations_of_flags_that_somebody_holds_stay_the_same() -> None:
     held = [flag_of(Wide, 1 << 40 | number) for number in range(1_200)]
     for number in range(1_800):
         flag_of(Wide, 1 << 41 | number)

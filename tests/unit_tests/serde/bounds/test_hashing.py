@@ -65,7 +65,7 @@ MAKERS: list[Any] = [
 
 
 @pytest.mark.parametrize("make", MAKERS[:-1])
-def test_what_doubles_at_each_level_is_refused(make: Any) -> None:
+def test_hashing_a_key_that_doubles_at_each_level_is_refused(make: Any) -> None:
     hashing().check([tied(make, 10)])
     with pytest.raises(SizeLimitError, match="max_decoded_objects"):
         hashing().check([tied(make, 60)])

@@ -65,7 +65,7 @@ def test_what_is_shared_is_written_in_the_time_of_its_parts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRAPS)
-def test_what_would_never_end_is_not_written(name: str) -> None:
+def test_a_value_whose_shared_parts_never_end_is_not_written(name: str) -> None:
     started = time.process_time()
     with pytest.raises(EncodeError, match=r"shared parts written out.*max_decoded_objects"):
         SERDE.dumps_typed({"state": nested(60, WRAPS[name])})

@@ -149,7 +149,7 @@ def test_what_strict_enforcement_does_not_write_is_heard_as_blocked() -> None:
 
 
 @pytest.mark.parametrize("enforcement", ["strict", "warn"])
-def test_what_is_allowed_is_no_event(enforcement: Literal["strict", "warn"]) -> None:
+def test_an_allowed_type_is_no_event_of_the_audit(enforcement: Literal["strict", "warn"]) -> None:
     once = OnceSerializer(strict_config(allowed_types=NAMES, enforcement=enforcement))
     with Audit() as audit:
         once.loads_typed(once.dumps_typed([*ALL, Marked("x")]))

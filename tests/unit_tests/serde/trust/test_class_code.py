@@ -83,7 +83,7 @@ def test_a_hash_that_dataclasses_write_asks_for_attributes() -> None:
 
 
 @pytest.mark.parametrize("name", ["__float__", "__iter__", "__fspath__", "__len__", "keys"])
-def test_what_constructors_ask_of_arguments(name: str) -> None:
+def test_argument_hook_finds_methods_that_constructors_call_on_arguments(name: str) -> None:
     assert argument_hook(type("Own", (Record,), {name: lambda _: 1})) == name
 
 

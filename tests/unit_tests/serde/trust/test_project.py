@@ -79,7 +79,7 @@ def read(module: str, name: str, *source: Path) -> Any:
 
 
 @pytest.mark.parametrize("module", ["own_notes", "own_pkg", "own_pkg.deep"])
-def test_what_the_source_declares_is_imported(folder: Path, module: str) -> None:
+def test_a_class_that_the_projects_source_declares_is_imported(folder: Path, module: str) -> None:
     back = read(module, "Note", folder)
     assert (type(back).__module__, back.text) == (module, "a")
 

@@ -102,7 +102,7 @@ def test_exceptions_can_be_storable() -> None:
     assert (type(again), again.args) == (ShopError, (3,))
 
 
-def test_what_upstream_wrote_is_read() -> None:
+def test_a_storable_class_in_rows_of_upstream_is_read() -> None:
     again = serde("msgpack").loads_typed(serde("msgpack").dumps_typed([Invoice(3), Colour.RED]))
     assert again == [Invoice(3), Colour.RED]
 

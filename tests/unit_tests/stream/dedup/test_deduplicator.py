@@ -267,7 +267,9 @@ class TestStates:
             [one],
         ]
 
-    def test_one_that_left_a_list_deep_inside_is_removed_there(self, states: Deduplicator) -> None:
+    def test_a_message_that_left_a_list_deep_inside_is_removed_there(
+        self, states: Deduplicator
+    ) -> None:
         one, two = AIMessage("One.", id="1"), AIMessage("Two.", id="2")
         deep = [Part((), "values", {"groups": [[*found], ["x"]]}) for found in ([one, two], [two])]
         out = fed(states, *deep)
@@ -334,7 +336,7 @@ class TestStates:
         part = Part((), "values", {"final": hello, "messages": [hello]})
         assert fed(states, part)[0] is part.data
 
-    def test_what_the_platform_put_there_stays(self, states: Deduplicator) -> None:
+    def test_keys_of_the_platform_in_an_update_stay(self, states: Deduplicator) -> None:
         hello = AIMessage("Hello", id="m")
         part = Part((), "updates", {"__interrupt__": ({"review": [hello]},)})
         assert fed(states, *tokens("Hello"), part)[1] is part.data

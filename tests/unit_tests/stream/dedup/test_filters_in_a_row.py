@@ -38,7 +38,7 @@ def test_a_repair_after_the_end_goes_on_with_the_message(streamed: Any, returned
 
 
 @pytest.mark.parametrize("streamed", [PLAIN, {**PLAIN, "once": NOTE}])
-def test_what_a_repair_said_is_known(streamed: Any) -> None:
+def test_a_second_filter_knows_what_a_repair_of_the_first_said(streamed: Any) -> None:
     first, second = Deduplicator(), Deduplicator()
     whole = Part((), "messages", AIMessage("One two", id="m"), streamed)
     parts = [

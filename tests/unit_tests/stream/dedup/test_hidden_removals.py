@@ -37,7 +37,7 @@ def test_what_says_the_same_after_its_removal_is_not() -> None:
     assert told(SAID, REMOVED, COPY) == [COPY.data]
 
 
-def test_who_is_hidden_may_remove_all_that_is_not() -> None:
+def test_a_hidden_node_may_remove_all_messages_that_are_not_hidden() -> None:
     removed = part(RemoveMessage(id=REMOVE_ALL_MESSAGES), "agent:1|quiet:2")
     assert told(COPY, removed) == [COPY.data, removed.data]
 

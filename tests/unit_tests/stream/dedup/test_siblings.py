@@ -109,7 +109,7 @@ def asks_after_streaming(text: str) -> Node:
         (asks(edits("The same.")), edits("The same."), returns_it),
     ],
 )
-def test_who_has_what_a_step_wrote_before_a_resume_has_the_one_that_the_list_keeps(
+def test_after_a_resume_a_reader_has_the_write_of_a_step_that_the_list_keeps(
     a: Node, b: Node, c: Node, is_behind: bool, modes: list[str]
 ) -> None:
     """Of one new id: what a task wrote before the interrupt, and what one writes after it."""
@@ -303,7 +303,7 @@ def test_what_two_tasks_hand_on_as_they_were_given_it_is_not_said() -> None:
     assert list(graph.stream({"messages": [FIRST]}, stream_mode="messages")) == []
 
 
-def test_what_did_not_change_is_said_once() -> None:
+def test_a_message_that_parallel_tasks_return_unchanged_is_said_once() -> None:
     chunks = list(
         exactly(side_by_side("ab", returns_it, returns_it)).stream(ASKED, stream_mode="messages")
     )

@@ -93,7 +93,7 @@ BASE = AIMessage("yes", tool_calls=[{"name": "f", "args": {"n": 1}, "id": "c"}])
     ],
     ids=lambda message: repr(message.content)[:20] + message.type,
 )
-def test_what_differs_in_content_differs(other: BaseMessage) -> None:
+def test_messages_that_say_something_else_have_another_content(other: BaseMessage) -> None:
     assert content_of(BASE) != content_of(other)
 
 

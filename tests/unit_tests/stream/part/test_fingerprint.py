@@ -68,12 +68,12 @@ def test_neighbours_in_a_list_are_told_apart() -> None:
         assert fingerprint([one, other]) != fingerprint([one + other])
 
 
-def test_what_cannot_be_looked_into_has_none() -> None:
+def test_a_value_that_cannot_be_looked_into_has_no_fingerprint() -> None:
     for value in (object(), [object()], {"a": object()}, Point, {1}):
         assert fingerprint(value) is None
 
 
-def test_what_is_too_deep_has_none() -> None:
+def test_a_value_that_is_too_deep_has_no_fingerprint() -> None:
     deep: Any = "end"
     for _ in range(MAX_DEPTH):
         deep = [deep]

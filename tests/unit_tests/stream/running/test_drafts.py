@@ -65,7 +65,7 @@ class TestWhatIsADraft:
         assert meta["once"].keys() == {*first_meta["once"], "draft"}
 
     @pytest.mark.parametrize("node", [says("Hello."), says_copy("Hello."), nested(says("Hi."), 2)])
-    def test_what_enters_the_state_is_none(self, node: Any) -> None:
+    def test_a_message_that_enters_the_state_is_no_draft(self, node: Any) -> None:
         chunks = streamed(chain(node), subgraphs=True)
         assert marked([chunk for _, chunk in chunks]) == []
 

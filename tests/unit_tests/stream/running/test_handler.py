@@ -134,7 +134,7 @@ class TestFound:
         team = graph_of(crew=chain(node)).compile()
         assert texts(graph_of(team=team).compile()) == ["Handed over."]
 
-    def test_entrypoint_final(self) -> None:
+    def test_the_handler_finds_messages_in_entrypoint_final(self) -> None:
         @entrypoint()
         def flow(_: str) -> Any:
             return entrypoint.final(value={"out": [AIMessage("Hello.")]}, save=[AIMessage("No.")])

@@ -97,7 +97,7 @@ class TestWithoutIds:
 
         assert said(graph_of(Replaced, node), GIVEN) == [YES]
 
-    def test_what_a_node_writes_to_is_news(self) -> None:
+    def test_an_input_that_a_node_changes_in_place_is_news(self) -> None:
         def node(state: Any) -> Any:
             state["messages"][-1].content = "No."
             return {"messages": state["messages"]}
@@ -162,7 +162,9 @@ class TestPastANode:
         ],
         ids=["edited", "removed"],
     )
-    def test_what_was_touched_since_comes_again(self, between: list[Any]) -> None:
+    def test_an_input_that_was_edited_or_removed_since_comes_again(
+        self, between: list[Any]
+    ) -> None:
         graph = graph_of(Talk, returns(*between), returns(AIMessage(YES, id="a")), sees=Topic)
         assert said(graph, NAMED) == [YES]
 

@@ -192,7 +192,7 @@ def fails_in(runnable: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_differs_is_shown_in_full(name: str) -> None:
+def test_an_answer_that_differs_from_the_failed_one_is_shown_in_full(name: str) -> None:
     graph, resumes, expected = OTHERS[name]
     assert shown(graph(), resumes) == expected
 

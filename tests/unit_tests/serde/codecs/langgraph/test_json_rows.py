@@ -40,7 +40,7 @@ def read(value: Any, *allowed: str) -> Any:
     ],
     ids=lambda case: type(case).__name__,
 )
-def test_what_was_written_comes_back(stored: Any, value: Any) -> None:
+def test_a_value_in_a_json_row_comes_back(stored: Any, value: Any) -> None:
     back = read({"deep": [stored]})["deep"][0]
     assert (type(back), back) == (type(value), value)
 

@@ -148,7 +148,7 @@ def test_a_schema_of_fields_that_share_their_bytes_is_refused_soon() -> None:
     ],
     ids=lambda value: str(value) if isinstance(value, str) else type(value).__name__,
 )
-def test_what_no_reader_takes_is_not_written(value: Any, reason: str) -> None:
+def test_an_arrow_value_that_no_reader_takes_is_not_written(value: Any, reason: str) -> None:
     with pytest.raises(EncodeError, match=reason):
         once1().dumps_typed([value])
 

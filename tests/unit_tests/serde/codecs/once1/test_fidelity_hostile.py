@@ -327,7 +327,7 @@ def test_a_field_that_was_added_since_gets_its_default() -> None:
 @pytest.mark.parametrize(
     "value", [k.WithInitVar.__new__(k.WithInitVar), k.Slotted.__new__(k.Slotted)]
 )
-def test_what_was_never_set_stays_unset(value: Any) -> None:
+def test_fields_of_a_dataclass_that_were_never_set_stay_unset(value: Any) -> None:
     family = FAMILIES["record"]
     made = family.decode(type(value), family.encode(value))
     for field in dataclasses.fields(value):

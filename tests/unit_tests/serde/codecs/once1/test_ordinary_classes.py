@@ -86,11 +86,13 @@ def test_what_is_more_than_its_attributes_is_not_ordinary(cls: type) -> None:
     [o.Basket, o.Slotted, o.SlottedChild, o.Shelf, o.Square, o.Made, UserDict, o.Title, o.Space],
     ids=lambda cls: cls.__qualname__,
 )
-def test_what_a_class_statement_made_is(cls: type) -> None:
+def test_the_object_family_takes_a_class_made_by_a_class_statement(cls: type) -> None:
     assert FAMILY.matches(cls)
 
 
-def test_what_copyreg_knows_better_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_object_family_leaves_a_class_that_copyreg_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert FAMILY.matches(Registered)
     monkeypatch.setitem(copyreg.dispatch_table, Registered, lambda _: (Registered, ()))
     assert not FAMILY.matches(Registered)

@@ -98,7 +98,7 @@ def test_a_thread_is_read_wherever_it_stands(wrap: Any) -> None:
     assert read(table(entries), LOADER) == wrap(found)
 
 
-def test_what_stands_beside_the_objects_is_read() -> None:
+def test_values_beside_the_objects_of_a_list_are_read() -> None:
     data = pack({"a": points(POINTS[0], [1], indices=b"\x01\x00"), "b": [(1).to_bytes(), {}]})
     assert read(data, LOADER) == {"a": [Point(1, 2), [1]], "b": [b"\x01", {}]}
     assert read(pack(points(kinds=POINT, indices=b"")[:1]), LOADER) == []

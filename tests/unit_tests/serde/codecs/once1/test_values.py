@@ -50,12 +50,12 @@ def test_every_graph_comes_back(value: Any) -> None:
 
 
 @given(TREES | graphs())
-def test_what_came_back_takes_as_many_bytes(value: Any) -> None:
+def test_a_value_that_came_back_takes_as_many_bytes(value: Any) -> None:
     assert len(encode(back(value), REGISTRY)) == len(encode(value, REGISTRY))
 
 
 @given(TREES | graphs())
-def test_what_came_back_is_written_as_before(value: Any) -> None:
+def test_a_value_that_came_back_is_written_with_the_same_bytes(value: Any) -> None:
     data = encode(value, REGISTRY)
     assume(not has_sets_in_any_order(data))
     assert encode(back(value), REGISTRY) == data

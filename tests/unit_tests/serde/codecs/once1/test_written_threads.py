@@ -158,7 +158,9 @@ CHANGES: list[Callable[[list[Any]], None]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__.strip("_"))
-def test_what_was_changed_in_place_is_noticed(change: Callable[[list[Any]], None]) -> None:
+def test_a_message_of_a_thread_that_was_changed_in_place_is_noticed(
+    change: Callable[[list[Any]], None],
+) -> None:
     serializer, items = OnceSerializer(), thread()
     before = written(serializer, items)
     change(items)
