@@ -60,7 +60,7 @@ METRICS: Final = (
         "counter",
         "{decision}",
         ("operation", "reason"),
-        "Decisions on messages, but for tokens that simply go on.",
+        "Decisions on messages, and on states that come again; but for tokens that simply go on.",
         _labelled(streams.decisions, words=1),
     ),
     Metric(
