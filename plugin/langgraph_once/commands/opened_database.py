@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.progress import TextColumn, TimeRemainingColumn
 
-from langgraph_once.checkpoint.by_url import is_postgres
+from langgraph_once.checkpoint.by_url import is_postgres, sqlite_path
 from langgraph_once.checkpoint.moving.cells import Progress
 from langgraph_once.commands.project_settings import load_if_there
 from langgraph_once.config import CheckpointConfig
@@ -64,10 +64,12 @@ def must_exist(url: str) -> None:
     """Refuse a file of SQLite that is not there: opening would make it.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: There is none, or it is a URL of another database.
     """
-    file = Path(url.removeprefix("sqlite:///")).expanduser()
-    if not is_postgres(url) and not file.is_file():
+    if is_postgres(url):
+        return
+    file = Path(sqlite_path(url)).expanduser()
+    if not file.is_file():
         raise ConfigError(str(file), "there is no such file; name the database with --database")
 
 

@@ -20,6 +20,7 @@ from langgraph_once.commands.opened_database import (
 from langgraph_once.commands.project_settings import config_option
 from langgraph_once.config import RetentionConfig
 from langgraph_once.config_retention import ThreadStatus
+from langgraph_once.errors import ConfigError
 from langgraph_once.retention import Pruned, prune
 from langgraph_once.survey import sized
 
@@ -101,9 +102,12 @@ def _rules(
         if policy is None or status or known:
             raise click.UsageError("give --older-than, --keep-last or both")
         return policy
-    return RetentionConfig(
-        older_than=older_than or "", keep_last=keep_last or 0, status=status, metadata=known
-    )
+    try:
+        return RetentionConfig(
+            older_than=older_than or "", keep_last=keep_last or 0, status=status, metadata=known
+        )
+    except ConfigError as error:  # the others are checked by now
+        raise ConfigError("--older-than", error.problem) from None
 
 
 def _prune(database: Database, rules: RetentionConfig, is_dry: bool) -> Pruned:

@@ -126,9 +126,12 @@ class Model:
     def kept(self, thread: str, count: int, before: str | None) -> set[At]:
         """What pruning keeps at least."""
         kept = set()
-        for ns in {at.ns for at in self.checkpoints if at.thread == thread}:
+        for ns in sorted({at.ns for at in self.checkpoints if at.thread == thread}):
             listed = self.listed(thread, ns)
             kept |= {at for n, at in enumerate(listed) if n < count or (before and at.id >= before)}
+            if ns and ":" not in ns:  # a replay of the root begins with what is before it
+                roots = [at.id for at in kept if not at.ns]
+                kept |= {at for root in roots for at in [at for at in listed if at.id < root][:1]}
         return kept
 
     def path(self, at: At) -> Iterator[At]:

@@ -17,6 +17,8 @@ from pydantic import SecretStr
 
 from langgraph_once import OnceSerializer
 from langgraph_once.checkpoint.saver import OnceSaver
+from langgraph_once.config import RetentionConfig
+from langgraph_once.retention import prune
 from langgraph_once.stream import StreamAddress
 from tests.unit_tests.checkpoint.life_model import At, Known, Model, exact
 
@@ -33,7 +35,7 @@ DELTA = "log"
 CHANNELS = ("messages", "files", "text", "shared")
 THREADS = st.sampled_from(["a", "a", "a", "b", "b", "c"])
 CHANGES = st.sampled_from(["grow", "grow", "edit", "shrink", "file", "file", "say", "share", "set"])
-SPACES = st.sampled_from(["", "", "inner:1"])
+SPACES = st.sampled_from(["", "", "inner:1", "remembering"])
 RUNS = st.sampled_from([None, "run 1", "run 2"])
 SMALL: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, 1, 1.0, False, 0, "", "x", (1, "1"), [], {}, b"\0", 2**80]
@@ -297,6 +299,36 @@ class Lives(RuleBasedStateMachine):
                 assert self.model.history(at, DELTA) == histories[at]
         self.nothing_is_spare(thread)
 
+    @often(
+        2,
+        count=st.integers(1, 4),
+        age=st.sampled_from([None, 1, 4, 12]),
+        step=st.sampled_from([{}, {}, {"even": True}]),
+    )
+    def retain(self, _: st.DataObject, count: int, age: int | None, step: Any) -> None:
+        span = f"{age}s" if age else ""
+        rules = RetentionConfig(keep_last=count, older_than=span, metadata=step)
+        now = EPOCH + timedelta(seconds=self.second)
+        threads = {at.thread for at in self.model.listed(None, None)}
+        histories = {at: self.model.history(at, DELTA) for at in self.deltas(None)}
+        expected = prune(self.saver, rules, is_dry=True, now=now)
+        assert prune(self.saver, rules, now=now) == expected
+        left = {At(**self.at(found)) for found in self.saver.list(None)}
+        for thread in threads:
+            listed = self.model.listed(thread, None)
+            root = self.model.listed(thread, "")
+            known = self.model.checkpoints[root[0]].metadata if root else {}
+            if step and not step.items() <= known.items():
+                assert left >= {*listed}
+            elif age and listed[0].id < id_at(self.second - age, 0)[:18]:
+                assert left.isdisjoint(listed)
+                self.model.delete(thread)
+            else:
+                assert left >= self.model.kept(thread, count, None)
+        self.model.prune(set(self.model.listed(None, None)) - left)
+        for at in left & set(histories):
+            assert self.model.history(at, DELTA) == histories[at]
+
     # What must be true.
 
     @invariant()
@@ -353,7 +385,7 @@ class Lives(RuleBasedStateMachine):
             writes = [(task, exact(value)) for task, _, value in found[DELTA]["writes"]]
             assert (seed, writes) == self.model.history(at, DELTA)
 
-    def deltas(self, thread: str) -> list[At]:
+    def deltas(self, thread: str | None) -> list[At]:
         """Checkpoints that do not say what their delta channel is."""
         return [
             at

@@ -1,0 +1,96 @@
+"""`langgraph-once prune`: what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from tests.forked import run_once
+from tests.unit_tests.checkpoint import whole_databases as whole
+from tests.unit_tests.retention.test_retention import DAY, put, threads
+
+SECRET = "a-word-that-nobody-may-see"
+
+
+def run(cwd: Path, *arguments: str, **env: str) -> CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ONCE_")}
+    return run_once("prune", *arguments, cwd=cwd, env={**clean, **env})
+
+
+@pytest.fixture
+def database(path: Path) -> str:
+    with whole.stock(str(path)) as saver:
+        put(saver, "old", 100 * DAY, user=SECRET)
+        put(saver, "long", 5 * DAY, 4 * DAY, 3 * DAY, user=SECRET)
+    return str(path)
+
+
+def test_it_tells_before_and_afterwards_the_same(database: str, tmp_path: Path) -> None:
+    rules = ("--database", database, "--older-than", "90d", "--keep-last", "2")
+    dry = run(tmp_path, *rules, "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert "Threads without a checkpoint for 90d are deleted." in dry.stdout
+    assert "Other threads keep the last 2 checkpoints of each namespace." in dry.stdout
+    assert "2 threads: 1 would be deleted, 1 shortened, 2 checkpoints in all" in dry.stdout
+    assert max(map(len, dry.stdout.splitlines())) <= 80
+    told = json.loads(run(tmp_path, *rules, "--dry-run", "--json").stdout)
+    assert threads(database) == ["long", "old"]
+    done = run(tmp_path, *rules, "--json")
+    assert json.loads(done.stdout) == {**told, "dry_run": False}
+    assert done.stderr == "threads: 2 of 2\n"
+    assert (told["deleted_threads"], told["shortened_threads"]) == (1, 1)
+    assert told["before"]["rows"] - told["after"]["rows"] == 4  # with a write on each
+    assert threads(database) == ["long"]
+    assert SECRET not in dry.stdout + dry.stderr + done.stdout + done.stderr
+
+
+def test_without_a_rule_it_follows_the_policy(database: str, tmp_path: Path) -> None:
+    policy = {"ONCE_CHECKPOINT__RETENTION": '{"older_than": "90d", "status": ["idle"]}'}
+    done = run(tmp_path, "--database", database, **policy)
+    assert (done.returncode, threads(database)) == (0, ["long"])
+    assert "Only those are looked at that are idle." in done.stdout
+
+
+def test_threads_are_selected_by_status_and_metadata(database: str, tmp_path: Path) -> None:
+    rules = ("--database", database, "--older-than", "1d")
+    assert run(tmp_path, *rules, "--status", "error", "--status", "interrupted").returncode == 0
+    assert run(tmp_path, *rules, "--metadata", "user=other").returncode == 0
+    assert threads(database) == ["long", "old"]
+    both = ("--metadata", f"user={SECRET}", "--metadata", "step=0", "--status", "idle")
+    assert run(tmp_path, *rules, *both).returncode == 0
+    assert threads(database) == ["long"]
+
+
+def test_a_thread_that_cannot_be_read_is_told_and_the_exit_code_is_one(
+    database: str, tmp_path: Path
+) -> None:
+    whole.ask(database, "UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'old'")
+    done = run(tmp_path, "--database", database, "--older-than", "1d", "--status", "idle")
+    assert (done.returncode, threads(database)) == (1, ["old"])
+    assert "left as it is: thread 'old'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "give --older-than, --keep-last or both"),
+        (["--status", "idle"], "give --older-than, --keep-last or both"),
+        (["--keep-last", "0"], "'--keep-last'"),
+        (["--keep-last", "1", "--metadata", "user"], "write --metadata as KEY=VALUE"),
+        (["--keep-last", "1", "--status", "asleep"], "'--status'"),
+        (["--older-than", "90"], "--older-than: must be a number and one of s, m, h, d, w"),
+        (["--older-than", "90d", "--database", "absent.sqlite"], "there is no such file"),
+        (["--older-than", "90d", "--database", "mysql://x"], "no database that is known"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(arguments: Any, words: str, tmp_path: Path) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode in (1, 2)
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not [*tmp_path.iterdir()]
