@@ -150,9 +150,9 @@ def _told(rules: RetentionConfig) -> Iterator[str]:
         of_whom = "Other threads keep" if rules.older_than else "Threads keep"
         yield f"{of_whom} the last {rules.keep_last} checkpoints of each namespace."
     if rules.status:
-        yield f"Only those are looked at that are {' or '.join(rules.status)}."
+        yield f"Only threads that are {' or '.join(rules.status)}."
     for name, value in rules.metadata.items():
-        yield f"Only those are looked at whose metadata have {name}={value}."
+        yield f"Only threads with {name}={value} in their metadata."
 
 
 def _done(done: Pruned, is_dry: bool) -> Iterator[str]:

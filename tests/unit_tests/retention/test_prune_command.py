@@ -53,7 +53,7 @@ def test_without_a_rule_it_follows_the_policy(database: str, tmp_path: Path) -> 
     policy = {"ONCE_CHECKPOINT__RETENTION": '{"older_than": "90d", "status": ["idle"]}'}
     done = run(tmp_path, "--database", database, **policy)
     assert (done.returncode, threads(database)) == (0, ["long"])
-    assert "Only those are looked at that are idle." in done.stdout
+    assert "Only threads that are idle." in done.stdout
 
 
 def test_threads_are_selected_by_status_and_metadata(database: str, tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
+from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
@@ -22,6 +24,7 @@ from langgraph_once.survey import open_snapshot, survey
 from tests.integration_tests.survey.stock_threads import fill
 from tests.unit_tests.checkpoint import whole_databases as whole
 from tests.unit_tests.checkpoint.whole_databases import ask, stock
+from tests.unit_tests.checkpoint.whole_graph import extend
 
 NOW = datetime.now(UTC)
 
@@ -202,6 +205,41 @@ def test_a_thread_that_a_run_goes_on_with_meanwhile_stays(here: str) -> None:
         put(saver, "thread", timedelta())
         assert pruner.prune("thread") is None
         assert len([*saver.list(on("thread"))]) == 2
+
+
+class Counted(TypedDict, total=False):
+    count: int
+    log: Annotated[list[int], DeltaChannel(extend, snapshot_frequency=7)]
+
+
+@pytest.mark.parametrize("kind", ["stock", "ours"])
+def test_runs_go_on_while_their_threads_are_pruned(here: str, kind: str) -> None:
+    def step(state: Counted) -> Any:
+        count = state.get("count", 0) + 1
+        return {"count": count, "log": [count]}
+
+    builder = StateGraph(Counted).add_node("step", step).add_node("end", lambda _: {})
+    builder.add_edge(START, "step").add_conditional_edges(
+        "step", lambda state: "end" if state["count"] % 20 == 0 else "step"
+    )
+    with stock(here) if kind == "stock" else whole.once(here, whole.serde()) as saver:
+        graph = builder.compile(checkpointer=saver)
+        graph.invoke({}, on("t"))  # its tables are there
+
+        def run() -> None:
+            for _ in range(3):
+                graph.invoke({}, on("t"))
+
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(run)
+            gone = 0
+            with as_it_is(here) as pruning:
+                while not running.done():
+                    gone += prune(pruning, RetentionConfig(keep_last=1)).checkpoints
+            running.result()
+        found = graph.get_state(on("t"))
+    assert gone > 10
+    assert found.values == {"count": 80, "log": [*range(1, 81)]}
 
 
 def test_what_cannot_be_read_stays_as_it_is_and_others_are_pruned(here: str) -> None:
