@@ -32,6 +32,7 @@ Fingerprints: TypeAlias = dict[str, bytes | None]
 
 MAX_MESSAGES = 20_000
 MAX_BYTES = 64 * 1024 * 1024
+# Bounds memory; 16 bytes and a number each. A forgotten one may come again, at worst.
 MAX_UPDATES = 4096
 
 
@@ -187,6 +188,7 @@ class Ledger(Entries):
     def note_update_of(self, node: str) -> None:
         """Note that a task of `node` has sent its update; all of them may be done by now."""
         count = self._updates_of[node] = self._updates_of.get(node, 0) + 1
+        # An update names no task: when as many came as there are tasks, each has sent its own.
         if count >= len(self._by_node.get(node, ())):
             del self._updates_of[node]
             self._by_node.pop(node, None)
@@ -277,6 +279,7 @@ class Ledger(Entries):
             self._ran.note(ns, None)
         self._waits = self._waits or waits
         if mark is not None:
+            # Out and in again, so that the first in the dict is the oldest.
             self.updates.pop(mark, None)
             self.updates[mark] = self.epoch
             if len(self.updates) > MAX_UPDATES:

@@ -50,6 +50,7 @@ def read_body(data: bytes, restore: Callable[[dict[str, Any]], L]) -> L:
             "upgrade langgraph-once",
             version=version,
         )
+    # A damaged ledger must not withhold what the consumer lacks; the worst of a fresh one repeats.
     if version < 1 or zlib.crc32(body) != int.from_bytes(
         data[len(MAGIC) + 1 : HEADER_BYTES], "big"
     ):

@@ -39,6 +39,7 @@ CALL_BLOCKS = frozenset(
     {"tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"}
 )
 THOUGHT_KEY = "reasoning_content"
+# They tell where a block stands, not what it says; Anthropic signs thoughts in their last chunk.
 PLACE_KEYS = frozenset({"type", "index", "id", "signature"})
 
 Space: TypeAlias = Literal["same", "ends", "any"]
@@ -97,6 +98,7 @@ class Content(NamedTuple):
             return True
         if not self.text or self.rest:
             return False
+        # A human message has no calls: a supervisor hands on the text alone.
         if in_any_role and self.kind == "human":
             return self.text == original.text
         return self == original._replace(rest=())
@@ -193,6 +195,7 @@ class StreamedContent:
         for piece in pieces:
             place: Any = piece.get("index")
             if place is None:
+                # Some integrations give no index; their chunks have whole calls.
                 place = piece.get("id") or len(self._calls)
             call = self._calls.setdefault(place, ["", "", ""])
             for field, key in enumerate(("id", "name", "args")):
@@ -203,6 +206,7 @@ class StreamedContent:
         content, pieces = chunk.content, chunk.tool_call_chunks
         if not isinstance(content, str) or not (content or pieces):
             return False
+        # One chunk before it may have said the same on purpose ("ha", "ha"); several do not.
         if content and (len(self._texts) < 2 or content != "".join(self._texts)):
             return False
         calls = list(self._calls.values())
@@ -213,6 +217,7 @@ class StreamedContent:
     def content(self) -> Content:
         """The content so far, comparable with `content_of` a whole message."""
         text = "".join(self._texts)
+        # `add_text` is a list's own `append`, for speed, and cannot clear what was computed before.
         if self._content is None or len(text) != len(self._content.text):
             rest = sorted((kind, "".join(said)) for kind, said in self._blocks.items())
             calls = tuple(
@@ -274,6 +279,7 @@ def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _canonical(args: Any) -> str:
+    # Providers and reducers may order keys otherwise; the call is the same.
     return json.dumps(args, sort_keys=True, default=repr)
 
 

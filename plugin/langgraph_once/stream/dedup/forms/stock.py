@@ -72,10 +72,12 @@ class StockForm:
     def _takes(self, operation: Operation, part: Part, note: Mapping[str, Any]) -> bool:
         """Whether a stock reader is to have a part. Notes it as sent."""
         message_id, was_told = part.data.id, part.data.id in self._told
+        # Its mark is an empty chunk, under whose id some clients begin an empty bubble.
         if operation.kind is Kind.DISCARD:
             return False
         self._told.add(message_id)  # also what is removed: what takes its place is an edit
         if operation.kind is Kind.REMOVE:
+            # Plain LangGraph, too, sends it once; of other removals it sent the id before.
             return message_id == REMOVE_ALL_MESSAGES and not was_told
         if not isinstance(part.data, BaseMessageChunk):
             is_edit = note.get("given") or was_told
