@@ -182,6 +182,7 @@ class Follower:
                 self._items.tell(ItemChanged, item=self._calls[key], status="completed", value=args)
             case events.ToolCallFailedEvent():
                 self._items.tell(ItemChanged, item=self._calls[key], status="failed")
+        # A result names its call by this id alone.
         if event.tool_call_id:
             self._calls[event.tool_call_id] = self._calls[key]
 

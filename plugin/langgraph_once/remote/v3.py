@@ -38,6 +38,8 @@ from langgraph_once.stream.v3.transformer import CHANNEL_METHODS
 __all__ = ["AsyncOnceRunStream", "OnceChunks", "OnceRunStream", "RunEvents"]
 
 FINAL_STATES = frozenset({"completed", "failed"})
+# Ids that a server makes up for events of a run itself (langgraph-api 0.16.7,
+# langgraph_api/event_streaming/session.py).
 RUN_ID = re.compile(r"^synth:([0-9a-f-]{36}):")
 
 SILENCE_S = 0.5
@@ -195,6 +197,7 @@ class _Once:
     _sdk: Any
 
     def __init__(self, run: Any, dedup: DedupConfig | None) -> None:
+        # `RemoteGraph` makes the run, and takes no class to make it of (langgraph 1.2.24).
         vars(self).update(vars(run))
         self._dedup = dedup
 

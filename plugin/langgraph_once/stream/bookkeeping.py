@@ -136,6 +136,7 @@ class Saves(_LatestSave):
                 if not self._is_idle.is_set():
                     return
                 _begun(self._drain)
+                # Only now: if no thread could be started, `wait` would wait for it in vain.
                 self._is_idle.clear()
 
     def wait(self) -> None:

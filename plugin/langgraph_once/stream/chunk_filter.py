@@ -244,6 +244,7 @@ def filtered(opening: AbstractContextManager[Opened]) -> Generator[Any]:
             stack.enter_context(closing(chunks))
         yield from new.undelivered()
         rest = iter(chunks)
+        # Not around the loop: what is open over a `yield` is open for the consumer, too.
         for first in first_chunk(rest, around_first):
             yield from make(first)
         for chunk in rest:
@@ -265,6 +266,7 @@ async def afiltered(opening: AbstractAsyncContextManager[Opened]) -> AsyncGenera
         for kept in new.undelivered():
             yield kept
         rest = aiter(chunks)
+        # As in `filtered`: not around the loop.
         for first in await afirst_chunk(rest, around_first):
             for kept in make(first):
                 yield kept

@@ -6,7 +6,6 @@ import importlib
 import itertools
 import sqlite3
 from base64 import b64encode
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,9 +103,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
         return Place(str(tmp_path / "store.sqlite"), CheckpointConfig())
     schema = f"store_{next(_numbers)}"
     return Place(request.getfixturevalue("postgres"), CheckpointConfig(schema=schema))
-
-
-Embed = Callable[[list[str]], list[list[float]]]
 
 
 @pytest.fixture

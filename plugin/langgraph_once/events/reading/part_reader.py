@@ -141,6 +141,7 @@ class PartReader:
 
     def _waits(self, interrupts: Iterable[Any], ns: tuple[str, ...]) -> Iterator[Event]:
         for waiting in interrupts:
+            # From a server it is JSON, from a local graph an `Interrupt`.
             is_json = isinstance(waiting, Mapping)
             interrupt_id = str(waiting.get("id") if is_json else waiting.id)
             if self._interrupts.add(interrupt_id):

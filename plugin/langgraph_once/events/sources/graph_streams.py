@@ -105,6 +105,7 @@ def each_once(graph: Any, dedup: DedupConfig) -> tuple[Any, bool]:
     Its states come with the keys that changed.
     """
     if isinstance(graph, OnceStreams):
+        # The graph itself keeps its configuration for its other readers.
         clone = graph.copy()
         clone.dedup_config = _hiding(graph.dedup_config, dedup)
         return clone, True

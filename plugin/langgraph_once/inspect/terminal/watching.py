@@ -84,6 +84,7 @@ class Watching:
     async def _run(self, start: dict[str, Any] | None, headers: dict[str, str]) -> View:
         async with AsyncExitStack() as stack:
             clients = [
+                # A client for each side, since each counts the bytes of its own.
                 await stack.enter_async_context(counting_client(self._url, headers))
                 for _ in self._sides
             ]

@@ -81,6 +81,7 @@ class Entries:
     def settle(self, entry: Entry) -> None:
         """Note that a message is complete, unless that is known."""
         if entry.is_open:
+            # Another run of the task may have begun under this id since.
             if self._open.get((entry.task, entry.id)) is entry:
                 del self._open[entry.task, entry.id]
             for _, texts in self._indexes(entry):
@@ -133,6 +134,7 @@ class Entries:
         if message_id not in self._by_id and message_id in self._seeds:
             entry = Entry("", message_id, content_of(self._seeds.pop(message_id)))
             self.add(entry)
+            # It was said before this stream, so its task may say it again.
             entry.epoch = self.epoch - 1
         return tuple(self._by_id.get(message_id, ()))
 
@@ -185,6 +187,7 @@ class Entries:
 
     def drop(self, entry: Entry) -> None:
         """Know a message no longer."""
+        # `_settled` still holds what was dropped in another way.
         if entry.state is State.GONE:
             return
         entry.state = State.GONE

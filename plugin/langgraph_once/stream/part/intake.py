@@ -138,6 +138,7 @@ def sdk_part(chunk: Any) -> Part | None:
     if event in SDK_FRAME_EVENTS:
         return None
     mode, *ns = event.split("|")
+    # JSON has no tuples.
     if mode == "messages" and isinstance(data, list):
         data = tuple(data)
     return _part(tuple(ns), mode, data)._replace(event_id=rest[0] if rest else None)
@@ -157,6 +158,7 @@ def event_part(event: Any) -> Part:
     if not isinstance(params["namespace"], list | tuple):
         raise _unexpected(params["namespace"], "a namespace")
     data = params["data"]
+    # JSON has no tuples.
     if event["method"] == "messages" and isinstance(data, list):
         data = tuple(data)
     part = _part(tuple(params["namespace"]), event["method"], data)

@@ -106,6 +106,7 @@ class PerGraph(dict[Place, V]):
 
     def note(self, ns: Place, value: V) -> None:
         """Note what holds now of the graph `ns`."""
+        # Out and in again: the dict is in the order in which graphs spoke last.
         self.pop(ns, None)
         self[ns] = value
         if len(self) > MAX_GRAPHS:

@@ -113,9 +113,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(".*")
     regex = ""
     for at, segment in enumerate(pattern.split("/")):
+        # The slash is in the group, since `**` may stand for no name at all.
         if segment == "**":
             regex += "(?:/[^/]+)*" if at else "(?:[^/]+/)*"
             continue
+        # First, or after a leading `**`, whose group ends with the slash.
         glued = at == 0 or (at == 1 and pattern.startswith("**/"))
         regex += "" if glued else "/"
         regex += "[^/]*".join(map(re.escape, segment.split("*")))

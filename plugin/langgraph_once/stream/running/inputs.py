@@ -55,6 +55,7 @@ class GivenToTask:
         self.named: dict[str, tuple[BaseMessage, object, str]] = {}
         self.inside: set[str] = set()
         self._value: Any = None
+        # By `id()`, with the message: no other object has that `id()` while this one is held.
         self._unnamed: dict[int, tuple[BaseMessage, object]] = {}
         self._unclaimed: list[Content] | None = None
 

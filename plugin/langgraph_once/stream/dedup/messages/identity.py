@@ -104,6 +104,7 @@ class Identity:
         only some chunks seems to send two messages.
         """
         for entry in islice(self._ledger.open_in(fact.task), MAX_OPEN):
+            # A message of a run has two ids at most: the provider's and LangChain's.
             is_other_name = len(entry.ids) == 1 and is_auto(fact.id) != is_auto(entry.id)
             if is_other_name and self._may_be_of(fact.part.meta, entry):
                 self._stats.inferred += 1
