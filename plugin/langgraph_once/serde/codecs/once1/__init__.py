@@ -11,7 +11,7 @@ In: an object. Out: the bytes that `format/layout.py` describes. And back.
 
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
 from langgraph_once.serde.codecs.once1.read.class_loader import Loader
-from langgraph_once.serde.codecs.once1.read.decoder import Decoder, decode
+from langgraph_once.serde.codecs.once1.read.decoder import Decoder
 from langgraph_once.serde.codecs.once1.registry.registry import Extension, Registry
 from langgraph_once.serde.codecs.once1.types.base.protocol import (
     Adapter,
@@ -24,9 +24,10 @@ from langgraph_once.serde.codecs.once1.types.base.protocol import (
     UnstoredError,
     UnwritableError,
 )
-from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode, encode_slow
+from langgraph_once.serde.codecs.once1.write.encoder import Encoder, encode_slow
+from langgraph_once.serde.codecs.once1.write.odd_parts import NotPlain, bytes_in
 from langgraph_once.serde.codecs.once1.write.partial_exceptions import encode_error
-from langgraph_once.serde.codecs.once1.write.threads import NotPlain, QuickEncode, bytes_in
+from langgraph_once.serde.codecs.once1.write.threads import QuickEncode
 
 __all__ = [
     "Adapter",
@@ -47,8 +48,6 @@ __all__ = [
     "UnstoredError",
     "UnwritableError",
     "bytes_in",
-    "decode",
-    "encode",
     "encode_error",
     "encode_slow",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from langgraph_once.serde.codecs.once1 import Adapter, Family, Loader, Registry, decode, encode
+from langgraph_once.serde.codecs.once1 import Adapter, Decoder, Encoder, Family, Loader, Registry
 from langgraph_once.serde.codecs.once1.format.layout import REF_PREFIX, VALUES_IN, Ext, unpack
 from langgraph_once.serde.codecs.once1.format.scan import split
 from langgraph_once.serde.trust.allowlist import Allowlist
@@ -138,8 +138,12 @@ def loader(*names: str, registry: Registry = REGISTRY, **settings: Any) -> Loade
 LOADER = loader()
 
 
+def encode(value: Any, registry: Registry, **options: Any) -> bytes:
+    return Encoder(registry, **options).encode(value)
+
+
 def read(data: bytes, loader: Loader = LOADER, max_objects: int = 10**7, **options: Any) -> Any:
-    return decode(data, loader, max_objects=max_objects, tag=TAG, **options)
+    return Decoder(loader, max_objects=max_objects, **options).decode(data, TAG)
 
 
 def back(value: Any) -> Any:

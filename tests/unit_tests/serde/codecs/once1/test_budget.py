@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from langgraph_once.errors import SizeLimitError
 from langgraph_once.serde.bounds.msgpack_headers import Kind, read_token
-from langgraph_once.serde.codecs.once1 import encode
 from langgraph_once.serde.codecs.once1.format.scan import FIRST_OF_EXT, after, next_opening, split
-from tests.unit_tests.serde.codecs.once1.core_samples import REGISTRY, TREES, Knot, read
+from tests.unit_tests.serde.codecs.once1.core_samples import REGISTRY, TREES, Knot, encode, read
 
 EXT_BYTES = [[first] for first in FIRST_OF_EXT]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import BaseModel
 
-from langgraph_once.serde.codecs.once1 import Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1 import Opaque, Registry, encode_slow
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from tests.examples import examples
@@ -27,6 +27,7 @@ from tests.unit_tests.serde.codecs.once1.core_samples import (
     Celsius,
     Knot,
     Stranger,
+    encode,
     graphs,
     loader,
     nested,

@@ -20,7 +20,7 @@ from langgraph.checkpoint.serde.event_hooks import register_serde_event_listener
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1 import Loader, Registry, encode
+from langgraph_once.serde.codecs.once1 import Loader, Registry
 from langgraph_once.serde.codecs.once1.format.layout import Ext, pack
 from langgraph_once.serde.codecs.once1.format.scan import is_deeper_than
 from langgraph_once.serde.layers.compression import Compression
@@ -36,6 +36,7 @@ from tests.unit_tests.serde.codecs.once1.core_samples import (
     Knot,
     Outer,
     Stranger,
+    encode,
     graphs,
     loader,
     read,

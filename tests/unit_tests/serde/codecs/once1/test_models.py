@@ -11,9 +11,9 @@ from langchain_core.messages import HumanMessage
 from pydantic import BaseModel, PrivateAttr
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.codecs.once1 import Loader, Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1 import Loader, Opaque, Registry, encode_slow
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, pack
-from tests.unit_tests.serde.codecs.once1.core_samples import loader, read
+from tests.unit_tests.serde.codecs.once1.core_samples import encode, loader, read
 
 
 class Before(BaseModel):

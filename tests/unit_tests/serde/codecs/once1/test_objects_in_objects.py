@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langgraph_once.errors import PayloadError, SerdeError, SizeLimitError, TypeNotAllowedError
-from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry, encode, encode_slow
+from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry, encode_slow
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
 from tests.examples import examples
-from tests.unit_tests.serde.codecs.once1.core_samples import loader, nested, read
+from tests.unit_tests.serde.codecs.once1.core_samples import encode, loader, nested, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference
 from tests.unit_tests.serde.codecs.once1.test_fast_writes import LOADER as PAGES
 from tests.unit_tests.serde.codecs.once1.test_fast_writes import (

@@ -17,7 +17,7 @@ from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pa
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.read.type_names import mentions
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
-from langgraph_once.serde.codecs.once1.write.threads import NotPlain, bytes_in
+from langgraph_once.serde.codecs.once1.write.odd_parts import NotPlain, bytes_in
 from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference

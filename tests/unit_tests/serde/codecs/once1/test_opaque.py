@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from langgraph_once.errors import EncodeError, PayloadError, SerdeError, TypeNotAllowedError
-from langgraph_once.serde.codecs.once1 import Opaque, Registry, encode
+from langgraph_once.serde.codecs.once1 import Opaque, Registry
 from tests.unit_tests.serde.codecs.once1.core_samples import (
     OWN,
     REGISTRY,
@@ -19,6 +19,7 @@ from tests.unit_tests.serde.codecs.once1.core_samples import (
     Knot,
     Slotted,
     Stranger,
+    encode,
     graphs,
     has_sets_in_any_order,
     loader,

@@ -17,7 +17,7 @@ from langgraph_once.serde import OnceSerializer
 from langgraph_once.serde.codecs.once1 import Registry
 from langgraph_once.serde.codecs.once1.read.general_form import plain_blob
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
-from langgraph_once.serde.codecs.once1.write.threads import bytes_in
+from langgraph_once.serde.codecs.once1.write.odd_parts import bytes_in
 from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, nested, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference

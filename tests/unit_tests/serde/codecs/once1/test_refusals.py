@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from langgraph_once.errors import EncodeError
-from langgraph_once.serde.codecs.once1 import Registry, encode
+from langgraph_once.serde.codecs.once1 import Registry
 from langgraph_once.serde.codecs.once1.types.base.protocol import UnwritableError
-from tests.unit_tests.serde.codecs.once1.core_samples import CELSIUS, Celsius
+from tests.unit_tests.serde.codecs.once1.core_samples import CELSIUS, Celsius, encode
 from tests.unit_tests.serde.codecs.once1.kinds import Point
 
 

@@ -11,7 +11,7 @@ import pytest
 from langgraph_once.config import SerdeConfig
 from langgraph_once.errors import ConfigError, PayloadError
 from langgraph_once.serde import OnceSerializer
-from langgraph_once.serde.codecs.once1 import Adapter, Registry, encode
+from langgraph_once.serde.codecs.once1 import Adapter, Registry
 from tests.unit_tests.serde.codecs.once1.core_samples import (
     CELSIUS,
     EXTENSIONS,
@@ -24,6 +24,7 @@ from tests.unit_tests.serde.codecs.once1.core_samples import (
     KnotFamily,
     Outer,
     Versioned,
+    encode,
     loader,
     read,
 )

@@ -17,8 +17,8 @@ from langgraph_once.serde.codecs.once1 import Decoder, Opaque, Registry
 from langgraph_once.serde.codecs.once1.format.layout import MARK, Ext, entry, pack, table
 from langgraph_once.serde.codecs.once1.format.scan import split
 from langgraph_once.serde.codecs.once1.write.attempts import FastEncoder
+from langgraph_once.serde.codecs.once1.write.odd_parts import bytes_in
 from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError
-from langgraph_once.serde.codecs.once1.write.threads import bytes_in
 from tests.unit_tests.serde.codecs.once1.core_samples import loader, read
 from tests.unit_tests.serde.codecs.once1.sameness import difference
 from tests.unit_tests.serde.codecs.once1.test_models import (

@@ -13,7 +13,6 @@ from hypothesis import assume, given
 
 from langgraph_once.errors import EncodeError
 from langgraph_once.serde import OnceSerializer, Opaque
-from langgraph_once.serde.codecs.once1 import encode
 from langgraph_once.serde.layers.tag import Tag
 from tests.examples import examples
 from tests.unit_tests.serde.codecs.once1.core_samples import (
@@ -26,6 +25,7 @@ from tests.unit_tests.serde.codecs.once1.core_samples import (
     Knot,
     Outer,
     back,
+    encode,
     graphs,
     has_sets_in_any_order,
     loader,

@@ -51,7 +51,7 @@ from langgraph_once.serde.codecs.once1.read.reference_growth import expands_beyo
 from langgraph_once.serde.codecs.once1.read.simple_objects import Head, placed, rebuild_models
 from langgraph_once.serde.trust.hash_guard import GuardedError
 
-__all__ = ["Decoder", "decode"]
+__all__ = ["Decoder"]
 
 _FREE_LEVELS: Final = 3
 """So many extensions may stand in each other before anyone looks how deep they go.
@@ -201,19 +201,6 @@ class Decoder:
 
         value = unpack_one(data, rebuild)
         return placed(value, len(heads)) if heads else value
-
-
-def decode(
-    data: bytes,
-    loader: Loader,
-    *,
-    max_objects: int,
-    on_unavailable: Literal["raise", "opaque"] = "raise",
-    tag: str,
-) -> Any:
-    """Read one blob."""
-    decoder = Decoder(loader, max_objects=max_objects, on_unavailable=on_unavailable)
-    return decoder.decode(data, tag)
 
 
 def _read_plain(data: bytes, reader: _Reader, error: SerdeError) -> Any:

@@ -1,18 +1,17 @@
 """The order in which the quick ways are tried, and what they found out about each class.
 
-1  `threads`       offered to the serializer by type: messages and plain data; odd parts as 2 does,
-                   repeated ones as 3 does
-2  `one_pass`      any simple value; notes the id of each part
-3  `shared_parts`  if an id occurred twice, or the value holds something unusual
-4  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors
+1  `threads`   offered to the serializer by type: messages and plain data; odd parts as 2 does
+2  `one_pass`  any simple value; again, if an id occurred twice, and with care, if that failed:
+               the value may hold unusual texts
+3  the general way of `encoder`, if that fails: cycles, great depth, opaque values, errors
 
 How `one_pass` writes the instances of a class is found once for each class (`class_writer_of`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from typing import Any, Final
 
@@ -21,8 +20,12 @@ import ormsgpack
 from langgraph_once.serde.codecs.once1.format.layout import Ext, array
 from langgraph_once.serde.codecs.once1.registry.registry import Registry, Writer
 from langgraph_once.serde.codecs.once1.write.nodes import int_bytes, is_flat, pack_flat
-from langgraph_once.serde.codecs.once1.write.one_pass import ClassWriter, Known, OnePassWriter
-from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
+from langgraph_once.serde.codecs.once1.write.one_pass import (
+    ClassWriter,
+    Known,
+    OnePassWriter,
+    repeated,
+)
 from langgraph_once.serde.codecs.once1.write.simple_objects import GiveUpError, Shape, shape_of
 from langgraph_once.serde.codecs.once1.write.threads import ThreadWriter
 
@@ -123,34 +126,15 @@ class FastEncoder:
     def encode(self, value: Any) -> bytes | None:
         """Return the bytes of `value`; None where it takes `encode_slow` to write or refuse it."""
         self.threads.take(type(value))
-        attempt = OnePassWriter(self._known)
-        try:
-            data = attempt.packed(value)
-        except Exception:
-            return self._encode_carefully(value)
-        # An id that occurs twice may mean that an object does: all are alive.
-        if len(set(attempt.ids)) == len(attempt.ids):
-            return data
-        return self._encode_shared(value, Counter(attempt.ids), is_simple=True)
-
-    def _encode_carefully(self, value: Any) -> bytes | None:
-        attempt = SharedPartsWriter(self._known, {}, is_simple=False)
-        try:
-            data = attempt.packed(value)
-        except Exception:
-            return None
-        counts = Counter(attempt.ids)
-        if len(counts) == len(attempt.ids):
-            return data
-        return self._encode_shared(value, counts, is_simple=False)
-
-    def _encode_shared(
-        self, value: Any, counts: Mapping[int, int], *, is_simple: bool
-    ) -> bytes | None:
-        try:
-            return SharedPartsWriter(self._known, counts, is_simple=is_simple).packed(value)
-        except Exception:
-            return None
+        for is_simple in (True, False):
+            first = OnePassWriter(self._known, is_simple=is_simple)
+            with suppress(Exception):
+                data = first.packed(value)
+                counts = repeated(first.ids)  # an id that occurs twice may mean that an object does
+                if not counts:
+                    return data
+                return OnePassWriter(self._known, counts, is_simple=is_simple).packed(value)
+        return None
 
 
 class _Memo(dict[type, Any]):

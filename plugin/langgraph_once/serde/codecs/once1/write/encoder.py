@@ -32,7 +32,7 @@ from langgraph_once.serde.codecs.once1.write.nodes import Form, Node
 from langgraph_once.serde.codecs.once1.write.threads import QuickEncode
 from langgraph_once.serde.codecs.once1.write.value_graph import Walk, set_apart, tangles, untangled
 
-__all__ = ["Encoder", "encode", "encode_slow"]
+__all__ = ["Encoder", "encode_slow"]
 
 
 class Encoder:
@@ -57,13 +57,6 @@ class Encoder:
         if data is None:
             return encode_slow(value, self._registry, on_unknown=self._on_unknown)
         return data
-
-
-def encode(
-    value: Any, registry: Registry, *, on_unknown: Literal["raise", "opaque"] = "raise"
-) -> bytes:
-    """Write one value; `Encoder` remembers what it has found out about its classes."""
-    return Encoder(registry, on_unknown=on_unknown).encode(value)
 
 
 def encode_slow(

@@ -1,12 +1,14 @@
 """Writing a value in one pass: ormsgpack writes while this walks.
 
-What it cannot write rightly, it gives up on. A part that occurs twice is written twice here, and
-noted in `OnePassWriter.ids`: then `shared_parts` writes the value again, with a table.
+What it cannot write rightly, it gives up on. A part that occurs twice is written twice at first,
+and noted in `OnePassWriter.ids`. Another one, which is told of that, writes the value again: such
+a part becomes an entry of the table when it is met first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -31,6 +33,7 @@ from langgraph_once.serde.codecs.once1.format.layout import (
 )
 from langgraph_once.serde.codecs.once1.format.opaque import Opaque
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
+from langgraph_once.serde.codecs.once1.write.nodes import is_text, pack_atom
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
     MANY_PARTS,
     GiveUpError,
@@ -40,13 +43,14 @@ from langgraph_once.serde.codecs.once1.write.simple_objects import (
     check_repeats,
 )
 
-__all__ = ["VALUES", "ClassWriter", "Known", "OnePassWriter", "ref"]
+__all__ = ["NONE_TWICE", "VALUES", "ClassWriter", "Known", "OnePassWriter", "repeated"]
 
 _MAX_KINDS: Final = 4096
 VALUES: Final = attrgetter("__dict__")
 """The hook where all that is not native is an object that stands as the map of its values."""
 
 _TEXT: Final = frozenset({str})
+_UNSURE: Final = ATOMS - {int, str}
 _BUFFERS: Final[dict[type, Ext]] = {bytearray: Ext.BYTEARRAY, memoryview: Ext.MEMORYVIEW}
 _NEVER: Final = frozenset({Opaque, ormsgpack.Ext, ormsgpack.Fragment})
 """What needs the graph, and what ormsgpack would write without asking."""
@@ -65,26 +69,46 @@ class Known(NamedTuple):
     """The content of the `bin` for the kinds that occurred together."""
 
 
-class OnePassWriter:
-    """Writes one value, which is simple."""
+NONE_TWICE: Final[Mapping[int, int]] = {}
 
-    plain: frozenset[type] = ATOMS
-    """What is written as it is. Where it cannot be, ormsgpack says so."""
-    is_quick = True
-    """Whether messages whose parts are their own need no second look."""
-    has_trees = True
-    """Whether objects in objects are written as maps, if they can be."""
-    has_links = False
-    """Whether some parts must be referred to: those that `is_shared` tells."""
+
+def repeated(ids: list[int]) -> Mapping[int, int]:
+    """Return how often each part occurs that occurs more than once, by id."""
+    if len({*ids}) == len(ids):
+        return NONE_TWICE
+    return {each: count for each, count in Counter(ids).items() if count > 1}
+
+
+class OnePassWriter:
+    """Writes one value."""
+
     levels = 0
     """At most so many containers and objects are open."""
     objects = 0
     """So many extensions are."""
     entries = 0
     """Of the table."""
+    seen = 1
+    """How often that is written which is being written."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(
+        self, known: Known, counts: Mapping[int, int] = NONE_TWICE, *, is_simple: bool = True
+    ) -> None:
+        """Take what one attempt needs.
+
+        Args:
+            known: What was found out about classes.
+            counts: What `repeated` returned, once that is known.
+            is_simple: Nothing is unusual. Else each text and integer is looked at: some need an
+                extension.
+        """
         self.shapes, self.class_writers, self.kinds = known
+        self.counts = counts
+        self.is_simple = is_simple
+        self.plain = ATOMS if is_simple else _UNSURE
+        """What is written as it is. Where it cannot be, ormsgpack says so."""
+        self.has_trees = is_simple and not counts
+        """Whether objects in objects are written as maps, if they can be."""
         self.ids: list[int] = []
         """Of all parts that others may refer to; those that occur twice are in it twice."""
         self._next_look = MANY_PARTS
@@ -92,6 +116,8 @@ class OnePassWriter:
         """Values that were made on the way: as long as they live, no other has their id."""
         self.pieces: list[bytes | memoryview] = []
         """Of the table."""
+        self._indices: dict[int, int | None] = {}
+        """The entries, by the id of what they stand for; None while it is written."""
 
     def packed(self, value: Any) -> bytes:
         """Return the blob.
@@ -113,13 +139,20 @@ class OnePassWriter:
             check_repeats(self.ids)
             self._next_look = 2 * len(self.ids)
 
-    def is_shared(self, _value: Any) -> bool:
-        """Whether `value` must be referred to, since it occurs elsewhere, too."""
-        return False
+    def is_shared(self, value: Any) -> bool:
+        """Whether `value` occurs elsewhere than in the entry that is being written, too."""
+        return self.counts.get(id(value), 1) > self.seen
 
-    def hook(self, value: Any) -> Any:
-        """Return the extension for a value that is not native; asked by msgpack."""
+    @property
+    def hook(self) -> Callable[[Any], Any]:
+        """Returns the extension for a value that is not native; asked by msgpack."""
+        return self._ref_or_extension if self.counts else self._extension
+
+    def _extension(self, value: Any) -> Any:
         return self.class_writers[type(value)](self, value)
+
+    def _ref_or_extension(self, value: Any) -> Any:
+        return self._ref(value) if self.is_shared(value) else self._extension(value)
 
     def prepared(self, value: Any, level: int) -> Any:
         """Return what msgpack writes rightly without asking: `value`, or a copy of it.
@@ -134,23 +167,33 @@ class OnePassWriter:
             GiveUpError: It would be written wrongly.
         """
         kind = type(value)
+        if self.counts and self.is_shared(value):
+            return self._ref(value)
         if kind is list:
-            if len(value) > 1 and (shape := self.shapes[type(value[0])]) is not None:
-                if self.has_trees and type(shape) is not MessageShape:
-                    return self._tree(value, level) or self._models(value, level)
-                return self._models(value, level)
-            return self._walked(value, enumerate(value), level)
+            return self._list(value, level)
         if kind is dict:
-            if not _TEXT.issuperset(map(type, value)):
-                return self.map(value)
-            return self._walked(value, value.items(), level)
+            return self._dict(value, level)
         if kind in _BUFFERS:
             return self._buffer(value, _BUFFERS[kind])
         if kind in _NEVER:
             raise GiveUpError
-        return value
+        return value if self.is_simple or kind not in ATOMS else pack_atom(value)
 
-    def map(self, value: dict[Any, Any]) -> ormsgpack.Ext:
+    def _list(self, value: list[Any], level: int) -> Any:
+        if len(value) > 1 and (shape := self.shapes[type(value[0])]) is not None:
+            if self.has_trees and type(shape) is not MessageShape:
+                return self._tree(value, level) or self._models(value, level)
+            return self._models(value, level)
+        return self._walked(value, enumerate(value), level)
+
+    def _dict(self, value: dict[Any, Any], level: int) -> Any:
+        if not _TEXT.issuperset(map(type, value)):
+            return self._map(value)
+        if not (self.is_simple or all(map(is_text, value))):
+            return self._map(value)
+        return self._walked(value, value.items(), level)
+
+    def _map(self, value: dict[Any, Any]) -> ormsgpack.Ext:
         """Return the extension for a dict of which some key is not native text."""
         self.note(value)
         return ormsgpack.Ext(Ext.MAP, self.items([*chain.from_iterable(value.items())]))
@@ -180,7 +223,7 @@ class OnePassWriter:
     def _buffer(self, value: bytearray | memoryview, code: Ext) -> ormsgpack.Ext:
         self.note(value)
         if isinstance(value, memoryview) and value.nbytes >= MIN_BUFFER_BYTES:
-            return ref(self.add(buffer_entry(code, value)))
+            return _ref(self.add(buffer_entry(code, value)))
         return ormsgpack.Ext(code, bytes(value))
 
     def add(self, pieces: tuple[bytes | memoryview, ...]) -> int:
@@ -195,14 +238,14 @@ class OnePassWriter:
         levels, self.levels = self.levels, level + 2
         self.objects += 1
         shapes, add_id = self.shapes, self.ids.append
-        quick, links = self.is_quick, self.has_links
+        quick, counts = self.is_simple, self.counts
         places: dict[Kind, int] = {}
         indices = []
         contents = []
         for item in items:
             shape = shapes[type(item)]
             kind = None
-            if shape is not None and not (links and self.is_shared(item)):
+            if shape is not None and not (counts and self.is_shared(item)):
                 if quick and type(shape) is MessageShape:
                     kind = shape.own_kind_of(item)
                 if kind is not None:
@@ -253,7 +296,7 @@ class OnePassWriter:
         self.levels += 1
         self.objects += 1
         self.note(obj)
-        if not (self.is_quick and type(shape) is MessageShape and shape.own_kind_of(obj)):
+        if not (self.is_simple and type(shape) is MessageShape and shape.own_kind_of(obj)):
             values = self.fields(values, self.levels)
         packed = packb([kind.alone, values, MARK], self.hook, OPTIONS)
         self._leave(levels)
@@ -315,7 +358,23 @@ class OnePassWriter:
         self.levels = levels
         self.objects -= 1
 
+    def _ref(self, value: Any) -> ormsgpack.Ext:
+        if id(value) not in self._indices:
+            self._write_entry(value)
+        index = self._indices[id(value)]
+        if index is None:  # it contains itself
+            raise GiveUpError
+        return _ref(index)
 
-def ref(index: int) -> ormsgpack.Ext:
+    def _write_entry(self, value: Any) -> None:
+        self._indices[id(value)] = None
+        outside = self.levels, self.objects, self.seen
+        self.levels, self.objects, self.seen = 0, 0, self.counts[id(value)]
+        data = packb(self.prepared(value, 0), self.hook, OPTIONS)
+        self.levels, self.objects, self.seen = outside
+        self._indices[id(value)] = self.add(entry(data))
+
+
+def _ref(index: int) -> ormsgpack.Ext:
     """Return what refers to an entry of the table."""
     return ormsgpack.Ext(Ext.REF, index.to_bytes(4, "big"))

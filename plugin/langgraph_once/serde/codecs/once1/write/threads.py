@@ -3,58 +3,42 @@
 A thread is a list of messages. Its messages are written as the maps of their values, behind a
 `HEAD`, in one call of ormsgpack: no walk, no hook. A part of a message or of the data around it
 that is not plain (a document, a tuple, a date) is written by a `OnePassWriter`, in its place: it
-costs what it weighs. If a part occurs twice, the value is written once more, and a
-`SharedPartsWriter` makes an entry of a table of that part alone.
+costs what it weighs. If a part occurs twice, the value is written once more, and only that part
+becomes an entry of a table.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ormsgpack import Ext as Extension
-from ormsgpack import Fragment, packb
+from ormsgpack import packb
 
 from langgraph_once.serde.codecs.once1.format.layout import (
     ATOMS,
     MARK,
     OPTIONS,
     Ext,
-    entry,
     pack,
-    table,
 )
 from langgraph_once.serde.codecs.once1.write.nested_objects import NestedForm
-from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, OnePassWriter
-from langgraph_once.serde.codecs.once1.write.shared_parts import SharedPartsWriter
+from langgraph_once.serde.codecs.once1.write.odd_parts import NotPlain, OddParts
+from langgraph_once.serde.codecs.once1.write.one_pass import VALUES, Known, repeated
 from langgraph_once.serde.codecs.once1.write.simple_objects import (
     AS_IT_IS,
-    MANY_PARTS,
     GiveUpError,
     Heads,
     MessageShape,
     NumberedKinds,
-    check_repeats,
 )
 from langgraph_once.serde.codecs.once1.write.written_threads import LEAST, WrittenThreads
 
 if TYPE_CHECKING:
     from langgraph_once.serde.codecs.once1.write.simple_objects import Kind, Shape
 
-__all__ = ["NotPlain", "QuickEncode", "ThreadWriter", "bytes_in"]
-
-
-class NotPlain(NamedTuple):
-    """The bytes of a value that holds something else than messages and plain data."""
-
-    data: bytes
-
-
-def bytes_in(found: bytes | NotPlain) -> bytes:
-    """Return the bytes of a value."""
-    return found if isinstance(found, bytes) else found.data
+__all__ = ["QuickEncode", "ThreadWriter"]
 
 
 QuickEncode = Callable[[Any], bytes | NotPlain]
@@ -65,7 +49,6 @@ _MAX_LEVELS: Final = 16
 _NONE: Final = "additional_kwargs"
 """Looked at in any case."""
 
-_NONE_TWICE: Final[Mapping[int, int]] = {}
 _MIN_ODD: Final = 2
 """To find forms takes longer than to write what one message holds in its place."""
 
@@ -169,18 +152,17 @@ class ThreadWriter:
         written[0] = self._heads[bytes(numbers)]
         return packb(_with(value, items, written), None, OPTIONS)
 
-    def _packed(self, write: Callable[[_Parts], Any]) -> bytes | NotPlain:
+    def _packed(self, write: Callable[[OddParts], Any]) -> bytes | NotPlain:
         """Return the bytes of a value, as `QuickEncode`.
 
         Args:
             write: Returns what msgpack writes in the place of the value.
         """
-        parts = _Parts(self._known)
+        parts = OddParts(self._known)
         data = parts.packed(write(parts))
         if data is None:
             # The first stay alive: what was made on the way keeps the ids that were counted.
-            counts = {each: count for each, count in Counter(parts.ids).items() if count > 1}
-            again = _Parts(self._known, counts)
+            again = OddParts(self._known, repeated(parts.ids))
             again.threads = parts.threads
             data = again.packed(write(again))
         if data is None:
@@ -212,7 +194,7 @@ class ThreadWriter:
         packed = packb([kind.alone, message.__dict__, MARK], None, OPTIONS)
         return packb(Extension(_MODEL, packed), None, OPTIONS)
 
-    def _map(self, value: dict[Any, Any], parts: _Parts, level: int) -> dict[Any, Any]:
+    def _map(self, value: dict[Any, Any], parts: OddParts, level: int) -> dict[Any, Any]:
         """Return what msgpack writes in the place of a dictionary, whose keys are text."""
         ids, counts, written = parts.ids, parts.counts, value
         ids.append(id(value))
@@ -221,7 +203,7 @@ class ThreadWriter:
             kind = type(item)
             if kind in ATOMS:
                 continue
-            if id(item) in counts:
+            if counts and id(item) in counts:
                 made: Any = parts.made(item, level + 1)
             elif kind is list:
                 made = self._list(item, parts, level + 1)
@@ -238,13 +220,14 @@ class ThreadWriter:
                 written[key] = made
         return written
 
-    def _list(self, items: list[Any], parts: _Parts, level: int) -> Any:
+    def _list(self, items: list[Any], parts: OddParts, level: int) -> Any:
         """Return what msgpack writes in the place of a list."""
         parts.ids.append(id(items))
         if items and self._classes[type(items[0])] is not None:
-            if id(items) not in parts.threads:
-                parts.threads[id(items)] = self._maps(items)
-            return self._thread(items, parts.threads[id(items)], parts, level)
+            thread = parts.threads.get(id(items)) if parts.counts else None
+            if thread is None:
+                thread = parts.threads[id(items)] = self._maps(items)
+            return self._thread(items, thread, parts, level)
         if ATOMS.issuperset(map(type, items)):
             return items
         parts.ids.pop()
@@ -283,7 +266,7 @@ class ThreadWriter:
                 odd.append(len(numbers))
         return written, numbers, odd
 
-    def _thread(self, items: list[Any], thread: _Thread, parts: _Parts, level: int) -> list[Any]:
+    def _thread(self, items: list[Any], thread: _Thread, parts: OddParts, level: int) -> list[Any]:
         """Return what msgpack writes in the place of a thread."""
         written, numbers, odd = [*thread[0]], [*thread[1]], thread[2]
         # What stands as it is is noted where it is written.
@@ -304,15 +287,15 @@ class ThreadWriter:
         written[0] = heads.with_forms(numbers, forms) if forms else heads[bytes(numbers)]
         return written
 
-    def _forms(self, thread: _Thread, parts: _Parts, level: int) -> dict[int, bytes] | None:
+    def _forms(self, thread: _Thread, parts: OddParts, level: int) -> dict[int, bytes] | None:
         """Return the kinds with forms, where all objects in messages can be written as maps.
 
         None where each is an extension in its place.
         """
         written, numbers, odd = thread
-        kinds = dict.fromkeys(number for at in odd if (number := numbers[at - 1]))
-        if len(odd) < _MIN_ODD or not kinds:
+        if len(odd) < _MIN_ODD:
             return None
+        kinds = dict.fromkeys(number for at in odd if (number := numbers[at - 1]))
         nested, forms = NestedForm(self._known.shapes), {}
         try:
             for number in kinds:
@@ -322,7 +305,7 @@ class ThreadWriter:
                     forms[number] = pack(form)
         except GiveUpError:
             return None
-        if nested.indices or not parts.counts.keys().isdisjoint(nested.ids):
+        if not kinds or nested.indices or not parts.counts.keys().isdisjoint(nested.ids):
             return None
         parts.nested.append(nested)
         return forms
@@ -335,84 +318,6 @@ class ThreadWriter:
         number = self._numbered.number(kind)
         sizes[len(kind.fields_set)] = kind.fields_set, number
         return number
-
-
-class _Parts:
-    """What is met while one value is written."""
-
-    _next_look = MANY_PARTS
-    _other: OnePassWriter | None = None
-
-    def __init__(self, known: Known, counts: Mapping[int, int] = _NONE_TWICE) -> None:
-        self._known = known
-        self.counts = counts
-        """How often each part occurs, by id, that is known to occur more than once."""
-        self.ids: list[int] = []
-        """Of the parts that others may refer to."""
-        self.threads: dict[int, _Thread] = {}
-        """Those that were looked at, by the id of the list."""
-        self.nested: list[NestedForm] = []
-        """The forms of the objects in messages, of threads that have some."""
-
-    def look(self) -> None:
-        """Refuse a value whose shared parts hold shared parts; as `check_repeats`."""
-        if len(self.ids) >= self._next_look:
-            check_repeats(self.ids)
-            self._next_look = 2 * len(self.ids)
-
-    def _writer(self) -> OnePassWriter:
-        """Return what writes the parts that are not plain."""
-        if self._other is None:
-            known, counts = self._known, self.counts
-            self._other = (
-                SharedPartsWriter(known, counts, is_simple=True) if counts else OnePassWriter(known)
-            )
-        return self._other
-
-    def made(self, value: Any, level: int) -> Fragment:
-        """Return what msgpack writes in the place of a value that holds no thread."""
-        other = self._writer()
-        return Fragment(packb(other.prepared(value, level), other.hook, OPTIONS))
-
-    def made_fields(self, values: dict[str, Any], level: int) -> Fragment:
-        """Return what msgpack writes in the place of the values of a message's fields."""
-        other = self._writer()
-        return Fragment(packb(other.fields(values, level), other.hook, OPTIONS))
-
-    def packed(self, written: Any) -> bytes | NotPlain | None:
-        """Return the bytes, as `QuickEncode`; None if a part occurs twice: `ids` tell which.
-
-        Args:
-            written: What msgpack writes in the place of the value.
-        """
-        for nested in self.nested:
-            self.ids += nested.ids
-        if self._is_repeated():
-            return None
-        data = packb(written, self._hook(), OPTIONS)
-        if self._is_repeated():
-            return None
-        if self._other is None:
-            return NotPlain(data) if self.nested else data
-        pieces = self._other.pieces
-        return NotPlain(table([*pieces, *entry(data)]) if pieces else data)
-
-    def _is_repeated(self) -> bool:
-        """Whether a part occurs twice, and it was not known beforehand."""
-        if self.counts:
-            return False
-        if self._other:
-            self.ids += self._other.ids
-            self._other.ids.clear()
-        return len({*self.ids}) != len(self.ids)
-
-    def _hook(self) -> Callable[[Any], Any] | None:
-        """Return what stands for objects in messages, by their forms. All others are written."""
-        if not any(nested.others for nested in self.nested):
-            return VALUES if self.nested else None
-        other = self._writer()
-        other.levels = max(nested.level for nested in self.nested)
-        return other.inside
 
 
 def _with(value: dict[Any, Any], items: list[Any], written: list[Any]) -> dict[Any, Any]:
