@@ -63,8 +63,12 @@ def dropped_of(
     root = CheckpointRef(thread_id, "")
     roots = yield from _kept(tables, root, stored.get("", []), count, before)
     remembering = [ns for ns in stored if ns and _CALL not in ns]
-    if remembering and (parents := (yield from _fork_parents(tables, root, roots))):
-        roots = yield from _kept(tables, root, stored[""], count, before, roots | parents)
+    seen: set[str] = set()
+    while remembering and (unseen := roots - seen):  # the parent of a fork may be one, too
+        seen |= unseen
+        parents = yield from _fork_parents(tables, root, unseen)
+        if not parents <= roots:
+            roots = yield from _kept(tables, root, stored[""], count, before, roots | parents)
     ended = yield from _ended_calls(tables, thread_id, stored, roots, before)
     dropped = {}
     for checkpoint_ns, ids in stored.items():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import importlib
+import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypedDict
@@ -15,6 +19,7 @@ from langgraph.types import Command, interrupt
 
 from langgraph_once.checkpoint.by_url import is_postgres, open_saver
 from langgraph_once.checkpoint.checkpoint_ids import first_id_at
+from langgraph_once.checkpoint.postgres.at_once import LOCKS
 from langgraph_once.config import CheckpointConfig, RetentionConfig
 from langgraph_once.config_retention import ThreadStatus
 from langgraph_once.errors import ConfigError, StorageError
@@ -147,7 +152,7 @@ def test_metadata_of_the_last_checkpoint_select_threads_also_encrypted(here: str
         put(saver, "nobody's", 9 * DAY)
     rules = RetentionConfig(older_than="1d", metadata={"user": "me", "level": "3"})
     done = pruned(here, rules, encryption_keys=whole.KEYS)
-    assert (done.deleted, threads(here)) == (1, ["nobody's", "other"])
+    assert (done.deleted, done.troubles, threads(here)) == (1, [], ["nobody's", "other"])
 
 
 class State(TypedDict, total=False):
@@ -204,6 +209,33 @@ def test_a_thread_that_a_run_goes_on_with_meanwhile_stays(here: str) -> None:
         assert pruner.threads() == (1, ["thread"])
         put(saver, "thread", timedelta())
         assert pruner.prune("thread") is None
+        assert len([*saver.list(on("thread"))]) == 2
+
+
+_GOES_ON = """
+INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, type, checkpoint, metadata)
+SELECT thread_id, checkpoint_ns, '{}', type, checkpoint, metadata FROM checkpoints
+"""
+
+
+def test_a_thread_that_a_run_goes_on_with_while_its_lock_is_waited_for_stays(here: str) -> None:
+    with whole.once(here, whole.serde()) as saver:
+        put(saver, "thread", 100 * DAY)
+        if is_postgres(here):
+            writer: Any = importlib.import_module("psycopg").connect(here)
+            locks = f"hashtextextended('thread', {LOCKS})"
+            writer.execute(f"SELECT pg_advisory_xact_lock_shared({locks})")
+        else:
+            writer = sqlite3.connect(here, isolation_level=None)
+            writer.execute("BEGIN IMMEDIATE")
+        with contextlib.closing(writer), ThreadPoolExecutor(1) as pool:
+            pruner = Pruner(saver, RetentionConfig(older_than="90d"), NOW)
+            pruning = pool.submit(pruner.prune, "thread")
+            time.sleep(0.5)  # by now it has decided, and waits
+            assert not pruning.done()
+            writer.execute(_GOES_ON.format(f"{first_id_at(NOW)}-8000-000000000000"))
+            writer.execute("COMMIT")
+            assert pruning.result() is None
         assert len([*saver.list(on("thread"))]) == 2
 
 
