@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 from langgraph_once.extras import install_command
@@ -63,6 +64,8 @@ for _command in (
 
 def main() -> None:
     """Run the command; a user's mistake is one line on standard error and exit code 1."""
+    # What a transaction that failed leaves behind, psycopg says beside our one line.
+    logging.getLogger("psycopg").addHandler(logging.NullHandler())
     try:
         commands(prog_name="langgraph-once")
     except OnceError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from pathlib import Path
@@ -23,15 +24,15 @@ def run(cwd: Path, *arguments: str, **env: str) -> CompletedProcess[str]:
 
 
 @pytest.fixture
-def database(path: Path) -> str:
+def filled(path: Path) -> str:
     with whole.stock(str(path)) as saver:
         put(saver, "old", 100 * DAY, user=SECRET)
         put(saver, "long", 5 * DAY, 4 * DAY, 3 * DAY, user=SECRET)
     return str(path)
 
 
-def test_it_tells_before_and_afterwards_the_same(database: str, tmp_path: Path) -> None:
-    rules = ("--database", database, "--older-than", "90d", "--keep-last", "2")
+def test_it_tells_before_and_afterwards_the_same(filled: str, tmp_path: Path) -> None:
+    rules = ("--database", filled, "--older-than", "90d", "--keep-last", "2")
     dry = run(tmp_path, *rules, "--dry-run")
     assert dry.returncode == 0, dry.stderr
     assert "Threads without a checkpoint for 90d are deleted." in dry.stdout
@@ -39,40 +40,67 @@ def test_it_tells_before_and_afterwards_the_same(database: str, tmp_path: Path) 
     assert "2 threads: 1 would be deleted, 1 shortened, 2 checkpoints in all" in dry.stdout
     assert max(map(len, dry.stdout.splitlines())) <= 80
     told = json.loads(run(tmp_path, *rules, "--dry-run", "--json").stdout)
-    assert threads(database) == ["long", "old"]
+    assert threads(filled) == ["long", "old"]
     done = run(tmp_path, *rules, "--json")
     assert json.loads(done.stdout) == {**told, "dry_run": False}
     assert done.stderr == "threads: 2 of 2\n"
     assert (told["deleted_threads"], told["shortened_threads"]) == (1, 1)
     assert told["before"]["rows"] - told["after"]["rows"] == 4  # with a write on each
-    assert threads(database) == ["long"]
+    assert threads(filled) == ["long"]
     assert SECRET not in dry.stdout + dry.stderr + done.stdout + done.stderr
 
 
-def test_without_a_rule_it_follows_the_policy(database: str, tmp_path: Path) -> None:
+def test_without_a_rule_it_follows_the_policy(filled: str, tmp_path: Path) -> None:
     policy = {"ONCE_CHECKPOINT__RETENTION": '{"older_than": "90d", "status": ["idle"]}'}
-    done = run(tmp_path, "--database", database, **policy)
-    assert (done.returncode, threads(database)) == (0, ["long"])
+    done = run(tmp_path, "--database", filled, **policy)
+    assert (done.returncode, threads(filled)) == (0, ["long"])
     assert "Only threads that are idle." in done.stdout
 
 
-def test_threads_are_selected_by_status_and_metadata(database: str, tmp_path: Path) -> None:
-    rules = ("--database", database, "--older-than", "1d")
+def test_threads_are_selected_by_status_and_metadata(filled: str, tmp_path: Path) -> None:
+    rules = ("--database", filled, "--older-than", "1d")
     assert run(tmp_path, *rules, "--status", "error", "--status", "interrupted").returncode == 0
     assert run(tmp_path, *rules, "--metadata", "user=other").returncode == 0
-    assert threads(database) == ["long", "old"]
+    assert threads(filled) == ["long", "old"]
     both = ("--metadata", f"user={SECRET}", "--metadata", "step=0", "--status", "idle")
     assert run(tmp_path, *rules, *both).returncode == 0
-    assert threads(database) == ["long"]
+    assert threads(filled) == ["long"]
 
 
 def test_a_thread_that_cannot_be_read_is_told_and_the_exit_code_is_one(
+    filled: str, tmp_path: Path
+) -> None:
+    whole.ask(filled, "UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'old'")
+    done = run(tmp_path, "--database", filled, "--older-than", "1d", "--status", "idle")
+    assert (done.returncode, threads(filled)) == (1, ["old"])
+    assert "left as it is: thread 'old'" in done.stderr
+
+
+def test_a_role_that_may_only_select_is_told_what_would_go_and_deletes_nothing(
     database: str, tmp_path: Path
 ) -> None:
-    whole.ask(database, "UPDATE checkpoints SET checkpoint = x'c1' WHERE thread_id = 'old'")
-    done = run(tmp_path, "--database", database, "--older-than", "1d", "--status", "idle")
-    assert (done.returncode, threads(database)) == (1, ["old"])
-    assert "left as it is: thread 'old'" in done.stderr
+    psycopg = importlib.import_module("psycopg")
+    with whole.stock(whole.url(database)) as saver:
+        put(saver, "old", 100 * DAY)
+    known = psycopg.conninfo.conninfo_to_dict(database)
+    schema = known["options"].rpartition("=")[2]
+    role = f"pruner_{schema}"
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(f"CREATE ROLE {role} LOGIN")
+        conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        conn.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+    reader = whole.url(psycopg.conninfo.make_conninfo(database, user=role))
+    rules = ("--database", reader, "--older-than", "90d", "--status", "idle")
+    try:
+        dry, done = run(tmp_path, *rules, "--dry-run"), run(tmp_path, *rules)
+    finally:
+        with psycopg.connect(database, autocommit=True) as conn:
+            conn.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+    assert "1 would be deleted" in dry.stdout
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "permission denied" in line
+    assert threads(whole.url(database)) == ["old"]
 
 
 @pytest.mark.parametrize(
