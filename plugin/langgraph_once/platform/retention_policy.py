@@ -66,8 +66,10 @@ async def _look_again_and_again(
             if claim is None:
                 retention.left_to_others += 1
             else:
-                with contextlib.closing(claim):
+                try:
                     await _look(saver, rules)
+                finally:  # not here: `langgraph dev` refuses what may block
+                    await asyncio.to_thread(claim.close)
         except Exception as error:  # a server is no worse for it
             retention.failures += 1
             logger.warning("Retention stopped, and goes on in %s: %s", rules.every, why(error))
