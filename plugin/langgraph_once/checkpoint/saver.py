@@ -245,7 +245,8 @@ class OnceSaver(BaseCheckpointSaver[str]):
         Args:
             thread_ids: The threads; unknown ones are no error.
             strategy: "keep_latest" keeps the latest checkpoints of each namespace with their
-                pending writes, and the ancestors that their delta channels are rebuilt from.
+                pending writes, and what these need: the ancestors that delta channels are rebuilt
+                from, and what a replay finds in subgraphs that remember their calls.
                 "delete" (the word of `BaseCheckpointSaver`) and "delete_all" (the server's) keep
                 nothing.
             keep_last: How many checkpoints of each namespace are kept.
