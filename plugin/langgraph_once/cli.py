@@ -13,6 +13,7 @@ except ImportError:
     sys.exit(f"langgraph-once: the command needs an extra: {install_command('cli')}")
 
 from langgraph_once.commands.check import check_command
+from langgraph_once.commands.explain import explain_command
 from langgraph_once.commands.init import init_command
 from langgraph_once.commands.inspect import inspect_command
 from langgraph_once.commands.migrate import migrate_command
@@ -55,6 +56,7 @@ for _command in (
     rotate_command,
     store_command,
     watch_command,
+    explain_command,
     demo_command,
     schema_command,
     env_command,

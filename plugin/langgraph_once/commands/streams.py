@@ -31,6 +31,11 @@ _headers_option = click.option(
 @_input_option
 @click.option("--stock", is_flag=True, help="Show beside it what LangGraph streams by itself.")
 @click.option("--json", "for_machines", is_flag=True, help="Print each view event as JSON.")
+@click.option(
+    "--record",
+    metavar="FILE",
+    help="Write what comes into a file, for `explain`; with --stock, what LangGraph streams.",
+)
 @_headers_option
 def watch_command(
     url: str,
@@ -39,6 +44,7 @@ def watch_command(
     given: str | None,
     stock: bool,
     for_machines: bool,
+    record: str | None,
     header: tuple[str, ...],
 ) -> None:
     """Watch what a consumer of a server gets, each thing once.
@@ -56,7 +62,7 @@ def watch_command(
     """
     from langgraph_once.inspect.terminal.watching import Watching
 
-    watching = Watching(url, target, stock=stock, as_json=for_machines)
+    watching = Watching(url, target, stock=stock, as_json=for_machines, record=record)
     try:
         if not asyncio.run(watching.run(_started(say, given), _headers(header))):
             sys.exit(1)

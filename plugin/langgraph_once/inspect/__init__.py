@@ -4,6 +4,7 @@ view.py      the view events, their JSON, and `View`, which folds them
 items.py     what is shown, numbered: messages, with what was decided of each piece, and all else
 judge.py     what the states prove: repeated, not kept, missing
 follower.py  `Follower`: the parts of one consumer's runs to view events
+recording.py a stream in a file; explanation.py: why each part of it was kept, cut or retracted
 client.py    an SDK client that counts the bytes of its event streams
 sides.py     `SideRequest`: what one consumer asks a server for; `followed`: its runs as view
              events; `all_followed`: those of several, each event as it comes

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,6 +69,19 @@ def test_the_stock_stream_beside_it_says_things_again(server: DevServer) -> None
     assert {line.partition("]")[0] for line in ends} == {"[stock", "[once"}
     (stock,) = (line for line in ends if line.startswith("[stock]"))
     assert " 0 repeated" not in stock
+
+
+def test_what_langgraph_streams_is_recorded_and_explained(
+    server: DevServer, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "run.jsonl")
+    done = watch(server, "trying", "--say", QUESTION, "--stock", "--record", path)
+    assert done.returncode == 0, done.stderr
+    run = run_once("explain", path, "--json", cwd=tmp_path, env={**os.environ})
+    found = json.loads(run.stdout)["summary"]
+    outcomes = {(each["outcome"], each["operation"], each["because"]) for each in found}
+    assert ("retracted", "remove", "D4") in outcomes
+    assert ADDRESS not in run.stdout
 
 
 def test_the_events_of_watch_are_json(server: DevServer) -> None:

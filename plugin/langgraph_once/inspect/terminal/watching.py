@@ -23,6 +23,7 @@ from langgraph_once.inspect import (
     counting_client,
     to_dict,
 )
+from langgraph_once.inspect.recording import Recorder
 from langgraph_once.inspect.terminal.lines import Lines
 from langgraph_once.inspect.terminal.screen import shown_live
 from langgraph_once.inspect.terminal.target import (
@@ -46,18 +47,22 @@ class Watching:
         target: The name of a graph, or the id of a thread.
         stock: Show beside it what LangGraph streams by itself.
         as_json: Print view events as JSON, one a line.
+        record: A file that takes what the first side is sent; None records nothing.
 
     Raises:
-        ConfigError: `stock` for a thread.
+        ConfigError: `stock` for a thread; or the file cannot be written.
     """
 
-    def __init__(self, url: str, target: str, *, stock: bool, as_json: bool) -> None:
+    def __init__(
+        self, url: str, target: str, *, stock: bool, as_json: bool, record: str | None = None
+    ) -> None:
         if stock and is_thread(target):
             raise ConfigError("--stock", "name a graph: a run is made for each of the two streams")
         self._url = url
         self._target = target
         self._sides: tuple[Side, ...] = ("stock", "once") if stock else ("once",)
         self._as_json = as_json
+        self._recorder = None if record is None else Recorder(record)
         self._console = Console()
         self._is_live = self._console.is_terminal and not as_json
 
@@ -83,6 +88,8 @@ class Watching:
 
     async def _run(self, start: dict[str, Any] | None, headers: dict[str, str]) -> View:
         async with AsyncExitStack() as stack:
+            if self._recorder is not None:
+                stack.callback(self._recorder.close)
             clients = [
                 # A client for each side, since each counts the bytes of its own.
                 await stack.enter_async_context(counting_client(self._url, headers))
@@ -96,8 +103,11 @@ class Watching:
                     return await self._shown(finished_thread(clients[0].client, self._target))
                 start = self._asked_for()
             asked = [replace(found, side=side, start=start) for side in self._sides]
+            asked[0] = replace(asked[0], recorder=self._recorder)
             view = View()
             while asked:
+                if self._recorder is not None:
+                    self._recorder.restart()
                 view = await self._shown(all_followed(asked, clients))
                 asked = self._answered(asked, view)
             return view

@@ -17,6 +17,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
 
 from langgraph_once import dedup
 from langgraph_once.stream.dedup.messages.cases import Case, Cases
@@ -78,23 +79,16 @@ def two_models_one_behind() -> None:
     list(dedup(chain(both).stream(ASKED, **MESSAGES), **MESSAGES))
 
 
-def goes_on_after_a_crash() -> None:
-    """A node beside the one that failed is done: its update comes again."""
-    failures = iter([True, False])
-
-    def fail_once(_: Any) -> Any:
-        if next(failures):
-            raise TimeoutError
-        return {"messages": [AIMessage("Late.")]}
-
+def goes_on_after_an_interrupt() -> None:
+    """A node beside the one that asked is done: its update comes again."""
     builder: Any = StateGraph(MessagesState)
-    builder.add_node("fail_once", fail_once)
+    builder.add_node("ask", lambda _: {"messages": [AIMessage(interrupt("?"))]})
     builder.add_node("beside", lambda _: {"messages": [AIMessage("Beside.")]})
-    builder.add_edge(START, "beside").add_edge(START, "fail_once")
+    builder.add_edge(START, "beside").add_edge(START, "ask")
     graph = exactly(builder.compile(checkpointer=InMemorySaver()))
-    with contextlib.suppress(TimeoutError):
-        list(graph.stream(ASKED, THREAD, stream_mode="updates"))
-    list(graph.stream(None, THREAD, stream_mode="updates"))
+    runs: tuple[Any, ...] = (ASKED, Command(resume="Yes."))
+    for asked in runs:
+        list(graph.stream(asked, THREAD, stream_mode="updates"))
 
 
 def says_the_same_twice() -> None:
@@ -144,7 +138,7 @@ REASONS: Final[dict[Because, tuple[Scene, Source]]] = {
     Because.SAME_ID: ("agent", "once"),
     Because.ACCUMULATED: ("final-text", "once"),
     Because.OTHER_ID_OF_RUN: ("id-first", "dedup"),
-    Because.SAME_UPDATE: (goes_on_after_a_crash, "once"),
+    Because.SAME_UPDATE: (goes_on_after_an_interrupt, "once"),
     Because.SAME_STATE: (says_the_same_twice, "once"),
     Because.EDITED: ("edited-twice", "once"),
     Because.REMOVED: ("removed-answer", "once"),
