@@ -15,7 +15,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from langgraph_once.serde.codecs.once1.types.models.pydantic_models import ModelFamily
 from langgraph_once.serde.codecs.once1.types.models.python_objects import RecordFamily
@@ -46,7 +46,7 @@ _ATOMS: Final = frozenset({type(None), bool, int, float, str, bytes})
 _MODELS: Final = ModelFamily(code_free=True)
 _RECORDS: Final = RecordFamily(code_free=True)
 _MAX_LEVELS: Final = 200
-_OWN_INIT: Final = vars(BaseModel)["__init__"]
+_OWN_INITS: Final = (vars(BaseModel)["__init__"], vars(RootModel)["__init__"])
 _OWN_POST_INIT: Final = vars(BaseModel)["model_post_init"]
 _OF_PYDANTIC: Final = "pydantic._internal._model_construction"
 
@@ -114,16 +114,13 @@ class Dumps:
     def _literal(self, schema: Schema, dump: Any, _level: int) -> Any:
         for expected in schema["expected"]:
             value = expected._value_ if isinstance(expected, Enum) else expected
-            if type(dump) is type(value) and type(dump) in _ATOMS and dump == value:
+            if _is_same(dump, expected) or _is_same(dump, value):
                 return expected
         raise DumpTypeError("validation of a literal")
 
     def _member(self, schema: Schema, dump: Any, _level: int) -> Any:
         for member in schema["members"]:
-            value = member._value_
-            if dump is member or (
-                type(dump) is type(value) and type(dump) in _ATOMS and dump == value
-            ):
+            if _is_same(dump, member) or _is_same(dump, member._value_):
                 return member
         raise DumpTypeError("validation of an enum")
 
@@ -139,11 +136,8 @@ class Dumps:
 
     def _tuple(self, schema: Schema, dump: Any, level: int) -> Any:
         items, schemas = _exactly(dump, list), schema["items_schema"]
-        variadic = schema.get("variadic_item_index")
-        if variadic is not None:
-            more = len(items) - len(schemas) + 1
-            schemas = [*schemas[:variadic], *schemas[variadic : variadic + 1] * more]
-            schemas += schema["items_schema"][variadic + 1 :]
+        if len(schemas) == 1 and schema.get("variadic_item_index") == 0:
+            schemas = schemas * len(items)
         if len(schemas) != len(items):
             raise DumpTypeError("validation of a tuple")
         return tuple(
@@ -209,9 +203,10 @@ class Dumps:
             return _MODELS.decode(cls, ({"root": root}, None, None, None))
         fields = self._fields(schema["schema"])
         values = self._members(fields, dump, level)
-        has_extra = schema.get("config", {}).get("extra_fields_behavior") == "allow"
-        extra = {name: dump[name] for name in dump.keys() - fields.keys()} if has_extra else None
-        return _MODELS.decode(cls, (values, {*values}, extra, None))
+        extra = None
+        if schema.get("config", {}).get("extra_fields_behavior") == "allow":
+            extra = {name: value for name, value in dump.items() if name not in fields}
+        return _MODELS.decode(cls, (values, {*values, *(extra or ())}, extra, None))
 
     def _fields(self, schema: Schema) -> dict[str, Schema]:
         """Return the schemas of a model's fields, which validators of the model stand around."""
@@ -237,7 +232,8 @@ def _check_making(cls: type, schema: Schema) -> None:
         hook = "__init__"
     post_init = declared(cls, "model_post_init")
     if hook is None and BaseModel in cls.__mro__:
-        if declared(cls, "__init__") is not _OWN_INIT:
+        init = declared(cls, "__init__")
+        if all(init is not own for own in _OWN_INITS):  # not `in`: that may call its `__eq__`
             hook = "__init__"
         elif post_init is not _OWN_POST_INIT and post_init.__module__ != _OF_PYDANTIC:
             hook = "model_post_init"
@@ -258,6 +254,13 @@ def is_builtin(value: Any) -> bool:
     if type(value) is dict:
         return all(map(is_builtin, [*value, *value.values()]))
     return type(value) in _ATOMS
+
+
+def _is_same(value: Any, expected: Any) -> bool:
+    """Whether these are one object, or equal ones of one of Python's own types."""
+    if value is expected:
+        return True
+    return type(value) is type(expected) and type(value) in _ATOMS and bool(value == expected)
 
 
 def _exactly(value: Any, kind: type) -> Any:
