@@ -75,13 +75,13 @@ def test_what_langgraph_streams_is_recorded_and_explained(
     server: DevServer, tmp_path: Path
 ) -> None:
     path = str(tmp_path / "run.jsonl")
-    done = watch(server, "trying", "--say", QUESTION, "--stock", "--record", path)
+    done = watch(server, "agent", "--say", QUESTION, "--stock", "--record", path)
     assert done.returncode == 0, done.stderr
     run = run_once("explain", path, "--json", cwd=tmp_path, env={**os.environ})
     found = json.loads(run.stdout)["summary"]
-    outcomes = {(each["outcome"], each["operation"], each["because"]) for each in found}
-    assert ("retracted", "remove", "D4") in outcomes
-    assert ADDRESS not in run.stdout
+    outcomes = {(each["outcome"], each["operation"]) for each in found}
+    assert ("cut", "commit") in outcomes
+    assert ANSWER not in run.stdout
 
 
 def test_the_events_of_watch_are_json(server: DevServer) -> None:
