@@ -129,7 +129,10 @@ def test_what_is_plain_is_as_it_was(here: str, tmp_path: Path) -> None:
     with whole.once(here, whole.serde(encryption_keys=OLD)) as saver:
         build(saver).invoke(whole.ASKED, on("sealed"))
     put_items(here, OLD, "s")
+    plain = "SELECT * FROM checkpoints WHERE thread_id <> 'sealed' ORDER BY 1, 2, 3"
+    rows = whole.ask(here, plain)
     run = rotate("--database", here, "--json", cwd=tmp_path)
+    assert whole.ask(here, plain) == rows
     assert (run.returncode, counted(run)["old"]["may_go"]) == (0, True)
     assert json.loads(run.stdout)["not_encrypted"]["store"] == 1
     assert counted(run)["new"]["store"] == 1
