@@ -198,6 +198,19 @@ def test_a_class_is_refused_before_anything_is_imported() -> None:
     assert "this" not in sys.modules
 
 
+@pytest.mark.parametrize("name", ["fractions", ":A", "fractions:", "a:B..C", "a:" + "b" * 500])
+def test_what_can_be_no_name_of_a_class_is_looked_up_nowhere(name: str) -> None:
+    with pytest.raises(PayloadError, match="no class or function can have the name"):
+        read(family("record", name, pack({})))
+
+
+def test_an_object_of_a_family_without_a_name_is_shown_as_opaque() -> None:
+    found = read(
+        ext(Ext.FAMILY, array(pack(1)), pack("a:B"), pack({"x": 1})), on_unavailable="opaque"
+    )
+    assert (found.type_name, found.payload) == ("a:B", {"x": 1})
+
+
 def test_a_family_never_gets_a_class_of_another_kind() -> None:
     anything = Loader(REGISTRY, Allowlist.from_config(strict_config(enforcement="open")))
     for name in REGISTRY.families:
