@@ -136,7 +136,7 @@ def row(dump: dict[str, Any]) -> tuple[str, bytes]:
     return "msgpack", ormsgpack.packb(ormsgpack.Ext(EXT_PYDANTIC_V2, ormsgpack.packb(named)))
 
 
-@pytest.mark.parametrize("fields", FIELDS, ids=repr)
+@pytest.mark.parametrize("fields", FIELDS, ids=" ".join)
 def test_fields_of_any_kind_come_back_as_validation_makes_them(fields: dict[str, Any]) -> None:
     value = All(**fields)
     found = read(value)
